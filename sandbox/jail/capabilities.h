@@ -1,4 +1,4 @@
-// Capabilities: none, and no way to get one back.
+// Drops all capabilities of the process for good.
 #pragma once
 
 #include "base/result.h"

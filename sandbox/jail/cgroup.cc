@@ -71,7 +71,7 @@ Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent)
   return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
 }
 
-/// Of the processors' time, where it is short.
+/// Sets the group's share of processor time, which counts while the processors are busy.
 Status weigh_cpu(const std::string& folder, bool version2, const char* weight, const char* shares) {
   return version2 ? write_kernel_file(folder + "/cpu.weight", weight)
                   : write_kernel_file(folder + "/cpu.shares", shares);
@@ -99,7 +99,7 @@ void remove_group(const std::string& folder) {
     std::this_thread::sleep_for(kRemovePause);
 }
 
-/// Nobody supervises them any more.
+/// Removes groups whose supervisor has ended.
 void kill_members(const std::string& folder) {
   std::istringstream members(read_kernel_file(folder + "/cgroup.procs"));
   for (pid_t pid = 0; members >> pid;) ::kill(pid, SIGKILL);

@@ -1,14 +1,14 @@
-// Cgroup: the memory, number of processes and processor time of one slot, counted over everything
-// that its job starts. Version 2 or version 1, whichever the machine has. The supervisor's side of
-// the jail.
+// Cgroup: limits memory, number of processes and processor time of one slot, over all processes
+// that its job starts. Uses cgroup version 2 or 1, whichever the machine has. The supervisor makes
+// it.
 //
 //   LayerList layers(strict);
-//   Cgroup group = Cgroup::create("assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64,
-//   .cpu_percent = 400}, layers); group.add(pid);                              // best before the
-//   process does anything
-//   ...                                          // after its end: group.out_of_memory()
+//   Cgroup group = Cgroup::create(
+//       "assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64, .cpu_percent = 400}, layers);
+//   group.add(pid);                                  // before the process does anything
+//   const bool killed = group.out_of_memory();       // after its end
 //
-// Removed when destroyed, once its processes are gone. Not thread-safe.
+// The destructor removes the group once its processes are gone. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -48,28 +48,28 @@ class Cgroup {
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
-  /// Once its processes have been killed: no limit of processor time, and precedence over others.
-  /// To die takes time of their own, which a fork bomb on a busy machine waited seconds for. The
-  /// group is not to be used again.
+  /// Lifts the limit of processor time and raises the group's weight, after its processes were
+  /// killed. A killed process needs processor time to end: without this, a fork bomb on a busy
+  /// machine took seconds to go. Do not use the group again.
   Status hurry_end();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
-  /// Whether the kernel killed a process of the group for its memory.
+  /// True if the kernel killed a process of the group because of its memory.
   bool out_of_memory() const;
-  /// Whether a process of the group could not be started for their number.
+  /// True if a process of the group could not start because of their number.
   bool out_of_processes() const;
 
  private:
   void remove();
   void forget();
 
-  /// The folders that there are, each once: in version 2 all are the same.
+  /// The group's folders, each once. In version 2 all controllers share one folder.
   std::vector<std::string> folders() const;
 
   std::string memory_, pids_, cpu_;  // empty: not limited
 };
 
-/// Removes the groups of dead supervisors and kills what still runs in them. False when one of them
+/// Removes the groups of dead supervisors and kills the processes in them. Returns false if a group
 /// could not be removed yet: call again a moment later.
 bool sweep_cgroups();
 

@@ -26,7 +26,7 @@ struct Hierarchy {
   bool version2 = false;
 };
 
-/// Hierarchies that could have the controller: version 1's own first, then version 2.
+/// Returns the hierarchies that could have the controller: version 1's own first, then version 2.
 std::vector<Hierarchy> hierarchies(const std::string& controller) {
   std::vector<Hierarchy> found;
   std::ifstream mounts("/proc/self/mounts");
@@ -41,7 +41,7 @@ std::vector<Hierarchy> hierarchies(const std::string& controller) {
   return found;
 }
 
-/// This process's own group in that hierarchy, e.g. "/user.slice".
+/// Returns this process's own group in that hierarchy, e.g. "/user.slice".
 std::string own_group(const std::string& controller, bool version2) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -54,8 +54,8 @@ std::string own_group(const std::string& controller, bool version2) {
   return "/";
 }
 
-/// Lets groups below a version 2 folder have the controller. Refused where that folder has
-/// processes of its own.
+/// Gives the controller to the groups below a version 2 folder. The kernel refuses if that folder
+/// has processes of its own.
 Status enable(const std::string& folder, const std::string& controller) {
   const std::string path = folder + "/cgroup.subtree_control";
   std::string enabled = read_kernel_file(path);

@@ -1,4 +1,4 @@
-// Where groups of this process may be made, per controller.
+// Finds the folder in which this process may make control groups, per controller.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ struct CgroupPlace {
   bool version2 = false;
 };
 
-/// `controller`: "memory", "pids" or "cpu". Errors: unavailable, with what a person could do about
-/// it.
+/// `controller` is "memory", "pids" or "cpu". Errors: unavailable, with the steps that would make
+/// it available.
 Result<CgroupPlace> find_cgroup_place(const std::string& controller);
 
-/// Whole contents of a small file of the kernel; empty when it cannot be read.
+/// Returns the contents of a small file of the kernel, or an empty string if it cannot be read.
 std::string read_kernel_file(const std::string& path);
 Status write_kernel_file(const std::string& path, const std::string& text);
 

@@ -1,5 +1,5 @@
-// The environment inside the jail: rebuilt from a fixed list. Nothing of the server's own
-// environment (keys, tokens, paths) gets in.
+// The environment variables inside the jail. They are rebuilt from a fixed list, so that no
+// variable of the server (keys, tokens, paths) gets in.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 
 namespace assay::sandbox {
 
-/// "NAME=value" strings: the fixed list without what `added` has, then `added`, then
+/// Returns "NAME=value" strings: the fixed list without the names in `added`, then `added`, then
 /// ASSAY_TEMPLATE_LAYERS.
 std::vector<std::string> jail_environment(
     const std::vector<std::pair<std::string, std::string>>& added,
     const std::vector<LayerReport>& layers);
 
-/// Becomes the command, with that environment. Returns only when it failed.
+/// Executes the command with that environment. Returns only if that failed.
 Status execute(const std::vector<std::string>& command,
                const std::vector<std::pair<std::string, std::string>>& added,
                const std::vector<LayerReport>& layers);

@@ -38,7 +38,8 @@ std::string node_of(const GpuPlaces& places, int minor) {
   return places.dev + "/" + std::string(kNode) + std::to_string(minor);
 }
 
-/// By PCI address, which sorts as text: its parts are hexadecimal numbers of equal width.
+/// Sorts by PCI address. The address sorts as text, because its parts are hexadecimal numbers of
+/// equal width.
 std::vector<std::string> nodes_by_address(const GpuPlaces& places) {
   std::map<std::string, int> minors;
   std::error_code error;
@@ -69,7 +70,8 @@ std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
   return ordered;
 }
 
-/// The GPUs that a list names, in its order. As for CUDA, the first that is not there ends it.
+/// Returns the GPUs that a list names, in its order. As in CUDA, the first GPU that does not exist
+/// ends the list.
 Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
                                         std::string_view list) {
   std::vector<std::string> found;
@@ -88,7 +90,7 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
   return found;
 }
 
-/// As this process's environment has it.
+/// Returns the list of this process's environment.
 std::optional<std::string> visible_here() {
   const char* visible = std::getenv(kVisibleDevices);
   return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);

@@ -1,13 +1,13 @@
-// Which device file is cuda:N. GPUs count in the order of their PCI addresses (as CUDA counts them
-// under CUDA_DEVICE_ORDER=PCI_BUS_ID), among those whose file is there; a jail that shows the file
-// of one GPU makes that one number 0 inside.
+// Maps cuda:N to its device file. GPUs are numbered by PCI address (as CUDA does under
+// CUDA_DEVICE_ORDER=PCI_BUS_ID) among those whose device file exists. In a jail that shows the file
+// of one GPU, that GPU is number 0.
 //
 //   Result<std::string> node = gpu_node(1);            // outside: "/dev/nvidia3"
 //   ... enter a jail that shows this file alone ...
 //   const int ordinal = gpu_ordinal(*node);            // inside: 0, for cuDeviceGet
 //
-// Where CUDA_VISIBLE_DEVICES is set, as numbers, cuda:N is its N-th entry: the same GPU as for
-// torch in this environment. Functions of what they read, without state.
+// If CUDA_VISIBLE_DEVICES lists numbers, cuda:N is its N-th entry, which is the same GPU as for
+// torch in this environment. The functions keep no state.
 #pragma once
 
 #include <optional>
@@ -19,7 +19,7 @@
 
 namespace assay::sandbox {
 
-/// Where to look; tests look elsewhere.
+/// The folders to read. Tests give others.
 struct GpuPlaces {
   std::string proc =
       "/proc/driver/nvidia/gpus";  // a folder for each GPU of the machine, named by its PCI address
@@ -30,28 +30,28 @@ inline constexpr const char* kVisibleDevices = "CUDA_VISIBLE_DEVICES";
 inline constexpr const char* kDeviceOrder = "CUDA_DEVICE_ORDER";
 inline constexpr const char* kByPciAddress = "PCI_BUS_ID";
 
-/// Device files of the GPUs that are there, in PCI order; by number where the driver does not tell
-/// the addresses.
+/// Returns the device files of the GPUs of this machine in PCI order, or by number if the driver
+/// does not tell their addresses.
 std::vector<std::string> gpu_nodes(const GpuPlaces& places = {});
-/// The device file of cuda:`index`. `visible`: a list as in CUDA_VISIBLE_DEVICES, or nothing for
-/// all. Errors: unavailable, naming what is there; invalid_argument for a list that names GPUs
-/// otherwise than by number.
+/// Returns the device file of cuda:`index`. `visible` is a list as in CUDA_VISIBLE_DEVICES; without
+/// it all GPUs are visible. Errors: unavailable, which names the GPUs that exist; invalid_argument
+/// for a list that names GPUs in another way than by number.
 Result<std::string> gpu_node(int index, const std::optional<std::string>& visible,
                              const GpuPlaces& places = {});
 /// As above, with this process's CUDA_VISIBLE_DEVICES.
 Result<std::string> gpu_node(int index);
-/// What CUDA_DEVICE_ORDER=PCI_BUS_ID without CUDA_VISIBLE_DEVICES calls this GPU in this process.
-/// Errors: unavailable when its file is not there.
+/// Returns the number of this GPU in this process under CUDA_DEVICE_ORDER=PCI_BUS_ID, without
+/// CUDA_VISIBLE_DEVICES. Errors: unavailable if its file does not exist.
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places = {});
 
-/// A process outside of a jail that sees one GPU: what it calls that GPU, and what its environment
-/// has to say for it.
+/// How a process outside of a jail sees exactly one GPU: the number to use, and the environment
+/// variables to set.
 struct LoneGpu {
   std::string device;
   std::vector<std::pair<std::string, std::string>> environment;
 };
-/// `device`: cuda:N, in this process's count. Nothing for a device of another kind, and for a GPU
-/// that is not there.
+/// `device` is cuda:N as this process counts. Returns nothing for a device of another kind and for
+/// a GPU that does not exist.
 std::optional<LoneGpu> lone_gpu(const std::string& device, const GpuPlaces& places = {});
 
 }  // namespace assay::sandbox

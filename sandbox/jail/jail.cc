@@ -31,8 +31,8 @@ const Result<SeccompFilter>& seccomp_filter() {
   return filter;
 }
 
-/// In process 1 of the pid namespace: what is left of the list, then the command. Returns only when
-/// it failed.
+/// Runs in the first process of the pid namespace: applies the rest of the list, then executes the
+/// command. Returns only if that failed.
 Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root,
                             LayerList layers) {
   if (layers.apply("mount_namespace", enter_mount_namespace)) {
@@ -41,8 +41,8 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
       lacks = enter_root_filesystem(root);
       return lacks ? Status() : fail(lacks.error());
     });
-    // Half a root is no place to go on from; before that point nothing has been covered yet, but it
-    // cannot be told apart here.
+    // A root filesystem that is only half built must not be used. An error does not tell how much
+    // of it was built, so every error ends the process.
     if (!lacks) return fail(lacks.error());
     if (entered)
       layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));

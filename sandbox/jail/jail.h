@@ -1,14 +1,13 @@
-// The jail: what stands between a submission and the machine. jail.cc has the two ordered lists
-// that are the security argument; each mechanism has a file of its own here.
+// The jail confines a submission. jail.cc has the two ordered lists of layers that are the security
+// argument; each mechanism has a file of its own in this folder.
 //
-//   template jail   built once by the program assay-jail, which then becomes the zygote: no
-//   network, no files but Python's, no devices job jail        entered by every candidate right
-//   after its fork: private memory file systems, own user, no capabilities, no system calls
-//                   that a submission does not need
+// - Template jail: assay-jail builds it once and then becomes the zygote. It has no network, no
+//   devices and no files but those of Python.
+// - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
+//   user of its own, no capabilities, and no system calls that a submission does not need.
 //
-// What also belongs to it but is done by the supervisor: cgroups (cgroup.h), wall limits and
-// SIGKILL by pidfd (pool/). Both calls change the calling process for good. Not for a process with
-// threads.
+// The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). Both
+// functions change the calling process for good, and need a process with one thread.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +37,8 @@ struct TemplateJail {
 };
 
 /// Builds the template jail around this process and runs the command in it, as process 1 of a pid
-/// namespace where there is one. Returns the exit status to leave with, once the command has ended;
-/// an error when the jail could not be built.
+/// namespace where the kernel allows one. Returns the command's exit status after its end, or an
+/// error if the jail could not be built.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
@@ -52,11 +51,12 @@ struct JobJail {
   ResourceLimits limits;
 };
 
-/// Enters the job jail. Returns its layers; an error under strict isolation when one is missing:
-/// the caller must end.
+/// Enters the job jail and returns its layers. Under strict isolation a missing layer is an error,
+/// and the caller must end.
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
-/// What enter_job_jail() needs that is better made before a fork. Called by it otherwise.
+/// Prepares what enter_job_jail() needs, so that it is made once before the forks. enter_job_jail()
+/// calls it if the caller did not.
 Status prepare_job_jail();
 
 }  // namespace assay::sandbox

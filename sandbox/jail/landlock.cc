@@ -12,8 +12,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The kernel's user interface (linux/landlock.h), newer than the headers of the systems that we
-// build on.
+// Constants of linux/landlock.h, which is newer than the headers of the systems that we build on.
 constexpr long kCreateRuleset = 444, kAddRule = 445,
                kRestrictSelf = 446;  // the same numbers on every architecture
 constexpr unsigned kVersionFlag = 1;
@@ -37,7 +36,7 @@ constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
 constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
 
-/// All rights over files that a version of the interface knows.
+/// Returns all rights over files that a version of the interface knows.
 std::uint64_t files_of(int version) {
   if (version >= 5) return bit(16) - 1;  // ioctl on devices
   if (version >= 3) return bit(15) - 1;  // truncate

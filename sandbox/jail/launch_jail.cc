@@ -18,8 +18,8 @@ namespace {
 
 constexpr int kUsers = 1;  // besides root of the namespace
 
-/// Whether a user that owns nothing may use them; else the process stays who it is, without
-/// capabilities.
+/// Returns true if a user that owns nothing may use the device files. Otherwise the process keeps
+/// its user, without capabilities.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -35,8 +35,8 @@ Status become_nobody(const std::vector<std::string>& devices) {
   return user ? become_user(*user) : fail(user.error());
 }
 
-/// A driver also names its threads, in /proc/self/task; that is a file system of its own, whose
-/// other files belong to others.
+/// Allows writes to /proc/self/task, where a driver names its threads. The other files of that file
+/// system belong to other users.
 std::vector<std::string> writable_files(std::vector<std::string> devices) {
   devices.emplace_back("/proc");
   return devices;

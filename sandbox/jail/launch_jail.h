@@ -1,14 +1,13 @@
-// The jail of the launcher: trusted host code that gives submitted binaries to a GPU's driver,
-// which parses them inside this process. Should one of them break the driver's user side, there is
-// nothing to be had: no network, no files but system libraries, no device but the GPU's own, no
-// capabilities.
+// The jail of the launcher. The launcher is trusted, but the GPU's driver parses submitted binaries
+// inside its process. If a binary breaks the driver's user side, the process has nothing to offer:
+// no network, no files but system libraries, no device but its GPU, no capabilities.
 //
-//   Result<std::vector<LayerReport>> layers = enter_launch_jail({.devices = {"/dev/nvidiactl"},
-//   .keep_fd = socket});
+//   Result<std::vector<LayerReport>> layers =
+//       enter_launch_jail({.devices = {"/dev/nvidiactl"}, .keep_fd = socket});
 //
-// Changes the calling process for good; before it has threads, and before the driver is
-// initialised. It stays in the supervisor's pid namespace, so that the supervisor holds a pidfd of
-// the very process that has the GPU.
+// It changes the calling process for good. Call it before the first thread and before the driver is
+// initialised. The process stays in the supervisor's pid namespace, so that the supervisor holds a
+// pidfd of the process that has the GPU.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +25,17 @@ struct LaunchJail {
   std::vector<std::string> devices;    // device files that it may use
   std::vector<std::string> libraries;  // folders of libraries outside the system's own
   int keep_fd = -1;                    // the supervisor's socket
-  bool profile = false;  // a profiler will run in it, with a launcher below: they talk by named
-                         // pipes in /tmp, and may by TCP over the jail's own loopback
+  // A profiler runs in the jail and starts the launcher. The two use named pipes in /tmp, and TCP
+  // over the jail's own loopback.
+  bool profile = false;
   ResourceLimits limits{.processes = 1'024,
                         .open_files = 4'096,
                         .file_bytes = 1LL << 30,
                         .data_bytes = 0};  // threads of a driver, its files
 };
 
-/// Returns the layers, named launch_*; an error under strict isolation when one is missing, and
-/// when half a root filesystem was built: the caller must end.
+/// Returns the layers, which are named launch_*. A layer that is missing under strict isolation is
+/// an error, and so is a root filesystem that is only half built: then the caller must end.
 Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config);
 
 }  // namespace assay::sandbox

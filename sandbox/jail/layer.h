@@ -1,9 +1,8 @@
-// Layers: each mechanism of the jail reports whether it is active, and why not. Nothing is
-// downgraded in silence.
+// Layers: each mechanism of the jail reports whether it is active, and if not, why. No layer is
+// left out silently.
 //
 //   LayerList list(strict);
-//   list.apply("seccomp", load_filter);              // strict: a failure makes list.status() an
-//   error
+//   list.apply("seccomp", load_filter);   // if strict, a failure makes list.status() an error
 //
 // Not thread-safe.
 #pragma once
@@ -26,17 +25,17 @@ class LayerList {
  public:
   explicit LayerList(bool strict) : strict_(strict) {}
 
-  /// Runs the mechanism, unless a mutation leaves it out (mutation.h), and notes how it came out.
-  /// Returns whether it is active.
+  /// Runs the mechanism, unless a mutation leaves it out (mutation.h), and notes the result.
+  /// Returns true if the layer is active.
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
-  /// Notes how a mechanism came out. Returns whether it is active.
+  /// Notes the result of a mechanism. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
-  /// Notes a mechanism that cannot even be tried, and why.
+  /// Notes a mechanism that cannot be tried, and the reason.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));
   }
 
-  /// An error where it is strict and a layer is missing.
+  /// An error if the list is strict and a layer is missing.
   Status status() const;
   const std::vector<LayerReport>& layers() const { return layers_; }
 

@@ -1,11 +1,10 @@
-// assay-jail: builds the template jail and becomes the zygote in it. Started by the supervisor
-// only.
+// assay-jail builds the template jail and becomes the zygote in it. Only the supervisor starts it.
 //
-//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python --bind
-//   /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
+//   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python
+//              --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
-// Exit status: the command's; 126 when the jail could not be built, 2 for a wrong command line.
-// Messages go to stderr.
+// The exit status is that of the command, 126 if the jail could not be built, or 2 for a wrong
+// command line. Messages go to stderr.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// Small wrappers over mount(2) that say what failed. Callers are in a mount namespace of their own.
+// Wrappers of mount(2) whose errors name the call and the path. The caller must be in a mount
+// namespace of its own.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +9,30 @@
 
 namespace assay::sandbox {
 
-/// A mount namespace of its own, from which nothing propagates to the outside.
+/// Enters a new mount namespace, from which nothing propagates to the outside.
 Status enter_mount_namespace();
 
-/// `path` and its missing parents as directories, mode 0755.
+/// Makes `path` and its missing parents as directories with mode 0755.
 Status make_directories(const std::string& path);
 
-/// Shows `source` (a file or directory) at `target`, which is made as needed; no set-uid bits,
-/// nothing can be written. `devices`: device files work.
+/// Shows `source` (a file or directory) at `target`, which is made if needed. The mount is
+/// read-only and ignores set-uid bits. With `devices`, device files work in it.
 Status bind_read_only(const std::string& source, const std::string& target, bool devices);
 
-/// A fresh tmpfs, world-writable and sticky, with a cap on its size and on its number of files.
+/// Mounts a new tmpfs, world-writable and sticky, with a cap on its size and on its number of
+/// files.
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes,
                    const std::string& mode);
 
-/// The same over a folder that has other mounts below it: they stay visible in the new one.
+/// Does the same over a folder with other mounts below it. They stay visible in the tmpfs.
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 
-/// A fresh /proc of the caller's pid namespace.
-/// A new one for this pid namespace, without what drivers tell there about the machine's devices.
+/// Mounts a new /proc for the caller's pid namespace, without the files in which drivers describe
+/// the machine's devices.
 Status mount_proc(const std::string& target);
 
-/// Makes a mount and all below it read-only, keeping the restrictions it has.
+/// Makes a mount and all mounts below it read-only. Their other restrictions stay.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

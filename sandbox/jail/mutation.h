@@ -1,13 +1,13 @@
-// Mutation: a layer of the jail that is left out on purpose, so that the escape suite can show
-// which attempt notices (docs/reference/generated/escapes.md). Only a build with
-// ASSAY_JAIL_MUTATIONS=ON can do so; in every other one nothing can be left out. A mutated layer
-// reports itself as missing.
+// A mutation leaves out one layer of the jail on purpose, so that the escape suite can show which
+// attempt then succeeds (docs/reference/generated/escapes.md). Only a build with
+// ASSAY_JAIL_MUTATIONS=ON can leave out a layer. A layer that is left out reports itself as
+// missing.
 //
-//   if (Status left = leave_out("seccomp,no_dumps"); !left) ...   // once at the start of a
-//   process, before its first thread
+//   Status left = leave_out("seccomp,no_dumps");
 //
-// Set once per process; reading is thread-safe after that. The supervisor hands the list to
-// assay-launcher and to assay-jail, and that to the zygote.
+// Call it once at the start of a process, before its first thread; reading is thread-safe after
+// that. The supervisor gives the list to assay-launcher and assay-jail, and assay-jail to the
+// zygote.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ inline constexpr const char* kLeftOutVariable =
     "ASSAY_LEFT_OUT_LAYERS";  // how assay-jail tells the zygote
 
 bool mutations_possible();
-/// Names of docs/explanation/sandbox.md, separated by commas. Errors: unavailable in a build
+/// Takes names of docs/explanation/sandbox.md, separated by commas. Errors: unavailable in a build
 /// without mutations, invalid_argument for an unknown name.
 Status leave_out(const std::string& names);
-/// What leave_out() was given; empty: nothing.
+/// Returns the argument of leave_out(), or an empty string.
 const std::string& left_out_layers();
-/// Why this layer is not to be tried; empty: it is.
+/// Returns why this layer is left out, or an empty string if it is not.
 Status check_not_left_out(std::string_view layer);
 
 }  // namespace assay::sandbox

@@ -46,7 +46,7 @@ Status enter_uts_namespace() {
 Status make_child_pid_namespace() {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EINVAL) return fail_errno("unshare(CLONE_NEWPID)");
-  // Refused while children are already destined for another namespace than the caller's.
+  // The kernel refuses this while children are already set to start in another namespace.
   if (Status back = leave_child_pid_namespace(); !back) return back;
   return enter(CLONE_NEWPID, "unshare(CLONE_NEWPID)");
 }

@@ -64,7 +64,7 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
-  // Timers and queued signals (SIGPENDING) count against the user who made the user namespace too,
+  // Timers and queued signals (SIGPENDING) also count against the user who made the user namespace,
   // whom all jobs share.
   const struct {
     int resource;
@@ -82,7 +82,7 @@ Status set_resource_limits(const ResourceLimits& limits) {
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;
   }
-  // To be less nice than a server that was started so takes a capability that is not there.
+  // A lower niceness than the server's would need a capability that the process does not have.
   if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) &&
       ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0)
     return fail_errno("setpriority");

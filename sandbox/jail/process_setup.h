@@ -1,5 +1,5 @@
-// The parts of the jail that concern the process itself: whose death it shares, its session, its
-// descriptors, its limits, who it runs as.
+// The parts of the jail that concern the process itself: its end with its parent, its session, its
+// descriptors, its limits and its user.
 #pragma once
 
 #include <sys/types.h>
@@ -11,10 +11,11 @@
 
 namespace assay::sandbox {
 
-/// SIGKILL when the parent *thread* ends. Changing user ids undoes this: call afterwards.
+/// Makes the kernel send SIGKILL when the parent *thread* ends. A change of user ids undoes this,
+/// so call it afterwards.
 Status die_with_parent();
 
-/// A session of its own: no terminal, no job control from outside.
+/// Starts a new session: no terminal, and no job control from outside.
 Status enter_session();
 
 /// Closes every descriptor above 2 but those in `keep`.
@@ -24,20 +25,20 @@ struct ResourceLimits {
   std::int64_t processes = 64;  // and threads
   std::int64_t open_files = 1'024;
   std::int64_t file_bytes = 256LL << 20;
-  std::int64_t data_bytes = 0;  // private writable memory; 0: the cgroup limits memory. Never the
-                                // address space: CUDA reserves huge ranges
-  int niceness = 0;  // at least, of setpriority(): more lets others have the processors first
+  // Private writable memory; 0 if the cgroup limits memory. It never limits the address space,
+  // because CUDA reserves huge ranges.
+  std::int64_t data_bytes = 0;
+  int niceness = 0;  // as for setpriority(); a process that is nicer already stays so
 };
 Status set_resource_limits(const ResourceLimits& limits);
 
-/// Runs as `id` (user and group) from now on, without supplementary groups.
+/// Changes user and group to `id` for good, and drops the supplementary groups.
 Status become_user(uid_t id);
 
-/// The process's memory and its files in /proc are closed to other processes, and no core is
-/// dumped.
+/// Closes the process's memory and its files in /proc to other processes, and disables core dumps.
 Status forbid_dumps();
 
-/// No program that it starts gains privileges.
+/// Forbids every program that this process starts to gain privileges (no_new_privs).
 Status forbid_new_privileges();
 
 }  // namespace assay::sandbox

@@ -65,7 +65,7 @@ Result<PythonFiles> find_python_files(const std::string& python) {
     if (!is_prefix(prefix)) files.links.emplace_back(path.string(), target.string());
     path = (target.is_absolute() ? target : path.parent_path() / target).lexically_normal();
   }
-  // The same once more with every folder that is itself a link resolved.
+  // Repeat with every folder resolved that is itself a link.
   const fs::path real = fs::canonical(path, error);
   if (!error) add_prefix(files, real.parent_path().parent_path());
   return files;

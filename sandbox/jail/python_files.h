@@ -1,4 +1,4 @@
-// Which files of the host a Python interpreter needs: found from its path alone, without running
+// Finds the files of the host that a Python interpreter needs, from its path and without running
 // it.
 //
 //   Result<PythonFiles> files = find_python_files("/srv/assay/.venv/bin/python");

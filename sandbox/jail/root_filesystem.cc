@@ -24,19 +24,19 @@ constexpr std::int64_t kZygoteTmpInodes = 16'384;
 const std::string kBase = "/tmp";  // covered while the root is built
 const std::string kOld = "/old", kNew = "/new";
 
-// Shown where the host has them: how binaries find libraries, which command `cc` is, how many
-// processors there are.
+// Shown if the host has them: the linker's configuration, the alternatives of commands such as
+// `cc`, and the number of processors.
 const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives",
                                                "/sys/devices/system/cpu"};
-// Folders of the system; where they are links into /usr, the link is made again.
+// Folders of the system. If one is a link into /usr, the same link is made.
 const std::vector<std::string> kSystemFolders = {"/usr",   "/bin",   "/sbin",  "/lib",
                                                  "/lib32", "/lib64", "/libx32"};
 const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// The path with every link resolved; it is read through kOld later, where absolute links would
-/// lead astray.
+/// Resolves every link of the path. The path is read below kOld later, where absolute links would
+/// lead to the wrong place.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -56,7 +56,7 @@ struct Bind {
   bool devices = false;
 };
 
-/// What will be shown and linked, with all names resolved while the host's root is still ours.
+/// Collects the mounts and links, and resolves all names while the host's root is still in place.
 struct Contents {
   std::vector<Bind> binds;
   std::vector<std::pair<std::string, std::string>> links;
@@ -84,8 +84,8 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // Parents first, so that a folder inside another does not vanish under it; of the same folder the
-  // later one stays on top.
+  // Parents come first, so that a folder inside another one does not vanish under it. If a folder
+  // occurs twice, the later one stays on top.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -99,7 +99,7 @@ Status pivot(const std::string& new_root, const std::string& old_root) {
   return {};
 }
 
-/// Moves the host's root to kOld, below a tmpfs that will be thrown away.
+/// Moves the host's root to kOld, below a tmpfs that is unmounted later.
 Status enter_base() {
   if (Status base = mount_tmpfs(kBase, kRootBytes, kRootInodes, "0755"); !base) return base;
   for (const std::string& folder : {kOld, kNew}) {
@@ -110,8 +110,8 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
-/// Whether the way to this path leads through a link that is shown already, such as /usr/local/cuda
-/// in /usr.
+/// Returns true if the path leads through a link that is shown already, such as /usr/local/cuda in
+/// /usr.
 bool leads_through_link(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     struct stat facts {};
@@ -121,7 +121,8 @@ bool leads_through_link(const std::string& path) {
   }
 }
 
-/// A folder below one that is shown already is there; making a mount point in it would be refused.
+/// Returns true if the path lies below a folder that is shown already. It exists then, and a mount
+/// point could not be made in it.
 Status show_at(const std::string& place, const Bind& bind) {
   return exists(kNew + place) ? Status()
                               : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
@@ -147,7 +148,8 @@ Status show(const Contents& contents) {
   return {};
 }
 
-/// Before anything is shown: the installation may itself lie below /tmp.
+/// Mounts the new root before any file is shown, because the installation may itself lie below
+/// /tmp.
 Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
     if (Status made = make_directories(kNew + folder); !made) return made;
@@ -158,7 +160,7 @@ Status mount_writable() {
   return {};
 }
 
-/// Returns why /proc is not a fresh one, or nothing.
+/// Mounts /proc. Returns why it is not a new one, or an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
   // Writable, as far as user ids allow: drivers name their threads there.

@@ -1,9 +1,9 @@
-// The root filesystem of a jail: a tmpfs that shows, read-only, what a program needs to run and
-// nothing else. No home, no store, no operators, no device that was not asked for, no socket of the
-// host.
+// The root filesystem of a jail: a tmpfs that shows, read-only, the files that a program needs and
+// nothing else. It has no home directories, no store, no operators, no socket of the host, and only
+// the devices in `devices`.
 //
-//   Result<std::string> lacks = enter_root_filesystem({.binds = {"/usr", "/opt/venv"}, .links =
-//   {{"/lib", "usr/lib"}}});
+//   Result<std::string> lacks = enter_root_filesystem(
+//       {.binds = {"/usr", "/opt/venv"}, .links = {{"/lib", "usr/lib"}}});
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ struct RootFilesystem {
   bool host_proc = false;  // the host's /proc, for a process without a pid namespace of its own
 };
 
-/// Builds the root, moves into it and lets go of the old one. The caller is in a mount namespace of
-/// its own, and process 1 of its pid namespace for a /proc of its own, unless it wants the host's.
-/// Returns what came out less than wanted, or an empty string.
+/// Builds the root, moves into it and unmounts the old one. The caller must be in a mount namespace
+/// of its own, and the first process of its pid namespace unless it wants the host's /proc. Returns
+/// what could not be provided, or an empty string.
 Result<std::string> enter_root_filesystem(const RootFilesystem& root);
 
 }  // namespace assay::sandbox

@@ -19,7 +19,7 @@ struct ReleaseContext {
   void operator()(void* context) const { seccomp_release(context); }
 };
 
-/// The filter as the kernel wants it. The library only writes it to a file.
+/// Returns the filter as the kernel takes it. The library can only write it to a file.
 Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
   UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create for the seccomp filter");
@@ -39,14 +39,14 @@ Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
 Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
-  // Calls of another architecture (32-bit, x32) would pass under other numbers.
+  // Deny calls of other architectures (32-bit, x32), which have other numbers.
   if (const int result =
           seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
       result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
-  // A denylist of a hundred calls that are never made: a tree keeps the common calls cheap. Older
-  // libraries lack it.
+  // The filter tests a hundred calls that are rarely made. A binary tree keeps the common calls
+  // cheap; older libraries lack it.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());

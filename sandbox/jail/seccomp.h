@@ -1,11 +1,12 @@
-// The system call filter, a denylist: Python, LLVM and CUDA use too much of the kernel for a list
-// of what is allowed. What is denied is what opens kernel surface that no submission needs, or
-// undoes another layer. See seccomp_rules.cc for the list.
+// The system call filter. It is a denylist, because Python, LLVM and CUDA use too many system calls
+// for an allowlist. It denies calls that no submission needs and calls that undo another layer;
+// seccomp_rules.cc has the list.
 //
-//   static const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate); //
-//   once, before the fork: 1 ms Status loaded = filter->load(); // in the child, last
+//   const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);
+//   Status loaded = filter->load();
 //
-// Immutable after build.
+// Build it once before the fork (it takes 1 ms), and load it in the child as the last layer. It is
+// immutable after build().
 #pragma once
 
 #include <linux/filter.h>
@@ -27,7 +28,7 @@ class SeccompFilter {
  public:
   static Result<SeccompFilter> build(SeccompProfile profile);
 
-  /// Filters every thread of the calling process from now on, and all it will start. Needs
+  /// Filters every thread of the calling process and all processes that it starts. Needs
   /// no_new_privs.
   Status load() const;
 

@@ -103,42 +103,42 @@ constexpr const char* kDenied[] = {
     "seccomp",
 };
 
-// Files of every kind but plain ones. Nsight Compute speaks with the program that it launches over
-// named pipes, in a folder below /tmp: for a profiler those, and those alone, are allowed. They
-// reach nobody outside: /tmp is the jail's own.
+// Calls that make special files. A profiler may make named pipes and nothing else, because Nsight
+// Compute uses them to talk to the program that it launches. They lie below /tmp, which is private
+// to the jail.
 constexpr struct {
   const char* name;
   unsigned mode;  // which of its arguments
 } kMakeNodes[] = {{"mknod", 1}, {"mknodat", 2}};
 
-// For candidates besides. Of a GPU's driver nobody knows which of these it needs tomorrow.
+// Denied to candidates only: a future GPU driver may need them in a launcher.
 constexpr const char* kDeniedToCandidates[] = {
-    // would tell what others do with the files that every job shows
+    // They would report what other jobs do with the files that all jobs see.
     "inotify_init",
     "inotify_init1",
-    // native asynchronous I/O: its requests count against one number for the whole machine
-    // (fs.aio-max-nr)
+    // Requests of native asynchronous I/O count against one limit for the whole machine
+    // (fs.aio-max-nr).
     "io_setup",
     "io_submit",
     "io_getevents",
     "io_pgetevents",
     "io_cancel",
     "io_destroy",
-    // writes out disks that are not a job's, uninterruptibly: whoever is in it cannot even be
-    // killed
+    // They write out disks that do not belong to the job, and a process in such a call cannot be
+    // killed.
     "sync",
     "syncfs",
-    // drops from memory what others read
+    // They drop pages from memory that other processes read.
     "fadvise64",
     "readahead",
 };
 
-// For candidates they do nothing, and say that it is done: a job's own files lie in memory, and a
-// flush of a file that every job shows is a flush of the machine's disk.
+// For candidates these calls do nothing and report success. A job's own files lie in memory, and a
+// flush of a file that all jobs see would flush the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
-// As kDenied, for calls that are younger than some versions of the library; their numbers are the
-// same on every architecture.
+// Denied like kDenied. Some versions of the library do not know these calls, so they are given by
+// number; the numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
     428 /* open_tree */,      429 /* move_mount */,      430 /* fsopen */,
     431 /* fsconfig */,       432 /* fsmount */,         433 /* fspick */,
@@ -153,8 +153,8 @@ constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLON
                                              CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-constexpr std::uint64_t kSchedCore =
-    62;  // PR_SCHED_CORE: a cookie keeps others off the processor's other thread
+// PR_SCHED_CORE: its cookie keeps other processes off the sibling thread of a processor.
+constexpr std::uint64_t kSchedCore = 62;
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP,    PR_SET_DUMPABLE,  PR_SET_MM,
                                           PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer,
                                           kSchedCore};
@@ -228,8 +228,8 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-/// A kind is four bits of the mode. A rule cannot say "is not": so every kind that lacks the bit of
-/// pipes, or has another one.
+/// Denies every kind of file but named pipes. The kind is four bits of the mode, and a rule cannot
+/// express "is not": so it denies modes that lack the bit of pipes and modes with another bit.
 Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
   static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
   const scmp_arg_cmp others[] = {
@@ -270,12 +270,12 @@ Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
 
 Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status named = deny_names(filter, kDeniedToCandidates); !named) return named;
-  // TCP would be confined to the job's own loopback, but a TCP socket that lingers and is sent to
-  // the supervisor would stop it in its close().
+  // TCP is confined to the job's own loopback. But a job could send a TCP socket with SO_LINGER to
+  // the supervisor, which would then block in close().
   if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET));
       !added)
     return added;
-  // Leases and notices on files that every job shows would tell what others do with them.
+  // Leases and notifications on files that all jobs see would report what other jobs do with them.
   for (const std::uint64_t command : kDeniedFcntl) {
     if (Status added =
             deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command));
@@ -291,16 +291,16 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC));
       !idle)
     return idle;
-  // Urgent bytes of unix sockets are young, are of no use, and let a process write to freed kernel
-  // memory (CVE-2025-38236).
+  // Urgent bytes of unix sockets are a new and useless feature that let a process write to freed
+  // kernel memory (CVE-2025-38236).
   for (const auto& call : kUrgent) {
     if (Status added = deny_when(filter, call.name, EOPNOTSUPP,
                                  SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));
         !added)
       return added;
   }
-  // A handle of the process at the other end of a socket, or of who sent a message: the
-  // supervisor's, past every pid namespace. Older kernels have none.
+  // These options return a handle of the peer process or of a message's sender. It would be a
+  // handle of the supervisor, across pid namespaces. Older kernels lack them.
   for (const auto& [name, option] :
        {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
     const std::initializer_list<scmp_arg_cmp> asked = {
@@ -308,8 +308,8 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
         SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, option)};
     if (Status handle = deny_when(filter, name, ENOPROTOOPT, asked); !handle) return handle;
   }
-  // Huge pages come from one pool of the whole machine, which the control group of memory does not
-  // count.
+  // Huge pages come from one pool of the whole machine, and the memory control group does not count
+  // them.
   if (Status mapped =
           deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB));
       !mapped)
@@ -329,7 +329,8 @@ Status add_seccomp_rules(scmp_filter_ctx filter, SeccompProfile profile) {
   for (const int call : kDeniedNumbers) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;
   }
-  // Its flags lie in memory, where a filter cannot look; the C library falls back to clone.
+  // The flags of clone3 lie in memory, which a filter cannot read. The C library falls back to
+  // clone.
   if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3");
       !clone3)
     return clone3;

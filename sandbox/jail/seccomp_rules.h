@@ -1,4 +1,4 @@
-// The rules of the system call filter. Used by seccomp.cc only.
+// The rules of the system call filter. Only seccomp.cc uses them.
 #pragma once
 
 #include <seccomp.h>

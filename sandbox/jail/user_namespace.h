@@ -1,6 +1,6 @@
-// The user namespace: root inside is nobody in particular outside, and jobs get user ids that own
-// nothing on the host. Everything else in the jail that needs a capability gets it from here. For a
-// single-threaded process that is about to exec.
+// The user namespace of the jail. Root inside is an ordinary user outside, and jobs run as user ids
+// that own nothing on the host. The other layers get their capabilities from it. The caller must
+// have one thread and be about to exec.
 #pragma once
 
 #include <sys/types.h>
@@ -11,13 +11,13 @@ namespace assay::sandbox {
 
 inline constexpr uid_t kFirstSlotUid = 1000;  // inside; slot n runs as kFirstSlotUid + n
 
-/// Enters a new user namespace with 0 mapped to the caller. A caller that may (root) also gets
-/// `slots` ids from kFirstSlotUid on, mapped to a range of the host that no account uses; returns
-/// how many ids for slots there are: `slots` or 0.
+/// Enters a new user namespace with id 0 mapped to the caller. A privileged caller (root) also gets
+/// `slots` ids from kFirstSlotUid on, which are mapped to a range of the host that no account uses.
+/// Returns the number of ids for slots: `slots` or 0.
 Result<int> enter_user_namespace(int slots);
 
-/// The user id that slot `slot` runs as, in the caller's user namespace. Errors: unavailable when
-/// the caller has one id only.
+/// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the
+/// caller has only one id.
 Result<uid_t> slot_user(int slot);
 
 }  // namespace assay::sandbox

@@ -120,8 +120,8 @@ FrameReceiver::State FrameReceiver::receive() {
   int reads = 0;
   while (true) {
     while (buffer_.size() < wanted_) {
-      // A sender that drips faster than it is read would never let this end: its reader has a clock
-      // to look at.
+      // Return after kReadsAtOnce reads even if more bytes are there, so that a sender of small
+      // pieces cannot keep the caller from looking at its clock.
       if (++reads > kReadsAtOnce) return State::again;
       const State state = read_some();
       if (state != State::frame) return state;

@@ -1,14 +1,14 @@
 // Frames: the messages of the sandbox's processes over a Unix stream socket
 // (docs/reference/frames.md has the bytes).
 //
-//   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan, {input_fd,
-//   output_fd}, Deadline::after_ms(1'000)); Result<Frame> frame = receive_frame(socket,
-//   Deadline::after_ms(20'000)); if (!frame && frame.error().code == ErrorCode::unavailable) { /*
-//   the peer closed between two frames */ }
+//   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan,
+//                            {input_fd, output_fd}, Deadline::after_ms(1'000));
+//   Result<Frame> frame = receive_frame(socket, Deadline::after_ms(20'000));
+//   const bool peer_is_gone = !frame && frame.error().code == ErrorCode::unavailable;
 //
-// The peer may be hostile: every size is checked against its cap before memory is reserved for it,
-// and descriptors are accepted only with the first byte of a frame. Headers are objects with a
-// string `type`. One user per socket and direction at a time.
+// The peer may be hostile. Every size is checked against its cap before memory is reserved for it,
+// and descriptors are accepted only with the first byte of a frame. A header is a JSON object with
+// a string `type`. At a time, one thread may send on a socket and one may receive.
 #pragma once
 
 #include <cstdint>
@@ -31,11 +31,11 @@ inline constexpr std::uint64_t kMaxPayloadBytes = 64ULL << 20;
 inline constexpr std::size_t kMaxFrameFds = 64;
 inline constexpr std::size_t kFramePrefixBytes = 16;
 
-/// Of our own processes: a hundred thousand samples of a timed launch travel in one header.
+/// For the headers of trusted processes: a timed launch sends up to 100,000 samples in one header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
-/// Of a candidate. The largest honest header reports the kernels of a plan, 256 with a dozen values
-/// each. Parsed, a hostile one takes some fifty to two hundred bytes for each value, which is what
-/// this bounds: the server's heap would stay as large as the largest header ever made it.
+/// For the headers of a candidate. The largest honest header reports the kernels of a plan: 256
+/// with a dozen values each. The cap bounds the server's heap, because each value of a parsed
+/// header takes 50 to 200 bytes and the heap never shrinks below its largest size.
 inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {
@@ -47,9 +47,9 @@ struct Frame {
   std::string type() const { return header.value("type", std::string()); }
 };
 
-/// Sends one frame whole. The descriptors stay the caller's. Errors: invalid_argument (over a cap:
-/// a defect of the sender), unavailable (the peer is gone), resource_exhausted (the deadline
-/// passed), cancelled, io. After any error but the first the stream is useless.
+/// Sends one whole frame. The caller keeps the descriptors. Errors: invalid_argument (the frame is
+/// over a cap, which is a defect of the sender), unavailable (the peer is gone), resource_exhausted
+/// (the deadline passed), cancelled, io. After any error but the first the stream is useless.
 Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
                   const std::vector<int>& fds, const Deadline& deadline);
 
@@ -58,7 +58,7 @@ Status send_frame(int socket, const nlohmann::json& header, std::string_view pay
 /// passed), cancelled.
 Result<Frame> receive_frame(int socket, const Deadline& deadline);
 
-/// Takes frames out of a stream as its bytes arrive; for a caller that polls several descriptors.
+/// Takes frames out of a stream as bytes arrive, for a caller that polls several descriptors.
 ///
 ///   switch (receiver.receive()) { case FrameReceiver::State::frame: use(receiver.take()); ... }
 class FrameReceiver {
@@ -76,8 +76,8 @@ class FrameReceiver {
   explicit FrameReceiver(int socket, HeaderCaps caps = kTrustedHeader)
       : socket_(socket), caps_(caps) {}
 
-  /// Reads what is there without blocking. Once it said closed, truncated, malformed or broken it
-  /// says so for ever.
+  /// Reads the bytes that have arrived, without blocking. The states closed, truncated, malformed
+  /// and broken are final.
   State receive();
   Frame take();
   const std::string& message() const { return message_; }

@@ -1,6 +1,6 @@
-// The text of a frame's header: JSON from a process that may be hostile. Its depth and its number
-// of values are counted in the text, before anything is built from it: four bytes of text can
-// become a hundred of objects. Pure functions.
+// Parses the header of a frame: JSON text from a process that may be hostile. Depth and number of
+// values are counted in the text before any object is built, because four bytes of text can become
+// a hundred bytes of objects. Pure functions.
 //
 //   Result<nlohmann::json> header = parse_header(text, kCandidateHeader.values);
 #pragma once
@@ -16,7 +16,7 @@ namespace assay::sandbox {
 
 inline constexpr int kMaxHeaderNesting = 32;
 
-/// What the header of one frame may have.
+/// Limits of one header.
 struct HeaderCaps {
   std::uint32_t bytes = 0;
   std::size_t values = 0;
@@ -26,7 +26,8 @@ struct HeaderCaps {
 /// at most `most_values`. Errors: corrupt.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
-/// Of a JSON text, read without recursion; meaningless for text that is no JSON.
+/// Depth and number of values of a JSON text, counted without recursion. Meaningless for text that
+/// is not JSON.
 struct TextShape {
   int nesting = 0;         // of arrays and objects, the deepest
   std::size_t values = 1;  // no fewer than there are: an empty array counts as one with an entry

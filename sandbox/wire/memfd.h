@@ -1,10 +1,10 @@
-// Memory files: how tensors travel between the sandbox's processes.
+// Memory files (memfd): they carry tensors between the processes of the sandbox.
 //
-//   Result<UniqueFd> output = create_memfd("outputs", bytes);         // its size is sealed: nobody
-//   can shrink it under a reader Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
+//   Result<UniqueFd> output = create_memfd("outputs", bytes);   // the size is sealed
+//   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
-// A Mapping unmaps itself; it may be moved between threads, the bytes are shared with whoever else
-// has the file.
+// A Mapping unmaps itself. It may be moved between threads. Its bytes are shared with every process
+// that maps the file.
 #pragma once
 
 #include <cstddef>
@@ -23,11 +23,11 @@ namespace assay::sandbox {
 /// seals. Pages are taken when touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
-/// A memory file with these contents, sealed against every change.
+/// Makes a memory file with these contents, sealed against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
-/// Size of a file that somebody else sent, which must be a memory file that cannot shrink any more:
-/// a mapping of it cannot fault. Errors: corrupt when it is anything else.
+/// Returns the size of a file that another process sent. The file must be a memory file that cannot
+/// shrink, so that a mapping of it cannot fault. Errors: corrupt for any other file.
 Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {

@@ -191,11 +191,11 @@ struct CudaApi {
   std::string describe(CUresult result) const;
 };
 
-/// Loads libcuda.so.1 once for the life of the process. `unavailable`, with the loader's words or
-/// the missing function (an old driver).
+/// Loads libcuda.so.1 once for the life of the process. Errors: `unavailable`, with the loader's
+/// message or the name of the function that an old driver lacks.
 Result<const CudaApi*> open_cuda_api();
 
-/// The folder that the loaded library lies in; /usr/lib before it is loaded.
+/// Returns the folder of the loaded library, or /usr/lib before it is loaded.
 std::string library_folder();
 
 }  // namespace assay::sandbox::cuda

@@ -1,5 +1,5 @@
-// What a CUDA device says of itself, and what its errors mean. Needs cuInit, no context.
-// Thread-safe.
+// Reads the facts of a CUDA device, and classifies the driver's errors. Needs cuInit but no
+// context. Thread-safe.
 #pragma once
 
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace assay::sandbox::cuda {
 
-/// cuInit and the number of devices. `unavailable` with the reason when there is no driver or no
-/// device.
+/// Calls cuInit and returns the number of devices. Errors: `unavailable`, with the reason, without
+/// a driver or a device.
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
 
-/// Whose fault a CUresult is; kSuccess has none. `doing` is what was being done, for a person.
+/// Classifies a CUresult: the submission's device code, the launch, or this launcher. kSuccess is
+/// no error. `doing` describes the call in the message.
 LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing);
 
 }  // namespace assay::sandbox::cuda

@@ -1,12 +1,12 @@
 // CudaDriver: GpuDriver over the CUDA driver API, which is loaded at run time; no CUDA is needed to
 // build or to start.
 //
-//   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);        // makes the
-//   context: about 0.1 s Result<std::vector<DeviceFacts>> devices = list_cuda_devices(); // no
-//   context, no GPU memory
+//   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
+//   Result<std::vector<DeviceFacts>> devices = list_cuda_devices();
 //
-// It uses the device's primary context, one non-blocking stream and two events. A gate is a wait of
-// the stream on a word of mapped host memory. Not thread-safe.
+// open_cuda_driver() makes the context, which takes about 0.1 s; list_cuda_devices() makes none.
+// The driver uses the device's primary context, one non-blocking stream and two events. A gate is a
+// wait of the stream on a word of mapped host memory. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -17,11 +17,11 @@
 
 namespace assay::sandbox {
 
-/// `internal_error` when there is no driver or no such device; the message says which devices there
-/// are.
+/// Errors: `internal_error` without a driver or without such a device; the message lists the
+/// devices that exist.
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index);
 
-/// The devices by index; `unavailable` with the reason when there is none.
+/// Returns the devices by index. Errors: `unavailable`, with the reason, if there is none.
 Result<std::vector<DeviceFacts>> list_cuda_devices();
 
 }  // namespace assay::sandbox

@@ -1,10 +1,10 @@
-// Which devices a driver has, for every driver alike.
+// Lists the devices of a driver. The same code serves every driver.
 //
 //   Result<std::vector<DeviceFacts>> all = list_devices(cuda::open_cuda_api());
-//   LaunchResult<DeviceFacts> facts = device_at(cuda::open_cuda_api(), 1, "CUDA");       // or an
-//   error that names the valid ones
+//   LaunchResult<DeviceFacts> facts = device_at(cuda::open_cuda_api(), 1, "CUDA");
 //
-// An API's namespace has count_devices(api) and read_device_facts(api, index).
+// The error of device_at() names the valid devices. The namespace of an API has count_devices(api)
+// and read_device_facts(api, index).
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
   return devices;
 }
 
-/// Asks this device alone: another one that is broken is no matter of its.
+/// Asks this device only, so that another, broken device does not matter.
 template <class Api>
 LaunchResult<DeviceFacts> device_at(Result<const Api*> api, int index, const std::string& kind) {
   const auto internal = [](const Error& error) {

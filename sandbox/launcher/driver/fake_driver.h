@@ -1,4 +1,4 @@
-// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs where there is no GPU
+// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs without a GPU
 // (`--driver fake`, tests).
 //
 //   FakeDriver gpu;
@@ -6,10 +6,10 @@
 //   replay(gpu, plan, request);
 //   REQUIRE(gpu.launches().size() == 1);
 //
-// Copies and fills happen at once and only inside allocations: an address outside is an illegal
-// address, as on a GPU, and loses the context. A kernel runs when a C++ function of its name was
-// added; otherwise its launch is only recorded. Device time is made up: a fixed cost per operation
-// and byte, with a small deterministic jitter. Not thread-safe.
+// Copies and fills happen at once and only inside allocations. An address outside is an illegal
+// address and loses the context, as on a GPU. A kernel runs if a C++ function of its name was
+// added; otherwise its launch is only recorded. Device time is simulated: a fixed cost per
+// operation and byte, with a small deterministic jitter. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,8 @@ struct FakeLaunch {
   std::uint64_t&
       variable;  // of the kernel's own on the device: 0 when its image has just been loaded
 
-  /// Host address of `bytes` at the device address in parameter `param` plus `offset`; null when
-  /// they are in no allocation.
+  /// Returns the host address of `bytes` bytes at the device address in parameter `param` plus
+  /// `offset`, or null if they lie in no allocation.
   std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
 };
 
@@ -48,7 +48,7 @@ class FakeDriver : public GpuDriver {
 
   explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
-  /// Kernels of this name run `body`; `param_bytes` are the sizes that its image would declare.
+  /// Kernels of this name run `body`. `param_bytes` are the sizes that its image would declare.
   void add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body);
 
   struct Record {
@@ -60,24 +60,24 @@ class FakeDriver : public GpuDriver {
   std::uint64_t allocated_bytes() const { return allocated_; }
   std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
-  /// Device time of a kernel of this name, instead of the usual.
+  /// Sets the device time of kernels of this name.
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
-  /// From now on every call fails, as on a device that fell off the bus.
+  /// Makes every later call fail, as on a device that fell off the bus.
   void lose_memory() {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
   }
-  /// Others have all of the memory but so much.
+  /// Leaves only this much free memory, as if other processes had the rest.
   void leave_memory(std::uint64_t bytes) {
     taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
   }
-  /// What a copy or a kernel may touch; null when the range is in no allocation.
+  /// Returns the host memory of a range, or null if it lies in no allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override;
   void free(DevicePtr memory) override;
-  /// A memory file stands for shared device memory.
+  /// Takes a memory file in place of shared device memory.
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override;
   LaunchStatus unmap_shared(DevicePtr memory) override;
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
@@ -95,7 +95,7 @@ class FakeDriver : public GpuDriver {
   }
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override;
-  /// The address comes first in it; the rest is zero.
+  /// Writes the address first and zeros after it.
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;
   LaunchStatus close_gate() override { return usable(); }

@@ -1,7 +1,7 @@
-// GpuDriver: the few things the launcher asks of a GPU, over one context and one stream.
-// Implementations: CudaDriver (the CUDA driver API, loaded at run time) and FakeDriver (host
-// memory). Everything named *_async is queued on the stream in order; the other calls wait for what
-// was queued before them. Not thread-safe: one thread drives a device.
+// GpuDriver: the calls that the launcher makes to a GPU, over one context and one stream.
+// Implementations: CudaDriver (the CUDA driver API), HipDriver (AMD's HIP) and FakeDriver (host
+// memory). Calls named *_async are queued on the stream in order. The other calls wait for the work
+// that was queued before them. Not thread-safe: one thread drives a device.
 //
 //   auto gpu = open_cuda_driver(0);
 //   auto x = (*gpu)->allocate(bytes);
@@ -9,7 +9,7 @@
 //   (*gpu)->launch_async(*kernel, shape, params);
 //   LaunchStatus done = (*gpu)->synchronize();       // faults of device code show here
 //
-// After a gpu_fault the context is lost: every later call fails, and only a new process helps.
+// After a gpu_fault the context is lost: every later call fails, and a new process is needed.
 #pragma once
 
 #include <array>
@@ -66,13 +66,13 @@ struct LaunchShape {
   bool dependent_launch = false;  // programmatic dependent launch
 };
 
-/// A TMA descriptor as a kernel takes it: opaque, with the address in it.
+/// A TMA descriptor as a kernel takes it. It is opaque and contains the address.
 struct alignas(128) TensorMap {
   std::array<std::byte, 128> bytes{};
 };
 
-/// What a TMA descriptor describes. Dimensions innermost first; `type`, `swizzle`: the driver API's
-/// numbers.
+/// The tensor of a TMA descriptor. The innermost dimension comes first. `type` and `swizzle` are
+/// the numbers of the driver API.
 struct TensorMapSpec {
   DevicePtr base = 0;
   int type = 0;
@@ -96,53 +96,53 @@ class GpuDriver {
 
   virtual const DeviceFacts& facts() const = 0;
 
-  /// At least 256-byte aligned. gpu_memory_limit when the device is full.
+  /// Allocates memory, at least 256-byte aligned. Errors: gpu_memory_limit when the device is full.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;
-  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is all of
-  /// it.
+  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is its
+  /// whole size.
   virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
   virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;
-  /// `count` elements of `width` (1, 2, 4 or 8) bytes; `to` is aligned to the width.
+  /// Fills `count` elements of `width` (1, 2, 4 or 8) bytes. `to` is aligned to the width.
   virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
                                   std::uint64_t pattern) = 0;
 
-  /// launch_failure when the image does not load or has no such function.
+  /// Errors: launch_failure if the image does not load or has no such function.
   virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
                                           std::uint32_t shared_bytes) = 0;
   virtual void unload(KernelHandle kernel) = 0;
-  /// Loads the same once more under the same handle: the image's variables are as at first. Waits
-  /// for what was queued.
+  /// Loads the same image again under the same handle, so that its variables have their first
+  /// values. Waits for the queued work.
   virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
                               std::uint32_t shared_bytes) = 0;
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
-  /// `params` must match kernel_facts().param_bytes; the caller has checked it.
+  /// The caller has checked that `params` match kernel_facts().param_bytes.
   virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                                     std::span<const ParamValue> params) = 0;
 
-  /// launch_failure when the driver does not take it.
+  /// Errors: launch_failure if the driver refuses the descriptor.
   virtual LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) = 0;
 
   virtual LaunchStatus synchronize() = 0;
 
-  // Timing. Work queued between close_gate() and open_gate() waits on the device until the gate
-  // opens, so that the host's cost of queueing is not measured. At most kMaxGatedOperations fit
-  // behind a gate; a device without gates ignores both calls.
+  // Timing. Work that is queued between close_gate() and open_gate() waits on the device until the
+  // gate opens, so that the host's cost of queueing is not measured. At most kMaxGatedOperations
+  // fit behind a gate. A device without gates ignores both calls.
   virtual LaunchStatus close_gate() = 0;
   virtual void open_gate() = 0;
   virtual LaunchStatus mark_start() = 0;
   virtual LaunchStatus mark_stop() = 0;
-  /// Device time between the marks, after synchronize().
+  /// Returns the device time between the marks. Call it after synchronize().
   virtual LaunchResult<double> elapsed_ns() = 0;
-  /// Forgets lines that device code asked the L2 to keep.
+  /// Releases the cache lines that device code asked the L2 to keep.
   virtual LaunchStatus reset_persisting_l2() = 0;
 };
 
-/// The driver's queue holds about a thousand entries; when it is full, queueing blocks, and behind
-/// a closed gate for ever.
+/// The driver's queue holds about a thousand entries. Queueing into a full queue blocks, and behind
+/// a closed gate it blocks for ever.
 inline constexpr std::size_t kMaxGatedOperations = 256;
 
 }  // namespace assay::sandbox

@@ -1,11 +1,10 @@
-// Whether a device can still do its work: memory is allocated, filled, copied by the device and
-// read back.
+// Checks that a device works: it allocates memory, fills it, lets the device copy it and reads it
+// back.
 //
-//   if (LaunchStatus well = check_health(*gpu); !well) ...       // the message says what was not
-//   as it should be
+//   LaunchStatus healthy = check_health(*gpu);   // the error says which step went wrong
 //
-// Each launcher asks before it says that it is ready, so that a job never meets a device that does
-// not answer.
+// Each launcher checks its device before it reports that it is ready, so that no job meets a device
+// that does not answer.
 #pragma once
 
 #include "sandbox/launcher/driver/gpu_driver.h"

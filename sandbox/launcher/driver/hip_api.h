@@ -110,11 +110,11 @@ struct HipApi {
   std::string describe(HipResult result) const;
 };
 
-/// Loads libamdhip64 once for the life of the process. `unavailable`, with the loader's words or
-/// the missing function (an old ROCm).
+/// Loads libamdhip64 once for the life of the process. Errors: `unavailable`, with the loader's
+/// message or the name of the function that an old ROCm lacks.
 Result<const HipApi*> open_hip_api();
 
-/// The folder that the loaded library lies in; /usr/lib before it is loaded.
+/// Returns the folder of the loaded library, or /usr/lib before it is loaded.
 std::string library_folder();
 
 }  // namespace assay::sandbox::hip

@@ -2,12 +2,11 @@
 // to start.
 //
 //   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_hip_driver(0);
-//   Result<std::vector<DeviceFacts>> devices = list_hip_devices();             // no memory on the
-//   device
+//   Result<std::vector<DeviceFacts>> devices = list_hip_devices();
 //
-// It shares all but these calls with CUDA. What AMD's GPUs lack is refused with a word: clusters,
-// programmatic dependent launch, tensor maps; so is what is not done yet: cooperative launches,
-// memory shared with a judge. No machine with AMD hardware has run it. Not thread-safe.
+// Everything but these calls is shared with CUDA. The driver refuses by name what AMD's GPUs lack
+// (clusters, programmatic dependent launch, tensor maps) and what is not implemented (cooperative
+// launches, memory shared with a judge). No machine with AMD hardware has run it. Not thread-safe.
 #pragma once
 
 #include <memory>
@@ -19,15 +18,15 @@
 
 namespace assay::sandbox {
 
-/// `internal_error` when there is no runtime or no such device; the message says which devices
-/// there are.
+/// Errors: `internal_error` without a runtime or without such a device; the message lists the
+/// devices that exist.
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index);
-/// The same over a given table, for a device whose facts are known; tests give one without
-/// hardware.
+/// Opens a driver over a given table of functions, for a device whose facts are known. Tests give a
+/// table that needs no hardware.
 LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const hip::HipApi& api, int index,
                                                          DeviceFacts facts);
 
-/// The devices by index; `unavailable` with the reason when there is none.
+/// Returns the devices by index. Errors: `unavailable`, with the reason, if there is none.
 Result<std::vector<DeviceFacts>> list_hip_devices();
 
 }  // namespace assay::sandbox

@@ -5,8 +5,8 @@
 //   if (!memory) return tl::unexpected(memory.error());
 //   return launch_fail(LaunchErrorKind::invalid_plan, "buffer 3: ...");
 //
-// base/result.h's Error is not used here because the kind decides the verdict: it must say whether
-// the submission, its device code or this launcher is at fault. Values, safe to share.
+// The launcher does not use Error of base/result.h, because the kind decides the verdict: it tells
+// whether the submission, its device code or this launcher is at fault. Errors are values.
 #pragma once
 
 #include <cstdint>

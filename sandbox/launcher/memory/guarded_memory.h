@@ -3,11 +3,10 @@
 //
 //   GuardedMemory memory(gpu);
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
-//   ... run ...
-//   LaunchStatus intact = memory.check();        // canary_violation, naming the buffer and the
-//   byte
+//   LaunchStatus intact = memory.check();        // after the run
 //
-// Frees everything at its end. Not thread-safe.
+// The error of check() is canary_violation and names the buffer and the byte. The destructor frees
+// all memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,13 +28,15 @@ class GuardedMemory {
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
 
-  /// Device memory that add() takes for such a buffer. UINT64_MAX when it does not fit 64 bits.
+  /// Returns the device memory that add() takes for such a buffer, or UINT64_MAX if it does not fit
+  /// 64 bits.
   static std::uint64_t cost(std::uint64_t bytes, std::uint32_t alignment);
 
-  /// A buffer with its guards written. `alignment` is a power of two. `what` names it in messages.
+  /// Allocates a buffer and writes its guards. `alignment` is a power of two. `what` names the
+  /// buffer in messages.
   LaunchResult<DevicePtr> add(std::uint64_t bytes, std::uint32_t alignment, std::string what);
 
-  /// Waits, then reads every guard back.
+  /// Waits for the queued work, then reads every guard back.
   LaunchStatus check();
 
  private:

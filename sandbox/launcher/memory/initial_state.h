@@ -1,19 +1,20 @@
-// InitialState: what a plan's buffers held before it ran, and how they get it back between timed
-// runs: device code may write any of them.
+// InitialState: the contents of a plan's buffers before its first run. It restores them between
+// timed runs, because device code may write any buffer.
 //
-//   Pristine pristine(gpu);
-//   pristine.add(buffer, n, source);      // an input or a constant; source(to) writes its bytes
-//   pristine.add_poisoned(scratch, n);    // everything else
-//   pristine.write();                     // before the first run
-//   pristine.keep_on_device();            // once, when the plan is going to be timed
-//   pristine.restore_async();             // before each further run: device to device
-//   pristine.stage(ours);                 // the sources have changed: what they hold now waits,
-//   masked pristine.restore_async();             // still the old contents pristine.swap_inputs();
-//   // the new ones from now on
+//   InitialState initial(gpu);
+//   initial.add(buffer, n, source);      // an input or a constant; source(to) writes its bytes
+//   initial.add_poisoned(scratch, n);    // every other buffer
+//   initial.write();                     // before the first run
+//   initial.keep_on_device();            // once, if the plan will be timed
+//   initial.restore_async();             // before each further run: device to device
+//   initial.stage(ours);                 // the sources hold new inputs: copies them, masked
+//   initial.restore_async();             // restores the old contents still
+//   initial.swap_inputs();               // restores the new contents from the next call on
 //
-// Staged, because a source is memory that is mapped to be read, and whatever is unmapped on a GPU
-// costs the next kernel some 300 ns (its instructions are fetched anew): the first run on new
-// inputs must not differ from later ones by that. Frees its copies at its end. Not thread-safe.
+// New inputs are staged in device memory for a reason. A source is mapped while it is read, and
+// unmapping memory on a GPU makes the next kernel some 300 ns slower, because its instructions are
+// fetched again. The first run on new inputs must not differ from later runs by that. The
+// destructor frees the copies. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -42,15 +43,15 @@ class InitialState {
   void add_poisoned(DevicePtr buffer, std::uint64_t bytes) { poisoned_.push_back({buffer, bytes}); }
 
   LaunchStatus write();
-  /// Copies each content, from its source since the buffers may have been written by now, to device
-  /// memory of its own. A content that the device has no room for is restored from its source
-  /// instead.
+  /// Copies each content to device memory of its own. It copies from the source, because the
+  /// buffers may have been written. A content without room on the device is restored from its
+  /// source.
   LaunchStatus keep_on_device();
-  /// Copies each content's source once more, masked with a new key, beside the copy. `ours`: null
-  /// where there is no such kernel, then swap_inputs() reads the sources.
+  /// Copies each content's source again, masked with a new key, beside the first copy. `ours` is
+  /// null on a device without our kernels; then swap_inputs() reads the sources.
   LaunchStatus stage(TrustedKernels* ours);
-  /// Whether nothing can have run on the new contents until now, nor will the first run bear what
-  /// reading them costs: false where there was no room.
+  /// Makes the staged contents the ones that are restored. Returns true if no kernel can have read
+  /// them and reading them will not slow the first run; false if there was no room to stage them.
   LaunchResult<bool> swap_inputs();
   LaunchStatus restore_async();
 
@@ -66,7 +67,7 @@ class InitialState {
     std::uint64_t bytes;
   };
   LaunchStatus poison_async();
-  /// Room for contents, in whole words of a mask; 0: there is none.
+  /// Allocates room for contents, in whole words of a mask. Returns 0 without room.
   LaunchResult<DevicePtr> room_for(std::uint64_t bytes);
 
   GpuDriver& gpu_;

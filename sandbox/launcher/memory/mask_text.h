@@ -1,10 +1,10 @@
-// A kernel of our own that hides contents: to[i] = from[i] ^ stream(i), in words of 8 bytes; a
-// second time with the same key it shows them again.
+// The PTX of a trusted kernel that masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes.
+// Running it again with the same key restores the contents.
 //
-// New inputs wait in a launcher's device memory while a submission's kernels still run on the old
-// ones, at a place that can be guessed. Whoever reads them there must not understand them.
-// stream(i) is splitmix64's finalizer twice, with half of the key added before each: known words do
-// not tell the key in the milliseconds that it lives.
+// New inputs wait in the launcher's device memory while the submission's kernels still run on the
+// old inputs, at an address that a kernel can guess. A kernel that reads them there must not be
+// able to use them. stream(i) applies splitmix64's finalizer twice, with half of the key added
+// before each, so that known words do not reveal the key within its life of milliseconds.
 #pragma once
 
 namespace assay::sandbox {

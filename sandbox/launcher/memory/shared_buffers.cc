@@ -26,7 +26,7 @@ LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t byt
 
 }  // namespace
 
-LaunchResult<bool> HostExchange::same(std::size_t input, DevicePtr at, TrustedKernels*) {
+LaunchResult<bool> HostBuffers::same(std::size_t input, DevicePtr at, TrustedKernels*) {
   const std::span<const std::byte> bytes = inputs_[input].bytes;
   return same_by_pieces(
       gpu_, at, bytes.size(),
@@ -35,11 +35,11 @@ LaunchResult<bool> HostExchange::same(std::size_t input, DevicePtr at, TrustedKe
       });
 }
 
-DeviceExchange::~DeviceExchange() {
+DeviceBuffers::~DeviceBuffers() {
   if (base_ != 0) gpu_.unmap_shared(base_);
 }
 
-LaunchStatus DeviceExchange::open() {
+LaunchStatus DeviceBuffers::open() {
   if (base_ != 0) return {};
   // What ran before must be over: it could reach the memory from the moment that it is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
@@ -49,17 +49,17 @@ LaunchStatus DeviceExchange::open() {
   return {};
 }
 
-LaunchStatus DeviceExchange::copy_in(std::size_t input, DevicePtr to) {
+LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
   if (LaunchStatus s = open(); !s) return s;
   return gpu_.copy_async(to, base_ + inputs_[input].offset, inputs_[input].bytes);
 }
 
-LaunchStatus DeviceExchange::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) {
+LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) {
   if (LaunchStatus s = open(); !s) return s;
   return gpu_.copy_async(base_ + output_offset_ + offset, from, bytes);
 }
 
-LaunchResult<bool> DeviceExchange::same(std::size_t input, DevicePtr at, TrustedKernels* ours) {
+LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* ours) {
   if (LaunchStatus s = open(); !s) return tl::unexpected(s.error());
   const DevicePtr original = base_ + inputs_[input].offset;
   if (ours != nullptr) return ours->same(original, at, inputs_[input].bytes);
@@ -74,7 +74,7 @@ LaunchResult<bool> DeviceExchange::same(std::size_t input, DevicePtr at, Trusted
       });
 }
 
-LaunchStatus DeviceExchange::close() {
+LaunchStatus DeviceBuffers::close() {
   if (base_ == 0) return {};
   const LaunchStatus finished = gpu_.synchronize();
   const LaunchStatus unmapped = gpu_.unmap_shared(std::exchange(base_, 0));

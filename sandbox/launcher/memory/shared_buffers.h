@@ -1,12 +1,11 @@
-// SharedBuffers: where a case's inputs come from and where its outputs go. Memory files of the
-// host, or device memory shared with the judge, which spares both sides the way over the bus.
+// SharedBuffers: the source of a case's inputs and the destination of its outputs. The buffers are
+// memory files of the host, or device memory that is shared with the judge and saves both sides the
+// transfer over the bus.
 //
-//   DeviceExchange exchange(gpu, fd, bytes, {{"x", 0, 4096}}, 4096, 4096);
-//   exchange.copy_in(0, buffer);           // opens it
-//   exchange.close();                      // before any submitted code runs: device code reaches
-//   everything that is mapped
-//   ... run, wait ...
-//   exchange.copy_out(0, buffer, 4096);    // opens it again
+//   DeviceBuffers shared(gpu, fd, bytes, {{"x", 0, 4096}}, 4096, 4096);
+//   shared.copy_in(0, buffer);           // maps the memory
+//   shared.close();                      // before submitted code runs: it can reach mapped memory
+//   shared.copy_out(0, buffer, 4096);    // after the run; maps the memory again
 //
 // Not thread-safe: one thread drives a device.
 #pragma once
@@ -29,19 +28,20 @@ class SharedBuffers {
   virtual std::size_t inputs() const = 0;
   virtual const std::string& name(std::size_t input) const = 0;
   virtual std::uint64_t bytes(std::size_t input) const = 0;
-  /// Whether a plan may write to it.
+  /// True if a plan may write to the input.
   virtual bool inout(std::size_t input) const = 0;
-  /// Room for outputs.
+  /// Bytes for the outputs.
   virtual std::uint64_t output_bytes() const = 0;
 
   /// Fills device memory at `to` with an input.
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory to `offset` of the outputs.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Whether device memory at `at` still holds an input, bit for bit. Opens it; `ours` may be null,
-  /// then it is read by the host.
+  /// Returns true if device memory at `at` still equals an input, bit for bit. Maps the memory. If
+  /// `ours` is null, the host compares.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) = 0;
-  /// Waits for the copies. Until the next one, device code cannot reach inputs or outputs.
+  /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot reach
+  /// inputs or outputs.
   virtual LaunchStatus close() = 0;
 };
 
@@ -51,10 +51,10 @@ struct HostInput {
   bool inout = false;
 };
 
-/// Host memory, borrowed. Device code never reaches it.
-class HostExchange final : public SharedBuffers {
+/// Buffers in host memory, which is borrowed. Device code never reaches it.
+class HostBuffers final : public SharedBuffers {
  public:
-  HostExchange(GpuDriver& gpu, std::vector<HostInput> inputs, std::span<std::byte> output)
+  HostBuffers(GpuDriver& gpu, std::vector<HostInput> inputs, std::span<std::byte> output)
       : gpu_(gpu), inputs_(std::move(inputs)), output_(output) {}
 
   std::size_t inputs() const override { return inputs_.size(); }
@@ -83,22 +83,22 @@ struct DeviceInput {
   bool inout = false;
 };
 
-/// Device memory of another process, mapped only while something is copied. Ranges must lie inside
-/// it (RequestMemory checks them).
-class DeviceExchange final : public SharedBuffers {
+/// Buffers in device memory of another process, which is mapped only during copies. Ranges must lie
+/// inside it (RequestMemory checks them).
+class DeviceBuffers final : public SharedBuffers {
  public:
-  /// `fd`: the handle, borrowed; `bytes`: all of the shared memory.
-  DeviceExchange(GpuDriver& gpu, int fd, std::uint64_t bytes, std::vector<DeviceInput> inputs,
-                 std::uint64_t output_offset, std::uint64_t output_bytes)
+  /// `fd` is the handle, which is borrowed. `bytes` is the size of the whole shared memory.
+  DeviceBuffers(GpuDriver& gpu, int fd, std::uint64_t bytes, std::vector<DeviceInput> inputs,
+                std::uint64_t output_offset, std::uint64_t output_bytes)
       : gpu_(gpu),
         fd_(fd),
         bytes_(bytes),
         inputs_(std::move(inputs)),
         output_offset_(output_offset),
         output_bytes_(output_bytes) {}
-  DeviceExchange(const DeviceExchange&) = delete;
-  DeviceExchange& operator=(const DeviceExchange&) = delete;
-  ~DeviceExchange() override;
+  DeviceBuffers(const DeviceBuffers&) = delete;
+  DeviceBuffers& operator=(const DeviceBuffers&) = delete;
+  ~DeviceBuffers() override;
 
   std::size_t inputs() const override { return inputs_.size(); }
   const std::string& name(std::size_t input) const override { return inputs_[input].name; }

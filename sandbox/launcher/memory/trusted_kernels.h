@@ -1,16 +1,16 @@
-// Kernels of our own that run beside a submission's: one wipes what device memory does not show,
-// one reads the clock, one has a known duration, one compares, one hides contents.
+// Trusted kernels, which run beside a submission's kernels. One overwrites shared memory and
+// registers, one reads the clock, one has a known duration, one compares memory, one masks memory.
 //
 //   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
-//   ours->scrub_async();                       // shared memory of every multiprocessor, and most
-//   registers: poisoned ours->read_clock_async();  gpu.synchronize();  LaunchResult<double> mhz =
-//   ours->clock_mhz();
+//   ours->scrub_async();
+//   ours->read_clock_async();
+//   gpu.synchronize();
+//   LaunchResult<double> mhz = ours->clock_mhz();
 //
-// Buffers are refilled before each sample and the L2 is flushed, but shared memory and registers
-// keep what a kernel left in them, tens of megabytes on a large GPU: enough to hand an answer from
-// one sample on to the next. They are PTX, compiled by the driver when a launcher starts, before
-// there is a job for it. A device that cannot run them (the fake one) has none. Not thread-safe;
-// the driver must outlive it.
+// scrub_async() is needed because shared memory and registers keep the values that a kernel left
+// there: tens of megabytes on a large GPU, enough to pass an answer from one sample to the next.
+// The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. A
+// device that cannot run them (the fake one) has none. Not thread-safe; the driver must outlive it.
 #pragma once
 
 #include <array>
@@ -36,15 +36,17 @@ class TrustedKernels {
 
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
-  /// A kernel that reads and writes a word in each of its threads, a block on every multiprocessor:
-  /// kTouch*Ns of timing.cc is what it takes.
+  /// Launches a kernel of known duration (kTouch*Ns of timing.cc): each thread reads and writes one
+  /// word, with one block on every multiprocessor.
   LaunchStatus touch_async();
-  /// Whether two ranges of device memory hold the same bytes; both 16-byte aligned. Waits.
+  /// Returns true if two ranges of device memory hold the same bytes. Both are 16-byte aligned.
+  /// Waits.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
-  /// to = from, masked or shown again (mask_text.h), in words of kMaskWordBytes; `to` may be
-  /// `from`.
+  /// Copies `from` to `to` and masks or unmasks it (mask_text.h), in words of kMaskWordBytes. `to`
+  /// may be `from`.
   LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
-  /// Of the multiprocessor that ran the last read_clock_async(), after synchronize().
+  /// Returns the clock of the multiprocessor that ran the last read_clock_async(). Call it after
+  /// synchronize().
   LaunchResult<double> clock_mhz();
 
  private:

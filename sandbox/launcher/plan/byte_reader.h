@@ -1,12 +1,12 @@
-// ByteReader: reads little-endian fields from untrusted bytes. It never reads past the end and it
-// fails once and for all: after the first short or oversized field every read answers zero or empty
-// and ok() is false, with the first reason kept.
+// ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. After
+// the first short or oversized field ok() is false, every read returns zero or nothing, and why()
+// keeps the first reason.
 //
 //   ByteReader in(bytes);
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, kMinBufferBytes);
 //   if (!in.ok()) return fail(ErrorCode::corrupt, in.why());
 //
-// Not thread-safe. Views point into the bytes it was made with.
+// Not thread-safe. The returned views point into the bytes.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ class ByteReader {
     return static_cast<T>(value);
   }
 
-  /// Exactly `size` bytes, or nothing.
+  /// Returns exactly `size` bytes, or nothing.
   std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
     if (!ok()) return {};
     if (size > remaining()) {
@@ -51,8 +51,8 @@ class ByteReader {
     return found;
   }
 
-  /// A `u32` number of elements, each of at least `element_bytes`, so that a caller may reserve
-  /// room for them.
+  /// Reads a `u32` number of elements of at least `element_bytes` each. The bytes for so many
+  /// elements are there, so the caller may reserve memory for them.
   std::uint32_t count(std::string_view what, std::uint32_t limit, std::size_t element_bytes) {
     const auto n = number<std::uint32_t>(what);
     if (n > limit)

@@ -18,7 +18,7 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-/// The entry'th element of a table; the caller has checked that the table lies inside.
+/// Returns the entry'th element of a table. The caller has checked that the table lies inside.
 template <class T>
 T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   T value;
@@ -26,7 +26,7 @@ T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   return value;
 }
 
-/// A section's name; empty where it has none inside the file.
+/// Returns a section's name, or nothing if the name does not lie inside the file.
 std::string_view name_of(std::string_view image, const Elf64_Ehdr& header,
                          const Elf64_Shdr& section) {
   if (header.e_shstrndx == SHN_UNDEF) return {};
@@ -37,7 +37,7 @@ std::string_view name_of(std::string_view image, const Elf64_Ehdr& header,
   return text.substr(0, text.find('\0'));
 }
 
-/// Memory of one block or thread, which the image only declares.
+/// Returns true for memory of one block or thread, which the image declares but does not contain.
 bool is_transient(std::string_view name) {
   return name.find(".nv.shared") != name.npos || name.find(".nv.local") != name.npos;
 }
@@ -73,7 +73,8 @@ Status check_elf(std::string_view image) {
   if (header.e_shoff != 0 || header.e_shnum > 0) {
     if (header.e_shentsize != sizeof(Elf64_Shdr))
       return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
-    // With e_shnum = 0 the count would stand in section 0: more sections than a kernel has.
+    // With e_shnum = 0 the count would be in section 0. Only files with very many sections have
+    // that.
     if (header.e_shnum == 0) return refuse("a section table without a count");
     if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size()))
       return refuse("the section headers lie outside");

@@ -9,8 +9,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The fewest bytes an element can take; what a count is checked against before room is reserved for
-// it.
+// The smallest size of each element. A count is checked against it before memory is reserved.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
@@ -158,7 +157,7 @@ CopyOp read_copy(ByteReader& in) {
   return op;
 }
 
-/// Reads operations, and counts them all: those of alternatives too.
+/// Reads operations and counts them, those of alternatives included.
 class OpReader {
  public:
   OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}
@@ -223,8 +222,8 @@ PlanOutput read_output(ByteReader& in) {
   return output;
 }
 
-/// A count and its elements. The room reserved is bounded by the limit and by the bytes that are
-/// there.
+/// Reads a count and its elements. The reserved memory is bounded by the limit and by the number of
+/// bytes that follow.
 template <class T, class Read>
 std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t limit,
                          std::size_t element_bytes, Read read) {

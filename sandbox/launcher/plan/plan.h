@@ -164,8 +164,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, those of every
-/// alternative included; stops at the first false.
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including those of every
+/// alternative. Stops when `visit` returns false.
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit);
 

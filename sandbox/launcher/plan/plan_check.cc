@@ -82,8 +82,8 @@ Status check_binaries(const Plan& plan) {
     const std::string where = "binary " + std::to_string(i);
     if (binary.kernel.empty() || binary.kernel.find('\0') != std::string::npos)
       return refuse(where, "the kernel's name is empty or contains a zero byte");
-    // Text would be handed to the driver's PTX compiler: a large attack surface that no recorded
-    // plan needs.
+    // The driver would give text to its PTX compiler, which is a large attack surface that no
+    // recorded plan needs.
     if (Status elf = check_elf(binary.image); !elf)
       return refuse(where + ": kernel '" + binary.kernel + "'", elf.error().message);
   }
@@ -118,7 +118,7 @@ Status check_extents(const std::string& where, const KernelOp& op) {
   return {};
 }
 
-/// Bits of an element of each CUtensorMapDataType; the six-bit types are left out, since no
+/// Bits of an element of each CUtensorMapDataType. The six-bit types are left out, because no
 /// recorder writes them.
 constexpr std::array<std::uint64_t, 15> kTensorMapBits = {8,  16, 32, 32, 64, 64, 16, 32,
                                                           64, 16, 32, 32, 32, 4,  4};
@@ -130,8 +130,8 @@ constexpr std::uint64_t kMaxTensorMapExtent = 1ULL << 32;
 constexpr std::uint64_t kMaxTensorMapStride = 1ULL << 40;
 constexpr std::uint32_t kMaxTensorMapBox = 256;
 
-/// The driver's own rules, as far as they do not depend on the device, and that the whole tensor
-/// lies inside its buffer.
+/// Checks the driver's own rules that do not depend on the device, and that the whole tensor lies
+/// inside its buffer.
 Status check_tensor_map(const Plan& plan, const std::string& where, const TensorMapParam& map) {
   const std::size_t rank = map.shape.size();
   if (rank == 0 || rank > kMaxTensorMapRank || map.box.size() != rank ||

@@ -33,7 +33,7 @@ struct PlanRules {
   std::uint64_t output_bytes = 0;  // room in the output memfd
 };
 
-/// `invalid_argument`, naming the place in the plan, the value and what would have been legal.
+/// Errors: `invalid_argument`, which names the place in the plan, the value and the legal values.
 Status check_plan(const Plan& plan, const PlanRules& rules);
 
 /// Thread blocks of a launch. The bytes of a global scratch parameter are multiplied by it.

@@ -18,7 +18,7 @@ std::optional<int> to_number(std::string_view text) {
   return number;
 }
 
-/// The problem in words, or nothing.
+/// Returns the problem, or an empty string.
 std::optional<std::string> parse_value(const std::string& name, std::string_view value,
                                        LauncherArguments& arguments) {
   if (name == "--driver") {

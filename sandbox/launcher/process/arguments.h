@@ -1,10 +1,10 @@
 // The command line of assay-launcher (main.cc says what it means).
 //
-//   Result<LauncherArguments> arguments = parse_launcher_arguments({"--socket-fd", "3", "--device",
-//   "cuda:0"});
+//   Result<LauncherArguments> arguments =
+//       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
 //
-// Pure but for --without, which is in force from then on (sandbox/jail/mutation.h), and --counters,
-// whose path is resolved.
+// Two arguments have side effects: --without takes effect at once (sandbox/jail/mutation.h), and
+// the path of --counters is resolved.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ struct LauncherArguments {
   bool probe = false;
 };
 
-/// Errors: invalid_argument, naming what would be valid.
+/// Errors: invalid_argument, which names the valid arguments.
 Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string>& words);
 
 }  // namespace assay::sandbox

@@ -1,16 +1,17 @@
-// assay-launcher: performs launch plans on one device. Trusted host code, started by the
-// supervisor, one process per submission.
+// assay-launcher performs launch plans on one device. It is trusted host code. The supervisor
+// starts one process per submission.
 //
-//   assay-launcher --socket-fd N --device cuda:0 [--driver cuda|hip|fake|fake-sick|fake-full]
-//   [--isolation strict|best_effort]
-//                                                                       serves frames on descriptor
-//                                                                       N until its end
-//   ... --counters NCU                                                   the same, inside Nsight
-//   Compute, which reports to standard output at the end assay-launcher --probe [--driver
-//   cuda|hip|fake|fake-sick|fake-full]                       one line of JSON about the devices
+//   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
+//                  [--counters NCU]
+//   assay-launcher --probe [--driver DRIVER]
 //
-// Exit status: 0 served to the end of the stream, or devices found; 1 the conversation or the
-// device failed; 2 wrong arguments; 3 --probe found no device.
+// The first form serves frames on descriptor N until the end of the stream. With --counters it does
+// so inside Nsight Compute, which writes its report to standard output at the end. The second form
+// prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick or fake-full;
+// ISOLATION is strict or best_effort.
+//
+// Exit status: 0 after serving to the end of the stream or after finding devices; 1 if the
+// conversation or the device failed; 2 for wrong arguments; 3 if --probe found no device.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -73,8 +74,8 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// The device files that a driver opens for one GPU; those that this machine lacks are not asked
-/// for. HIP opens those of all.
+/// Returns the device files that a driver opens for one GPU, without those that this machine lacks.
+/// HIP opens the files of all GPUs.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
@@ -130,12 +131,12 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   return enter_launch_jail(jail);
 }
 
-/// The file of the GPU; empty for other drivers.
+/// Returns the device file of the GPU, or an empty string for other drivers.
 Result<std::string> node_of(const LauncherArguments& arguments) {
   return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string();
 }
 
-/// From here on the driver counts GPUs as gpu_ordinal() does. Before the first thread.
+/// Makes the driver number GPUs as gpu_ordinal() does. Call it before the first thread.
 Status count_by_address() {
   if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
     return fail_errno("setenv");
@@ -152,7 +153,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// The arguments of the launcher inside ncu.
+/// Returns the arguments of the launcher inside ncu.
 std::vector<std::string> again(const LauncherArguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket),
           "--device",    std::to_string(arguments.device),

@@ -49,19 +49,19 @@ struct LaunchMessage {
   std::vector<UniqueFd> fds;
 };
 
-/// `corrupt` when a field is missing, of the wrong type or out of range, or a descriptor does not
-/// exist; names the field.
+/// Errors: `corrupt`, which names the field, if a field is missing, has the wrong type or is out of
+/// range, or if a descriptor does not exist.
 Result<LaunchMessage> parse_launch(Frame frame);
 
 nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers);
-/// Everything but the samples is done: inputs may be changed now.
+/// Says that everything but the samples is done, so that the inputs may be changed now.
 nlohmann::json primed_message(const std::string& case_id);
 /// Errors: corrupt for anything but `sample`.
 Status check_sample(const Frame& frame);
-/// With the median of the samples and its 95 % interval, null when nothing was timed.
+/// Contains the median of the samples and its 95 % interval, or null if nothing was timed.
 nlohmann::json launched_message(const std::string& case_id, const ReplayResult& result);
 nlohmann::json launch_error_message(const std::string& case_id, const LaunchError& error);
-/// What `--probe` prints: the devices, or why there is none.
+/// Returns the output of `--probe`: the devices, or why there is none.
 nlohmann::json probe_message(const Result<std::vector<DeviceFacts>>& devices);
 
 }  // namespace assay::sandbox

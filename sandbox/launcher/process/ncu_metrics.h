@@ -1,7 +1,7 @@
-// The hardware counters that a profile asks Nsight Compute for, and what they are called in a
-// verdict (docs/explanation/profiling.md): only what a diagnosis needs, since each pass over a
-// kernel costs time. Names as ncu 2024 and 2025 know them; one that a device lacks is left out of
-// the report by ncu.
+// The hardware counters that a profile asks Nsight Compute for, and their names in a verdict
+// (docs/explanation/profiling.md). The list has only the counters that a diagnosis needs, because
+// each pass over a kernel costs time. The names are those of ncu 2024 and 2025. ncu leaves a
+// counter that a device lacks out of its report.
 #pragma once
 
 #include <array>
@@ -46,7 +46,8 @@ inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"limit_blocks", "launch__occupancy_limit_blocks"},
 }};
 
-/// Why warps wait: ncu's name is kNcuStallPrefix, the reason, kNcuStallSuffix.
+/// The reasons for which warps stall. ncu's name of a reason stands between kNcuStallPrefix and
+/// kNcuStallSuffix.
 inline constexpr std::string_view kNcuStallPrefix = "smsp__average_warps_issue_stalled_";
 inline constexpr std::string_view kNcuStallSuffix = "_per_issue_active.ratio";
 inline constexpr std::array<std::string_view, 13> kNcuStalls = {"long_scoreboard",

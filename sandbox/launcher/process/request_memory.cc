@@ -9,8 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// Takes all pages in one call instead of one fault each during the copy to the GPU. Older kernels
-/// lack it; then they fault.
+/// Populates all pages in one call, which saves a page fault for each during the copy to the GPU.
+/// Older kernels lack the call; then the pages fault.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);
@@ -64,8 +64,8 @@ Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
       Mapping::map(output, message.output_offset + message.output_bytes, true);
   if (!mapping) return fail(mapping.error());
   output_ = std::move(*mapping);
-  exchange_ = std::make_unique<HostExchange>(gpu, std::move(inputs),
-                                             output_.bytes().subspan(message.output_offset));
+  exchange_ = std::make_unique<HostBuffers>(gpu, std::move(inputs),
+                                            output_.bytes().subspan(message.output_offset));
   return {};
 }
 
@@ -82,9 +82,9 @@ Status RequestMemory::describe_device(const LaunchMessage& message, GpuDriver& g
           check_range("outputs", message.output_offset, message.output_bytes, message.device_bytes);
       !inside)
     return inside;
-  exchange_ = std::make_unique<DeviceExchange>(gpu, message.fds[message.output_fd].get(),
-                                               message.device_bytes, std::move(inputs),
-                                               message.output_offset, message.output_bytes);
+  exchange_ = std::make_unique<DeviceBuffers>(gpu, message.fds[message.output_fd].get(),
+                                              message.device_bytes, std::move(inputs),
+                                              message.output_offset, message.output_bytes);
   return {};
 }
 

@@ -1,6 +1,6 @@
-// RequestMemory: the memory of one launch request, as the exchange that replay() works on: memory
-// files, mapped, or shared device memory. Each range is checked against its memory's size. Valid
-// while it and the request live. Not thread-safe.
+// RequestMemory opens the memory of one launch request as the SharedBuffers that replay() works on:
+// mapped memory files, or shared device memory. It checks each range against the size of its
+// memory. The request must outlive it. Not thread-safe.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace assay::sandbox {
 
 class RequestMemory {
  public:
-  /// `corrupt` when a range is outside its memory; `io` when a file cannot be mapped.
+  /// Errors: `corrupt` if a range is outside its memory; `io` if a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchMessage& message, GpuDriver& gpu);
 
   SharedBuffers& exchange() { return *exchange_; }

@@ -15,7 +15,7 @@
 namespace assay::sandbox {
 namespace {
 
-/// Tells who asked that the inputs may be changed, and waits until they are.
+/// Tells the supervisor that the inputs may be changed, and waits until they are.
 LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   const auto broken = [](const Error& error) {
     return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message);

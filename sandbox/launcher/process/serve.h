@@ -1,6 +1,6 @@
-// serve: the launcher's conversation. Says `ready`, answers each `launch` with exactly one
-// `launched` or `launch_error`, and returns when the supervisor closes the socket. One thread; the
-// GPU's context was made before, so that `ready` means ready.
+// serve is the launcher's main loop. It sends `ready`, answers each `launch` with exactly one
+// `launched` or `launch_error`, and returns when the supervisor closes the socket. The caller has
+// made the GPU's context, so that a launcher that sent `ready` can launch at once. One thread.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //
@@ -17,8 +17,7 @@
 
 namespace assay::sandbox {
 
-/// `layers`: of the jail that this process is in. Errors: corrupt (the peer broke the protocol),
-/// io.
+/// `layers` are those of this process's jail. Errors: corrupt (the peer broke the protocol), io.
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock);
 

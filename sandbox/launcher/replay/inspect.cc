@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kSamples = 5;  // of each operation
 
-/// Device memory that goes with the scope.
+/// Frees device memory at the end of the scope.
 class Copy {
  public:
   Copy(GpuDriver& gpu, DevicePtr at) : gpu_(gpu), at_(at) {}

@@ -1,12 +1,12 @@
-// inspect: what a plan does besides the time it takes: does it give the same bits twice, and where
-// does its time go.
+// inspect finds out whether a plan gives the same bits twice, and how its time divides over its
+// operations.
 //
-//   LaunchResult<Inspection> seen = inspect(gpu, program, work, {{buffer, bytes}}, ours,
-//   samples.overhead_ns);
+//   LaunchResult<Inspection> seen =
+//       inspect(gpu, program, work, {{buffer, bytes}}, ours, samples.overhead_ns);
 //
-// After the samples, on inputs restored before each run. One operation's time is taken with cold
-// caches but after everything before it, so that it finds what it would find: its share of the
-// whole, not a time by itself. One thread.
+// It runs after the samples and restores the inputs before each run. An operation is timed with
+// cold caches but after all operations before it, so that it finds the memory as they leave it. The
+// result is its share of the whole, not its time alone. One thread.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct OutputBuffer {
   std::uint64_t bytes = 0;
 };
 
-/// `ours` may be null: then the host compares. `overhead_ns`: of the timer's marks.
+/// If `ours` is null, the host compares. `overhead_ns` is the overhead of the timer's marks.
 LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work,
                                  const std::vector<OutputBuffer>& outputs, TrustedKernels* ours,
                                  double overhead_ns);

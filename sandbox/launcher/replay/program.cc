@@ -9,8 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// The driver copies as many values as the image declares, whatever was passed: a shorter list
-/// would make it read our memory.
+/// Checks the number and sizes of the parameters. The driver copies as many values as the image
+/// declares, so a shorter list would make it read other memory of this process.
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts,
                           const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
@@ -36,8 +36,8 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
-/// Turns the plan's operations into steps, with addresses for buffers. Lives while a plan is
-/// loaded.
+/// Turns the plan's operations into steps with addresses for buffers. It is used only during
+/// load().
 class Program::Builder {
  public:
   Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers,
@@ -273,7 +273,7 @@ LaunchStatus Program::run(const std::vector<Step>& steps) {
 LaunchStatus Program::run(const Step& step) {
   if (const auto* launch = std::get_if<Launch>(&step)) {
     LaunchStatus s = gpu_.launch_async(launch->kernel, launch->shape, launch->params);
-    // A fault that shows here is that of an earlier kernel, which the driver does not name.
+    // A fault here comes from an earlier kernel, which the driver does not name.
     if (!s && s.error().kind != LaunchErrorKind::gpu_fault)
       return launch_fail(s.error().kind, launch->what + ": " + s.error().message);
     return s;

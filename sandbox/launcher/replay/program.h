@@ -1,14 +1,13 @@
-// Program: a checked plan made ready to run: its binaries loaded, its parameters checked against
-// what they declare, every buffer turned into an address. enqueue() then only makes driver calls,
-// as it is what gets timed.
+// Program is a checked plan that is ready to run: its binaries are loaded, its parameters are
+// checked against the ones that the binaries declare, and every buffer is an address. enqueue()
+// makes nothing but driver calls, because it is timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
-//   (*program)->enqueue();  gpu.synchronize();
+//   (*program)->enqueue();
+//   gpu.synchronize();
 //
-// Where the plan leaves a choice, the first alternative is taken until answer() says otherwise
-// (sandbox/launcher/replay/tune.h finds out).
-//
-// Unloads its kernels at its end. Not thread-safe. The plan may go once it is loaded.
+// A choice takes its first alternative until answer() sets another (tune.h finds the fastest). The
+// destructor unloads the kernels. The plan need not outlive load(). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +23,11 @@
 
 namespace assay::sandbox {
 
-/// The recorder's kernels, which copy and cast for torch. A plan that gives its own kernel such a
-/// name only loses by it.
+/// Returns true for a kernel of the recorder, which copies and casts for torch. A submission gains
+/// nothing by giving its own kernel such a name: the kernel then does not count as its work.
 inline bool is_ours(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
-/// What the plan's binary turned out to be on this device.
+/// The facts of a plan's binary on this device.
 struct KernelUse {
   std::string name;
   std::int64_t registers = 0;
@@ -39,8 +38,8 @@ struct KernelUse {
 
 class Program {
  public:
-  /// `buffers`: the address of each of the plan's buffers. `scratch`: the address for each global
-  /// scratch parameter, in plan order.
+  /// `buffers` has the address of each of the plan's buffers, and `scratch` the address for each
+  /// global scratch parameter in plan order.
   static LaunchResult<std::unique_ptr<Program>> load(GpuDriver& gpu, const Plan& plan,
                                                      const std::vector<DevicePtr>& buffers,
                                                      const std::vector<DevicePtr>& scratch);
@@ -50,34 +49,35 @@ class Program {
 
   /// Queues every operation, in order.
   LaunchStatus enqueue();
-  /// The same without the submission's kernels: fills, copies, and kernels of ours that copy for
-  /// torch.
+  /// Queues the operations without the submission's kernels: fills, copies, and the recorder's own
+  /// kernels.
   LaunchStatus enqueue_ablated();
-  /// Gives variables that binaries keep on the device their first values. Waits for what was queued
-  /// where there are such.
+  /// Resets the variables that binaries keep on the device. If there are any, it waits for the
+  /// queued work first.
   LaunchStatus forget();
   struct Operation {
     std::string name;        // the kernel's, "copy" or "fill"
     bool submitted = false;  // a kernel of the submission's
   };
-  /// What enqueue() queues now, in order.
+  /// Returns the operations that enqueue() queues now, in order.
   std::vector<Operation> sequence() const;
   /// Queues operations `first` to `last` (excluded) of that sequence.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
-  /// How many operations enqueue() queues now that are copies, by the driver or by kernels of ours.
+  /// Returns the number of operations that enqueue() queues now and that are copies, by the driver
+  /// or by the recorder's kernels.
   std::int64_t moves() const;
-  /// How many enqueue() queues, at most.
+  /// Returns the greatest number of operations that enqueue() can queue.
   std::size_t operations() const;
-  /// One for each of the plan's binaries, in order.
+  /// Returns one entry for each of the plan's binaries, in order.
   std::vector<KernelUse> kernels() const;
 
-  /// What the plan asks, in the order of first asking: the labels of the alternatives.
+  /// Returns the labels of each question's alternatives, in the order in which the plan first asks.
   const std::vector<std::vector<std::string>>& questions() const { return questions_; }
   void answer(std::size_t question, std::size_t alternative) { answers_[question] = alternative; }
   std::size_t answer_of(std::size_t question) const { return answers_[question]; }
-  /// Queues what comes before a question's first asking, by the answers so far.
+  /// Queues the operations before a question's first choice, with the answers so far.
   LaunchStatus enqueue_before(std::size_t question);
-  /// Queues one alternative of a question's first asking.
+  /// Queues one alternative of a question's first choice.
   LaunchStatus enqueue_alternative(std::size_t question, std::size_t alternative);
 
  private:
@@ -99,12 +99,12 @@ class Program {
     std::uint64_t bytes;
   };
   using Step = std::variant<Launch, Fill, Copy>;
-  /// A binary with variables of its own, and what it takes to load it again.
+  /// A binary with variables of its own, and the data that reloads it.
   struct Stateful {
     KernelHandle handle;
     PlanBinary binary;
   };
-  /// A piece of the sequence: one alternative for what is fixed, several for a choice.
+  /// A part of the sequence: fixed operations have one alternative, a choice has several.
   struct Stage {
     std::optional<std::size_t> question;
     std::vector<std::vector<Step>> alternatives;

@@ -29,7 +29,7 @@ LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& 
   return {};
 }
 
-/// Every launch's scratch parameters, in plan order.
+/// Returns the scratch parameters of every launch, in plan order.
 template <class Visit>
 LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   LaunchStatus status;
@@ -89,7 +89,7 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& exchange) {
   return input;
 }
 
-/// One case's stay on the device. Members are released in reverse order.
+/// Everything that one case has on the device. Members are released in reverse order.
 class Replay {
  public:
   Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request,

@@ -1,15 +1,18 @@
-// replay: performs a launch plan on inputs that its author never saw, and hands the outputs back.
-// The heart of the trusted tier.
+// replay performs a launch plan on inputs that the submission never saw, and returns the outputs.
+// The plan tier rests on it.
 //
-//   HostExchange exchange(gpu, {{"x", bytes}}, memory);
-//   LaunchResult<ReplayResult> result = replay(gpu, plan, exchange, {.gpu_memory_bytes = 1 << 30},
-//   clock);
+//   LaunchResult<ReplayResult> result =
+//       replay(gpu, plan, shared_buffers, {.gpu_memory_bytes = 1 << 30}, clock);
 //
-// In order: check the plan; check its memory against the limit; allocate buffers between canaries;
-// load the binaries; fill inputs and constants, poison the rest; run; check the canaries and the
-// inputs; where asked, find the fastest alternative of each choice and time it; copy the outputs.
-// When it is timed, the outputs are those of one timed run, drawn at random, so that no run can be
-// told to be the one that is looked at. One thread.
+// The steps:
+//  1. Check the plan, and its memory against the limit.
+//  2. Allocate the buffers between canaries, and load the binaries.
+//  3. Fill inputs and constants, and poison all other memory.
+//  4. Run. Check the canaries and the inputs.
+//  5. If requested, find the fastest alternative of each choice, and time the plan.
+//  6. Copy the outputs. If the plan was timed, they are those of one timed run that is drawn at
+//     random, so that a kernel cannot tell which run is checked.
+// One thread.
 #pragma once
 
 #include <cstddef>

@@ -1,12 +1,11 @@
-// tune: answers a plan's questions on the device, as an autotuner would have: each alternative is
-// timed where it is asked for first, on the inputs that it will meet there, and the fastest is
-// taken.
+// tune answers a plan's questions on the device, as an autotuner does. It times each alternative at
+// the question's first choice, on the inputs that the kernel gets there, and takes the fastest.
 //
-//   LaunchStatus status = tune(gpu, *program, [&] { return pristine.restore_async(); }, clock);
+//   LaunchStatus status = tune(gpu, *program, [&] { return initial.restore_async(); }, clock);
 //
-// The candidate that recorded the plan has no part in it: it named the alternatives, and never
-// learns the times. An alternative that the driver refuses to launch is passed over, as Triton's
-// autotuner does it; a fault ends everything, since the context is lost. One thread.
+// The candidate that recorded the plan only named the alternatives; it never learns the times. An
+// alternative that the driver refuses to launch is skipped, as in Triton's autotuner. A fault ends
+// the replay, because the context is lost. One thread.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +24,7 @@ inline constexpr std::int64_t kMaxTuneMs =
 inline constexpr double kClearlySlower =
     4.0;  // a warm-up this much slower than the best so far needs no samples
 
-/// `restore` queues what puts every buffer back to its first contents.
+/// `restore` queues the copies that restore the first contents of every buffer.
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
                   const Clock& clock);
 

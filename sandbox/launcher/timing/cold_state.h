@@ -1,11 +1,11 @@
-// ColdState: makes a device as if nobody had used it, before each sample: buffers refilled, on-chip
-// memory wiped, caches flushed.
+// ColdState: puts a device into the same cold state before each sample. It refills the buffers,
+// overwrites on-chip memory and flushes the caches.
 //
 //   ColdState cold(gpu);
-//   cold.open();                       // room to flush with
+//   cold.open();                       // allocates memory to flush the L2 with
 //   cold.make(work);                   // waits: the device is idle afterwards
 //
-// Frees its room at its end. Not thread-safe.
+// The destructor frees the memory. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ class ColdState {
 
   LaunchStatus open();
   LaunchStatus make(const TimedWork& work);
-  /// Only the caches.
+  /// Flushes the caches only.
   LaunchStatus flush();
 
  private:

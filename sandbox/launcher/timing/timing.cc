@@ -16,7 +16,8 @@ constexpr double kSlowClock =
     0.97;  // of the median: a sample under it was taken while the clock was throttled
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
-/// Opens the gate however the scope is left: a closed one would make every later wait endless.
+/// Opens the gate when the scope ends. A gate that stays closed would make every later wait
+/// endless.
 class Gate {
  public:
   explicit Gate(GpuDriver& gpu) : gpu_(gpu) {}
@@ -94,8 +95,8 @@ class Series {
     return {};
   }
 
-  /// The time between the marks around a kernel that does next to nothing, less what it takes by
-  /// the GPU's time stamps: what the marks add, and the wait for written data to settle.
+  /// Measures the overhead of the marks: the time between them around a kernel of known duration,
+  /// less that duration. It includes the wait for written data to settle.
   LaunchResult<double> overhead(bool flushed) {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {

@@ -1,16 +1,19 @@
-// take_samples: device times of one sequence of operations, cold cache, until their median is known
-// well enough; beside them a few warm ones and a few by the host's clock.
+// take_samples measures the device time of one sequence of operations with cold caches, until the
+// median is known well enough. It also takes a few samples with warm caches and a few by the host's
+// clock.
 //
-//   TimedWork work{.prepare = ..., .restore = ..., .enqueue = ..., .sampled = ..., .operations =
-//   3}; LaunchResult<Samples> samples = take_samples(gpu, TimingRules{}, work, clock);
+//   LaunchResult<Samples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
-// One sample: inputs refilled and outputs poisoned, shared memory and registers scrubbed,
-// persisting L2 reset, L2 flushed by writing twice its size, device idle; then, behind a closed
-// gate, start mark, the operations, stop mark; the gate opens and the device runs them without gaps
-// of the host's making. What the marks and the way to a kernel take, measured around a kernel of
-// known duration, is subtracted. Right after that the multiprocessors' clock is read: samples taken
-// while it was low are discarded. Sequences too long for the driver's queue run without a gate. Raw
-// samples are returned in the order taken. One thread.
+// The steps of one sample:
+//  1. Refill the inputs, poison the outputs, scrub shared memory and registers, reset persisting L2
+//     lines, flush the L2 by writing twice its size, and wait until the device is idle.
+//  2. Close the gate. Queue the start mark, the operations and the stop mark. Open the gate, so
+//  that
+//     the device runs them without gaps that the host would cause.
+//  3. Subtract the overhead of the marks, which is measured around a kernel of known duration.
+//  4. Read the multiprocessors' clock. Samples at a low clock are discarded.
+// A sequence too long for the driver's queue runs without a gate. Samples are returned in the order
+// in which they were taken. One thread.
 #pragma once
 
 #include <cstdint>
@@ -23,66 +26,74 @@
 
 namespace assay::sandbox {
 
-inline constexpr double kLeastNs = 100;  // no kernel is done sooner
-// What CUPTI, by the GPU's own time stamps, says that TrustedKernels::touch_async() takes, median
-// on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
+inline constexpr double kLeastNs = 100;  // no kernel is faster
+// The duration of TrustedKernels::touch_async() by the GPU's own time stamps (CUPTI), median on an
+// H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
 inline constexpr double kTouchWarmNs = 944;
-inline constexpr std::int64_t kMaxSamplesAllowed =
-    100'000;  // of a request: they all travel in one frame
+// The most samples that a request may ask for: all of them travel in one frame.
+inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
 
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  std::int64_t max_time_ms =
-      1'000;  // wall time, warm-up and refilling included; it wins over min_samples
-  double relative_half_width = 0.01;  // stop when the 95 % interval of the median is within this of
-                                      // it; a series of blocks comes to know it better
-  std::int64_t warm_up_ms = 20;       // clocks rise from idle within this
-  std::int64_t side_samples = 3;      // warm ones, and as many by the host's clock
+  // Wall time, warm-up and refilling included. It wins over min_samples.
+  std::int64_t max_time_ms = 1'000;
+  // Sampling stops when half of the 95 % interval of the median is at most this share of the
+  // median. A series of blocks narrows the interval further.
+  double relative_half_width = 0.01;
+  std::int64_t warm_up_ms = 20;   // clocks rise from idle within this time
+  std::int64_t side_samples = 3;  // samples with warm caches, and as many by the host's clock
 };
 
 struct Samples {
-  std::vector<double> cold_ns;  // without the discarded ones
-  std::vector<double>
-      warm_ns;  // after a run that is not counted and refilled inputs: caches hold what they hold
-  std::vector<double> wall_ns;  // cold, from before queueing to after the wait, by the host's clock
-                                // and without a gate: what a caller waits
-  double overhead_ns = 0;  // of the marks and the way to the kernel; taken off the cold ones, and
-                           // what it is with warm caches off the warm ones
-  double clock_mhz = 0;    // median while the cold ones ran; 0: not read
-  std::int64_t discarded = 0;          // cold samples at a clock clearly under the median
-  std::optional<double> first_run_ns;  // the first cold one, where nothing had run on its inputs
-                                       // before and its clock was not low
+  std::vector<double> cold_ns;  // without the discarded samples
+  // Taken after an uncounted run and refilled inputs, with the caches as these leave them.
+  std::vector<double> warm_ns;
+  // Cold, by the host's clock and without a gate, from before queueing to after the wait: the time
+  // that a caller waits.
+  std::vector<double> wall_ns;
+  // Overhead of the marks, subtracted from the cold samples. The overhead with warm caches is
+  // subtracted from the warm samples.
+  double overhead_ns = 0;
+  double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
+  std::int64_t discarded = 0;  // cold samples at a clock clearly below the median
+  // The first cold sample, if nothing had run on its inputs before and its clock was not low.
+  std::optional<double> first_run_ns;
 };
 
+/// The callbacks of a measurement. Those with a default may be empty.
 struct TimedWork {
-  std::function<LaunchStatus()>
-      prepare;  // once, before the first sample: what may use the memory that is left
-  std::function<LaunchStatus()> restore;  // queue: inputs, poison
-  std::function<LaunchStatus()> enqueue;  // queue: the operations, and nothing else
-  std::function<LaunchStatus()> stage_next_inputs =
-      {};  // once, after prepare: waits until other inputs are to be had; may be empty
-  std::function<LaunchResult<bool>()> swap_inputs =
-      {};  // with stage_next_inputs, after warm-up: they are the inputs from now on. Whether
-           // nothing has run on them
-  std::function<LaunchStatus()> scrub =
-      {};  // queue: what wipes memory that buffers do not show; may be empty
-  std::function<LaunchStatus()> touch = {};       // queue: a kernel of known duration; may be empty
-  std::function<LaunchStatus()> read_clock = {};  // queue: what reads the clock; may be empty
+  // Called once, before the first sample. It may use the memory that is left.
+  std::function<LaunchStatus()> prepare;
+  // Queues the refill of the inputs and the poison of the outputs.
+  std::function<LaunchStatus()> restore;
+  // Queues the operations, and nothing else.
+  std::function<LaunchStatus()> enqueue;
+  // Called once, after prepare. Waits until new inputs are there, and stages them.
+  std::function<LaunchStatus()> stage_next_inputs = {};
+  // Called after the warm-up if stage_next_inputs was. Switches to the staged inputs. Returns true
+  // if no kernel can have read them.
+  std::function<LaunchResult<bool>()> swap_inputs = {};
+  // Queues kernels that overwrite shared memory and registers.
+  std::function<LaunchStatus()> scrub = {};
+  // Queues a kernel of known duration.
+  std::function<LaunchStatus()> touch = {};
+  // Queues a kernel that reads the clock; clock_mhz returns its result.
+  std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
-  std::function<LaunchStatus(std::int64_t)>
-      sampled;  // the sample of this index, from 0, has run; its outputs are in place
-  std::size_t operations = 0;  // what enqueue() queues
+  // Called after the sample of this index (from 0) has run, while its outputs are in place.
+  std::function<LaunchStatus(std::int64_t)> sampled;
+  std::size_t operations = 0;  // number of operations that enqueue() queues
 };
 
-/// Queues `enqueue`'s operations between the timer's marks, behind a gate where the device's queue
-/// has room for them all. `before`: queued first, and not timed.
+/// Queues the operations of `enqueue` between the timer's marks, behind a gate if the device's
+/// queue has room for all of them. `before` is queued first and not timed.
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& enqueue,
                          const std::function<LaunchStatus()>& before = {});
 
-/// At least one cold sample.
+/// Takes at least one cold sample.
 LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work,
                                    const Clock& clock);
 

@@ -29,7 +29,7 @@ struct Shared {
     at(kOut)[kN] = -7.0f;
   }
   float* at(std::uint64_t offset) const { return reinterpret_cast<float*>(memory.data() + offset); }
-  DeviceExchange exchange() {
+  DeviceBuffers exchange() {
     return {gpu, file.get(), kBytes, {{"x", 0, kN * 4}, {"y", kY, kN * 4}}, kOut, kN * 4};
   }
 
@@ -42,7 +42,7 @@ struct Shared {
 
 TEST_CASE("a plan is replayed from shared device memory, and its outputs go there") {
   Shared shared;
-  DeviceExchange exchange = shared.exchange();
+  DeviceBuffers exchange = shared.exchange();
   for (const bool timed : {false, true}) {
     ReplayRequest request;
     request.gpu_memory_bytes = 1 << 28;
@@ -67,7 +67,7 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
     mapped += launch.gpu.shared_mappings();
     return LaunchStatus();
   });
-  DeviceExchange exchange = shared.exchange();
+  DeviceBuffers exchange = shared.exchange();
   const ReplayRequest request{.gpu_memory_bytes = 1 << 28,
                               .timing = TimingRules{.min_samples = 5, .max_samples = 10},
                               .answers = {}};
@@ -80,14 +80,14 @@ TEST_CASE(
     "shared memory that cannot be mapped, and a fault while it is wanted, are errors and leave "
     "nothing mapped") {
   Shared shared;
-  DeviceExchange broken(shared.gpu, -1, kBytes, {{"x", 0, 4}}, 4096, 4);
+  DeviceBuffers broken(shared.gpu, -1, kBytes, {{"x", 0, 4}}, 4096, 4);
   const DevicePtr memory = shared.gpu.allocate(64).value();
   const LaunchStatus failed = broken.copy_in(0, memory);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().kind == LaunchErrorKind::internal_error);
   CHECK(failed.error().message.find("importing shared memory") != std::string::npos);
 
-  DeviceExchange exchange = shared.exchange();
+  DeviceBuffers exchange = shared.exchange();
   REQUIRE(exchange.copy_in(0, shared.gpu.allocate(kN * 4).value()));
   CHECK(shared.gpu.shared_mappings() == 1);
   REQUIRE_FALSE(exchange.copy_out(0, 0xdead, 4));

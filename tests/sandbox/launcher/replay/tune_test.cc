@@ -64,7 +64,7 @@ struct Bench {
   LaunchResult<ReplayResult> run(const Plan& what) {
     std::vector<float> x(kN, 1.0f);
     std::vector<float> y(kN, 2.0f);
-    HostExchange exchange(gpu,
+    HostBuffers exchange(gpu,
                           {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
                           std::as_writable_bytes(std::span(out)));
     return replay(gpu, what, exchange, request, clock);

@@ -18,15 +18,15 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kRemoveAttempts =
-    50;  // processes leave their group a moment after their end has been seen
+// A process leaves its group a moment after its end was reported, so removal is tried this often.
+constexpr int kRemoveAttempts = 50;
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
 constexpr const char* kMostWeight = "10000";    // version 2
 constexpr const char* kMostShares = "262144";   // version 1
-constexpr const char* kYieldingWeight =
-    "25";  // a quarter of what others have: enough to be done within the wall limits on a machine
-           // that others use too
+// A quarter of the weight of other groups. On a machine that is shared this is enough to finish
+// within the wall limits.
+constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
 
@@ -83,8 +83,8 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  const bool shared =
-      ::access(folder.c_str(), F_OK) == 0;  // version 2: another controller's limit made it
+  // version 2: another controller's limit made it
+  const bool shared = ::access(folder.c_str(), F_OK) == 0;
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {
     if (!shared) ::rmdir(folder.c_str());

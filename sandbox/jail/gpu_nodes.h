@@ -21,8 +21,8 @@ namespace assay::sandbox {
 
 /// The folders to read. Tests give others.
 struct GpuPlaces {
-  std::string proc =
-      "/proc/driver/nvidia/gpus";  // a folder for each GPU of the machine, named by its PCI address
+  // a folder for each GPU of the machine, named by its PCI address
+  std::string proc = "/proc/driver/nvidia/gpus";
   std::string dev = "/dev";
 };
 

@@ -21,10 +21,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kExecFailed = 127;
-constexpr int kSignalStatus =
-    128;  // exit status of a command that a signal ended, as shells have it
-constexpr std::int64_t kSharedUserSlack =
-    4'096;  // processes that others of the same user may have, where a slot has no user of its own
+// The exit status of a command that a signal ended is this plus the signal's number, as in shells.
+constexpr int kSignalStatus = 128;
+// Without a user of its own a slot shares its limit of processes. This many may belong to others.
+constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const Result<SeccompFilter>& seccomp_filter() {
   static const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);

@@ -31,8 +31,8 @@ struct TemplateJail {
   std::string python;                // the interpreter, whose installation is shown too
   std::vector<std::string> devices;  // device files of a GPU, for candidates of the host tier
   int keep_fd = -1;                  // the zygote's control socket
-  std::vector<std::pair<std::string, std::string>>
-      environment;  // added to the fixed one (environment.h)
+  // added to the fixed one (environment.h)
+  std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> command;
 };
 

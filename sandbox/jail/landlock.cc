@@ -30,8 +30,8 @@ constexpr std::uint64_t bit(int number) { return 1ULL << number; }
 constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
                         kReadFolder = bit(3), kMakeCharacterDevice = bit(6),
                         kMakeBlockDevice = bit(11);
-constexpr std::uint64_t kTruncate =
-    bit(14);  // also what opening a device or a file of /proc with fopen("w") is
+// fopen("w") truncates, also for a device or a file of /proc.
+constexpr std::uint64_t kTruncate = bit(14);
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
 constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals

@@ -17,8 +17,8 @@
 
 namespace assay::sandbox {
 
-inline constexpr const char* kLeftOutVariable =
-    "ASSAY_LEFT_OUT_LAYERS";  // how assay-jail tells the zygote
+// how assay-jail tells the zygote
+inline constexpr const char* kLeftOutVariable = "ASSAY_LEFT_OUT_LAYERS";
 
 bool mutations_possible();
 /// Takes names of docs/explanation/sandbox.md, separated by commas. Errors: unavailable in a build

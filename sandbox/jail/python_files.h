@@ -14,10 +14,10 @@
 namespace assay::sandbox {
 
 struct PythonFiles {
-  std::vector<std::string>
-      directories;  // its virtual environment, and the installation that was made from
-  std::vector<std::pair<std::string, std::string>>
-      links;  // symbolic links on the way that lie in neither
+  // The virtual environment, and the installation that it was made from.
+  std::vector<std::string> directories;
+  // Symbolic links on the path that lie in neither folder.
+  std::vector<std::pair<std::string, std::string>> links;
 };
 
 /// Errors: not_found when there is no such interpreter.

@@ -129,8 +129,8 @@ Status show_at(const std::string& place, const Bind& bind) {
 }
 
 Status show(const Contents& contents) {
-  std::vector<const Bind*> linked;  // nothing can be mounted on a link: where it leads, once
-                                    // everything is there that it may lead to
+  // nothing can be mounted on a link: where it leads, once everything is there that it may lead to
+  std::vector<const Bind*> linked;
   for (const Bind& bind : contents.binds) {
     if (leads_through_link(bind.target)) {
       linked.push_back(&bind);

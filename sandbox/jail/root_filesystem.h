@@ -15,11 +15,11 @@
 namespace assay::sandbox {
 
 struct RootFilesystem {
-  std::vector<std::string>
-      binds;  // files and directories shown at the same path, read-only; missing ones are an error
+  // files and directories shown at the same path, read-only; missing ones are an error
+  std::vector<std::string> binds;
   std::vector<std::pair<std::string, std::string>> links;  // symbolic links: path, where it points
-  std::vector<std::string>
-      devices;  // device files besides null, zero and the random ones; missing ones are an error
+  // device files besides null, zero and the random ones; missing ones are an error
+  std::vector<std::string> devices;
   bool host_proc = false;  // the host's /proc, for a process without a pid namespace of its own
 };
 

@@ -16,8 +16,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Host ids far above those of people, services and subordinate-id ranges; each jail takes a block
-// of its own, so that the kernel's per-user counts of two supervisors do not mix.
+// These host ids lie far above those of accounts, services and subordinate-id ranges. Each jail
+// takes a block of its own, so that the kernel's per-user counts of two supervisors do not mix.
 constexpr std::uint32_t kHostSlotBase = 0x7000'0000;
 constexpr std::uint32_t kHostSlotBlock = 1024;
 constexpr std::uint32_t kHostSlotBlocks = 0x10000;
@@ -41,8 +41,8 @@ std::string map_text(std::uint32_t outside, int slots) {
   return text;
 }
 
-/// A map of several ranges must be written from outside the namespace, by a process that has the
-/// capability there.
+/// Writes a map of several ranges. The kernel demands that a process outside the namespace, with
+/// the capability there, writes it.
 class MapWriter {
  public:
   static Result<MapWriter> start(const std::string& uids, const std::string& gids) {
@@ -63,7 +63,7 @@ class MapWriter {
     return writer;
   }
 
-  /// Lets the writer write (or, without `write`, leave) and waits for it.
+  /// Tells the writer to write (or, without `write`, to end) and waits for it.
   bool finish(bool write) {
     const bool told = write && ::write(go_.get(), "x", 1) == 1;
     go_.reset();

@@ -8,8 +8,8 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-/// The kernel module's version ("580.159.03"), or empty; libcuda only tells the version of its
-/// interface.
+/// Returns the kernel module's version ("580.159.03"), or an empty string. libcuda tells only the
+/// version of its interface.
 std::string kernel_module_version() {
   std::ifstream file("/sys/module/nvidia/version");
   std::string version;

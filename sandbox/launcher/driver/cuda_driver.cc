@@ -17,8 +17,8 @@ namespace {
 
 using namespace cuda;  // NOLINT: this file is the CUDA border
 
-constexpr std::int64_t kStaticSharedLimitBytes =
-    48 << 10;  // above this, static and dynamic together, a kernel must opt in
+// above this, static and dynamic together, a kernel must opt in
+constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
 

@@ -32,8 +32,8 @@ struct FakeLaunch {
   LaunchShape shape;
   std::vector<ParamValue> params;
 
-  std::uint64_t&
-      variable;  // of the kernel's own on the device: 0 when its image has just been loaded
+  // of the kernel's own on the device: 0 when its image has just been loaded
+  std::uint64_t& variable;
 
   /// Returns the host address of `bytes` bytes at the device address in parameter `param` plus
   /// `offset`, or null if they lie in no allocation.

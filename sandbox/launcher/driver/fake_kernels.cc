@@ -36,18 +36,18 @@ LaunchStatus vector_add(FakeLaunch& launch) {
   return {};
 }
 
-/// As a cheat would: the sum the first time, and after that what it finds.
+/// Acts as a cheat: writes the sum at the first launch, and leaves the output as it is later.
 LaunchStatus add_once(FakeLaunch& launch) {
   return launch.variable++ == 0 ? vector_add(launch) : LaunchStatus();
 }
 
-/// The sum into x, which is an input.
+/// Writes the sum into x, which is an input.
 LaunchStatus add_in_place(FakeLaunch& launch) {
   launch.params[2] = launch.params[0];
   return vector_add(launch);
 }
 
-/// x, y, the count, and the two pointers that Triton adds: y = x.
+/// Takes x, y, the count, and the two pointers that Triton adds, and sets y = x.
 LaunchStatus copy_floats(FakeLaunch& launch) {
   const std::uint64_t bytes = static_cast<std::uint32_t>(launch.params[2].value) * sizeof(float);
   const std::byte* x = launch.memory(0, 0, bytes);
@@ -70,7 +70,7 @@ LaunchStatus write_byte(FakeLaunch& launch) {
   return {};
 }
 
-/// `result` gets what it returned, or the negative error.
+/// Stores the call's result, or the negative error, in `result`.
 LaunchStatus system_call(FakeLaunch& launch) {
   constexpr std::size_t kResult = 0, kNumber = 1, kFirst = 2;
   std::array<long, 6> arguments{};

@@ -39,10 +39,10 @@ struct DeviceFacts {
   std::int64_t memory_bytes = 0;
   std::int64_t clock_khz = 0;               // peak SM clock
   std::int64_t shared_bytes_per_block = 0;  // most that one block may have
-  std::int64_t bandwidth_bytes_per_s =
-      0;  // theoretical: 2 x memory clock x bus width, never measured
-  std::string
-      driver;  // "13.0": the driver's API version, and the kernel module's where it can be read
+  // theoretical: 2 x memory clock x bus width, never measured
+  std::int64_t bandwidth_bytes_per_s = 0;
+  // "13.0": the driver's API version, and the kernel module's where it can be read
+  std::string driver;
 };
 
 /// A loaded function. Valid until unload() of its index or the driver's end.
@@ -53,8 +53,8 @@ struct KernelFacts {
   std::int64_t local_bytes = 0;          // per thread: spills and stack
   std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
-  std::optional<std::vector<std::size_t>>
-      param_bytes;  // declared by the image, in order; nothing: the driver cannot tell (fake)
+  // declared by the image, in order; nothing: the driver cannot tell (fake)
+  std::optional<std::vector<std::size_t>> param_bytes;
 };
 
 struct LaunchShape {

@@ -7,8 +7,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t kWords =
-    1 << 16;  // 256 KiB: every memory partition of today's devices holds some of it
+// 256 KiB: every memory partition of today's devices holds some of it
+constexpr std::uint64_t kWords = 1 << 16;
 constexpr std::uint32_t kPatterns[] = {0x5aa5c33c, 0xa55a3cc3};
 
 LaunchStatus check_pattern(GpuDriver& gpu, DevicePtr from, DevicePtr to, std::uint32_t pattern) {

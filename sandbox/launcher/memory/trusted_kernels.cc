@@ -12,8 +12,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-constexpr std::uint32_t kRegisters =
-    56;  // live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
+// live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
+constexpr std::uint32_t kRegisters = 56;
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
 constexpr std::uint32_t kStrideThreads = 256;

@@ -24,8 +24,8 @@ namespace assay::sandbox {
 using MaskKey = std::array<std::uint64_t, 2>;
 inline constexpr std::uint64_t kMaskWordBytes = 8;
 
-inline constexpr std::uint64_t kClockSpinNs =
-    20'000;  // how long the clock is watched: its timer ticks in up to a microsecond
+// how long the clock is watched: its timer ticks in up to a microsecond
+inline constexpr std::uint64_t kClockSpinNs = 20'000;
 
 class TrustedKernels {
  public:

@@ -18,8 +18,8 @@ constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;
 constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 
-constexpr std::uint32_t kChoiceVersion =
-    2;  // of the format: the first with choices and tensor maps
+// of the format: the first with choices and tensor maps
+constexpr std::uint32_t kChoiceVersion = 2;
 
 // Names travel on in messages and JSON, so they must be UTF-8.
 std::string read_string(ByteReader& in, std::string_view what) {

@@ -15,10 +15,10 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::string_view kSickDriver =
-    "fake-sick";  // a fake device whose memory is lost: for tests
-inline constexpr std::string_view kFullDriver =
-    "fake-full";  // one whose memory others have: for tests
+// a fake device whose memory is lost: for tests
+inline constexpr std::string_view kSickDriver = "fake-sick";
+// one whose memory others have: for tests
+inline constexpr std::string_view kFullDriver = "fake-full";
 
 struct LauncherArguments {
   int socket = -1;

@@ -46,8 +46,8 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-constexpr std::uint64_t kLeftOfFullBytes =
-    1 << 20;  // of a full fake device: enough to check that it works
+// of a full fake device: enough to check that it works
+constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
     "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
@@ -107,8 +107,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
     return fail_errno("fcntl F_SETFD");
   if (arguments.confined)
-    return std::vector<LayerReport>{};  // they are the first launcher's; and ncu's threads come and
-                                        // go
+    // they are the first launcher's; and ncu's threads come and go
+    return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
                   .devices = device_files(arguments, node),
@@ -169,8 +169,8 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    const Result<int> ordinal =
-        gpu_ordinal(*node);  // another one where the jail shows this GPU alone
+    // another one where the jail shows this GPU alone
+    const Result<int> ordinal = gpu_ordinal(*node);
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }

@@ -36,12 +36,12 @@ struct LaunchMessage {
   std::size_t output_fd = 0;        // index into fds
   std::uint64_t output_offset = 0;  // 0 in a memory file
   std::uint64_t output_bytes = 0;
-  std::uint64_t device_bytes = 0;  // 0: the descriptors are memory files; else the only one is a
-                                   // handle of this much device memory
+  // 0: the descriptors are memory files; else the only one is a handle of this much device memory
+  std::uint64_t device_bytes = 0;
   bool ablated = false, inspect = false;
   bool time = false;
-  bool stage_next_inputs =
-      false;  // when timed: answered with `primed` before the samples, which wait for `sample`
+  // when timed: answered with `primed` before the samples, which wait for `sample`
+  bool stage_next_inputs = false;
   TimingRules timing;
   std::vector<std::size_t> answers;
   std::uint64_t gpu_memory_bytes = 0;

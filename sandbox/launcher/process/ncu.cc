@@ -10,8 +10,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kInstallation =
-    "/opt/nvidia";  // where ncu's packages put what its start script looks for
+// where ncu's packages put what its start script looks for
+constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 
 std::string folder_of(const std::string& path) {

@@ -29,8 +29,8 @@ struct OperationNs {
 };
 
 struct Inspection {
-  std::optional<bool>
-      deterministic;  // the same bits twice; nothing: no room on the device to find out
+  // the same bits twice; nothing: no room on the device to find out
+  std::optional<bool> deterministic;
   std::vector<OperationNs> timeline;  // in order; empty for plans that are too long
 };
 

@@ -33,22 +33,22 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::uint8_t kPoisonByte =
-    0xFF;  // NaN as a float, -1 as an integer: what nobody wrote is never right by chance
+// NaN as a float, -1 as an integer: what nobody wrote is never right by chance
+inline constexpr std::uint8_t kPoisonByte = 0xFF;
 
 struct ReplayRequest {
-  std::uint64_t gpu_memory_bytes =
-      0;  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
-  std::vector<std::size_t>
-      answers;  // to the plan's questions, as an earlier replay found them; empty: to be found out
-  // When timed: lets somebody put other inputs into the exchange, once, before the warm-up, which
-  // still runs on the old ones. So the first sample is the first run on its inputs, and what a plan
-  // kept from earlier runs is of no use to it.
+  // to the plan's questions, as an earlier replay found them; empty: to be found out
+  std::vector<std::size_t> answers;
+  // When timed: called once before the warm-up, so that the judge can put new inputs into the
+  // shared buffers. The warm-up still runs on the old inputs. So the first sample is the first run
+  // on its inputs, and values that a kernel kept from earlier runs are of no use.
   std::function<LaunchStatus()> stage_next_inputs = {};
   bool inspect = false;  // after timing: determinism and timeline
-  bool ablated =
-      false;  // without the submission's kernels: what is right all the same is not their work
+  // without the submission's kernels: what is right all the same is not their work
+  bool ablated = false;
   TrustedKernels* ours = nullptr;  // null where the device cannot run them
 };
 
@@ -62,12 +62,12 @@ struct ReplayOutput {
 struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
-  std::vector<std::string> choices;   // the label of the alternative taken, by question
-  std::vector<std::size_t> answers;   // its index
-  std::vector<std::string> modified;  // inputs that were written and are no inout arguments; looked
-                                      // for when it is not timed
-  std::int64_t moves = 0;             // operations that only move data
-  Samples samples;                    // empty unless timed
+  std::vector<std::string> choices;  // the label of the alternative taken, by question
+  std::vector<std::size_t> answers;  // its index
+  // inputs that were written and are no inout arguments; looked for when it is not timed
+  std::vector<std::string> modified;
+  std::int64_t moves = 0;  // operations that only move data
+  Samples samples;         // empty unless timed
   std::optional<Inspection> inspection;
 };
 

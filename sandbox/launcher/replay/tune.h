@@ -17,12 +17,12 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::int64_t kTuneSamples =
-    5;  // of each alternative, after one that warms up; their median counts
-inline constexpr std::int64_t kMaxTuneMs =
-    10'000;  // over all questions; alternatives not tried by then are left out
-inline constexpr double kClearlySlower =
-    4.0;  // a warm-up this much slower than the best so far needs no samples
+// of each alternative, after one that warms up; their median counts
+inline constexpr std::int64_t kTuneSamples = 5;
+// over all questions; alternatives not tried by then are left out
+inline constexpr std::int64_t kMaxTuneMs = 10'000;
+// a warm-up this much slower than the best so far needs no samples
+inline constexpr double kClearlySlower = 4.0;
 
 /// `restore` queues the copies that restore the first contents of every buffer.
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-constexpr double kSlowClock =
-    0.97;  // of the median: a sample under it was taken while the clock was throttled
+// of the median: a sample under it was taken while the clock was throttled
+constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 
 /// Opens the gate when the scope ends. A gate that stays closed would make every later wait

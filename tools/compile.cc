@@ -1,5 +1,5 @@
-#include "tools/answer/schema_parts.h"
-#include "tools/grading.h"
+#include "tools/call/run_job.h"
+#include "tools/call/schema_parts.h"
 #include "tools/model/target.h"
 #include "tools/registry.h"
 

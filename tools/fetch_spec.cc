@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "tools/answer/answers.h"
 #include "tools/answer/reference_source.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
 #include "tools/registry.h"
 

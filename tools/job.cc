@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "tools/answer/schema_parts.h"
-#include "tools/grading.h"
+#include "tools/call/run_job.h"
+#include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

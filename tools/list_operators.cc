@@ -8,7 +8,7 @@
 #include "base/escape.h"
 #include "operators/names.h"
 #include "tools/answer/answers.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

@@ -4,7 +4,7 @@
 #include "base/escape.h"
 #include "base/handle.h"
 #include "tools/answer/answers.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

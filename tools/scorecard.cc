@@ -2,7 +2,7 @@
 #include <map>
 
 #include "tools/answer/answers.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/model/coverage.h"
 #include "tools/registry.h"
 

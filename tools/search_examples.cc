@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tools/answer/answers.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

@@ -1,7 +1,7 @@
 #include <cstdint>
 
 #include "tools/answer/answers.h"
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 #include "tools/model/tracks.h"
 #include "tools/registry.h"
 

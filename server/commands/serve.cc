@@ -17,7 +17,7 @@
 #include "server/app/address.h"
 #include "server/app/common.h"
 #include "server/app/sandbox_options.h"
-#include "server/commands/adapt.h"
+#include "server/commands/registration.h"
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"

@@ -1,11 +1,12 @@
+#include "tools/resources/prompts.h"
+
 #include <algorithm>
 #include <memory>
 #include <utility>
 
-#include "tools/answer/tool_text.h"
-#include "tools/grading.h"
+#include "tools/call/run_job.h"
 #include "tools/registry.h"
-#include "tools/resources/prompt.h"
+#include "tools/resources/tool_text.h"
 
 namespace assay::tools {
 namespace {

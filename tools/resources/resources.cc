@@ -1,10 +1,11 @@
+#include "tools/resources/resources.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "tools/answer/reference_source.h"
-#include "tools/answer/tool_text.h"
 #include "tools/registry.h"
-#include "tools/resources/resource.h"
+#include "tools/resources/tool_text.h"
 
 namespace assay::tools {
 namespace {

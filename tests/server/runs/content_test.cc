@@ -3,8 +3,8 @@
 // through official clients.
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/resources/prompt.h"
-#include "tools/resources/resource.h"
+#include "tools/resources/prompts.h"
+#include "tools/resources/resources.h"
 
 namespace assay::tools {
 namespace {

@@ -1,10 +1,10 @@
-#include "server/commands/adapt.h"
-
-#include "tools/registry.h"
+#include "server/commands/registration.h"
 
 #include <cstdint>
 #include <memory>
 #include <utility>
+
+#include "tools/registry.h"
 
 namespace assay::server {
 namespace {

@@ -1,4 +1,4 @@
-#include "tools/answer/schema_parts.h"
+#include "tools/call/schema_parts.h"
 
 #include <cstdint>
 

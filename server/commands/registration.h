@@ -5,8 +5,8 @@
 #include "base/result.h"
 #include "server/mcp/core/server.h"
 #include "tools/model/tool.h"
-#include "tools/resources/prompt.h"
-#include "tools/resources/resource.h"
+#include "tools/resources/prompts.h"
+#include "tools/resources/resources.h"
 
 namespace assay::server {
 

@@ -1,4 +1,4 @@
-#include "tools/answer/tool_text.h"
+#include "tools/resources/tool_text.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "server/commands/adapt.h"
+#include "server/commands/registration.h"
 
 #include <chrono>
 #include <nlohmann/json.hpp>

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "operators/guides.h"
 #include "tools/model/tool.h"
-#include "tools/resources/resource.h"
+#include "tools/resources/resources.h"
 
 namespace assay::tools {
 

@@ -1,4 +1,4 @@
-#include "tools/grading.h"
+#include "tools/call/run_job.h"
 
 #include <algorithm>
 #include <chrono>

@@ -11,55 +11,63 @@ using nlohmann::json;
 constexpr const char* kDefaultTarget = "cuda:90";
 constexpr std::size_t kMaxTargets = 4;
 
-Status complete(const json& arguments, sandbox::Job& job) {
-  job.want_artifacts = true;
-  if (arguments.contains("targets")) {
-    for (const json& target : arguments["targets"]) {
-      if (target.is_string()) job.targets.push_back(target.get<std::string>());
+struct CompileArguments {
+  SubmissionArguments submission;
+  std::vector<std::string> targets = {kDefaultTarget};
+
+  static json schema(const Services& services) {
+    json properties = SubmissionArguments::properties(
+        services, "Charges the run's compile budget; omit it to practise.");
+    json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
+    targets["description"] =
+        "cuda:90 (Hopper, the default), cuda:80, cuda:100, hip:gfx942, ...; at most 4";
+    targets["default"] = json::array({kDefaultTarget});
+    properties["targets"] = std::move(targets);
+    return input_object(std::move(properties), {"operator", "code"});
+  }
+  static Result<CompileArguments> parse(const json& arguments) {
+    ArgumentReader reader(arguments);
+    CompileArguments parsed;
+    parsed.submission = SubmissionArguments::read(reader);
+    reader.read("targets", parsed.targets);
+    if (parsed.targets.empty()) parsed.targets = {kDefaultTarget};
+    if (parsed.targets.size() > kMaxTargets)
+      reader.refuse({ErrorCode::invalid_argument,
+                     "`targets` names " + std::to_string(parsed.targets.size()) +
+                         " targets; the limit is " + std::to_string(kMaxTargets) + " per call"});
+    for (const std::string& target : parsed.targets) {
+      if (const Status good = check_target(target); !good) reader.refuse(good.error());
     }
+    return reader.result(std::move(parsed));
   }
-  if (job.targets.empty()) job.targets = {kDefaultTarget};
-  if (job.targets.size() > kMaxTargets)
-    return fail(ErrorCode::invalid_argument,
-                "at most " + std::to_string(kMaxTargets) + " targets a call");
-  for (const std::string& target : job.targets) {
-    if (Status good = check_target(target); !good) return good;
-  }
-  return {};
+};
+
+mcp::ToolResult compile(const Services& services, const CompileArguments& arguments,
+                        const mcp::RequestContext& context) {
+  Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::compile);
+  if (!job) return error_answer(job.error());
+  job->want_artifacts = true;
+  job->targets = arguments.targets;
+  return run_job(services, arguments.submission, std::move(*job), context);
 }
 
 }  // namespace
 
-Tool compile_tool(Services& services) {
-  Tool tool;
+mcp::Tool compile_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "compile";
   tool.title = "Compile kernels without running them";
-  tool.long_running = true;
   tool.description =
       "Compiles the kernels that the code launches for the operator's public cases. Needs no GPU, "
-      "for any target. Answers registers, spills, shared memory "
-      "and occupancy per kernel, or the diagnostics with their line; PTX and the like come as "
-      "artifacts for `read_artifact`.";
-  json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
-  targets["description"] =
-      "cuda:90 (Hopper, the default), cuda:80, cuda:100, hip:gfx942, ...; at most 4";
-  targets["default"] = json::array({kDefaultTarget});
-  tool.input_schema = input_object(
-      {{"operator", operator_property()},
-       {"code", code_property()},
-       {"language", language_property()},
-       {"targets", std::move(targets)},
-       {"run", run_property("Charges the run's compile budget; leave out to practise")},
-       {"device", device_property(services.jobs.devices())},
-       {"response_format", format_property()}},
-      {"operator", "code"});
+      "for any target. Answers registers, spills, shared memory and occupancy per kernel, or the "
+      "compiler's messages with their line. PTX and other artifacts are for `read_artifact`.";
+  tool.input_schema = CompileArguments::schema(services);
   tool.output_schema = verdict_schema();
-  tool.run = [&services](const json& arguments, const CallContext& context) {
-    return grade(
-        services,
-        {.kind = sandbox::JobKind::compile, .cancel_on_hangup = true, .complete = complete},
-        arguments, context);
-  };
+  tool.annotations = annotations_of({});
+  set_slow_handler<CompileArguments>(
+      tool, [&services](const CompileArguments& arguments, const mcp::RequestContext& context) {
+        return compile(services, arguments, context);
+      });
   return tool;
 }
 

@@ -2,8 +2,9 @@
 #include <cstdint>
 
 #include "base/escape.h"
-#include "tools/answer/answers.h"
+#include "operators/catalog.h"
 #include "tools/answer/reference_source.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
 #include "tools/registry.h"
@@ -18,9 +19,31 @@ using operators::Operator;
 using operators::Output;
 using operators::Role;
 
-constexpr std::size_t kNoteBytes = 120;  // "the reference is cut" and its kin
-constexpr std::size_t kCapShareOf8 = 7;  // eighths of the cap: specifications have down to 2.9
-                                         // characters a token, and the cap reckons with 3.2
+constexpr std::size_t kNoteBytes = 120;  // for a note that the reference is cut
+// Eighths of the cap that a specification may fill: the cap assumes 3.2 characters per token, but
+// specifications have as few as 2.9.
+constexpr std::size_t kCapShareOf8 = 7;
+
+struct FetchSpecArguments {
+  std::string operator_name;
+  std::string language;  // empty: Python
+  Format format = Format::concise;
+
+  static json schema() {
+    return input_object({{"operator", operator_property()},
+                         {"language", language_property()},
+                         {"response_format", format_property()}},
+                        {"operator"});
+  }
+  static Result<FetchSpecArguments> parse(const json& arguments) {
+    FetchSpecArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("operator", parsed.operator_name);
+    reader.read("language", parsed.language);
+    reader.read("response_format", parsed.format);
+    return reader.result(std::move(parsed));
+  }
+};
 
 std::string type_text(ArgumentType type) {
   switch (type) {
@@ -84,7 +107,7 @@ std::string case_line(const operators::Case& item) {
   return text + (item.interpreter ? " (also runs on the CPU)" : "") + "\n";
 }
 
-// In full: docs/reference/cuda-submissions.md. An agent sees no documents.
+// A summary of docs/reference/cuda-submissions.md, because an agent cannot read the documents.
 constexpr const char* kCudaCppText =
     "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of "
     "TOML in place of host code: for each launch in order "
@@ -189,7 +212,7 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"next", kNext}};
 }
 
-/// In at most `room` bytes and a note.
+/// The reference in at most `room` bytes, and a note that names what is left out.
 std::string reference_text(const std::string& source, std::size_t room) {
   const ReferenceWithin shown = reference_within(source, room);
   if (shown.text.empty())
@@ -204,8 +227,8 @@ std::string reference_text(const std::string& source, std::size_t room) {
          "; response_format=detailed shows all of it)";
 }
 
-Answer answer_of(const Operator& op, std::string_view language, const std::string& limits,
-                 std::size_t cap) {
+mcp::ToolResult answer_of(const Operator& op, std::string_view language, const std::string& limits,
+                          std::size_t cap) {
   std::string reference = shown_reference(op.reference_source);
   std::string cases;
   std::int64_t hidden = 0;
@@ -229,25 +252,32 @@ Answer answer_of(const Operator& op, std::string_view language, const std::strin
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
   text += "reference:\n" + reference_text(op.reference_source, room) + "\n" + next;
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = std::move(text);
   answer.structured = structured_spec(op, language, limits, reference, hidden);
-  return fitted(std::move(answer), cap);
+  return fit_answer(std::move(answer), cap);
+}
+
+mcp::ToolResult fetch_spec(const Services& services, const FetchSpecArguments& arguments) {
+  const Operator* op = services.catalog.find(arguments.operator_name);
+  if (op == nullptr) return error_answer(services.catalog.unknown(arguments.operator_name));
+  sandbox::Job job = operator_job(*op, sandbox::JobKind::test, "");
+  if (const Status chosen = choose_language(job, arguments.language); !chosen)
+    return error_answer(chosen.error());
+  return answer_of(*op, job.language, limits_text(services.job_limits),
+                   max_chars(services.limits, arguments.format) * kCapShareOf8 / 8);
 }
 
 }  // namespace
 
-Tool fetch_spec_tool(Services& services) {
-  Tool tool;
+mcp::Tool fetch_spec_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "fetch_spec";
   tool.title = "Read one operator's specification";
   tool.description =
-      "All that is needed to write one operator: description, signature, PyTorch reference, public "
-      "cases, tolerance, limits, what a submission looks like.";
-  tool.input_schema = input_object({{"operator", operator_property()},
-                                    {"language", language_property()},
-                                    {"response_format", format_property()}},
-                                   {"operator"});
+      "Everything that is needed to write one operator: description, signature, PyTorch reference, "
+      "public cases, tolerance, limits, and the form of a submission.";
+  tool.input_schema = FetchSpecArguments::schema();
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json boolean = {{"type", "boolean"}};
@@ -290,18 +320,11 @@ Tool fetch_spec_tool(Services& services) {
                                       {"limits", text},
                                       {"reference", text},
                                       {"next", text}});
-  tool.read_only = true;
-  tool.idempotent = true;
-  tool.run = [&services](const json& arguments, const CallContext&) {
-    const std::string name = text_argument(arguments, "operator");
-    const Operator* op = services.catalog.find(name);
-    if (op == nullptr) return error_answer(services.catalog.unknown(name));
-    sandbox::Job job = operator_job(*op, sandbox::JobKind::test, "");
-    if (const Status chosen = choose_language(job, text_argument(arguments, "language")); !chosen)
-      return error_answer(chosen.error());
-    return answer_of(*op, job.language, limits_text(services.job_limits),
-                     cap_of(services.limits, format_of(arguments)) * kCapShareOf8 / 8);
-  };
+  tool.annotations = annotations_of({.read_only = true, .idempotent = true});
+  set_quick_handler<FetchSpecArguments>(
+      tool, [&services](const FetchSpecArguments& arguments, const mcp::RequestContext&) {
+        return fetch_spec(services, arguments);
+      });
   return tool;
 }
 

@@ -8,44 +8,73 @@
 namespace assay::tools {
 namespace {
 
+using nlohmann::json;
+
 constexpr std::int64_t kMaxWaitS = 20;
-constexpr std::int64_t kMaxAskedWaitS =
-    86'400;  // more than is waited is no error: the answer says how to go on
+// A longer `wait_s` is no error: the call waits kMaxWaitS, and its answer says how to go on.
+constexpr std::int64_t kMaxAcceptedWaitS = 86'400;
 constexpr std::int64_t kDefaultWaitS = 10;
 constexpr std::int64_t kCancelWaitS = 2;
 
+struct JobArguments {
+  std::string job;
+  std::int64_t wait_s = kDefaultWaitS;
+  bool cancel = false;
+  Format format = Format::concise;
+
+  static json schema() {
+    json wait_s = integer_property("Seconds to wait, at most " + std::to_string(kMaxWaitS), 0,
+                                   kMaxAcceptedWaitS);
+    wait_s["default"] = kDefaultWaitS;
+    return input_object({{"job", text_property("Job handle, job_...", 64)},
+                         {"wait_s", std::move(wait_s)},
+                         {"cancel", boolean_property("Stop the job", false)},
+                         {"response_format", format_property()}},
+                        {"job"});
+  }
+  static Result<JobArguments> parse(const json& arguments) {
+    JobArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("job", parsed.job);
+    reader.read("wait_s", parsed.wait_s);
+    reader.read("cancel", parsed.cancel);
+    reader.read("response_format", parsed.format);
+    return reader.result(std::move(parsed));
+  }
+};
+
+mcp::ToolResult wait_for_job(const Services& services, const JobArguments& arguments,
+                             const mcp::RequestContext& context) {
+  std::int64_t wait_s = arguments.wait_s;
+  if (arguments.cancel) {
+    if (const Status cancelled = services.jobs.cancel(arguments.job); !cancelled)
+      return error_answer(cancelled.error());
+    wait_s = std::max(wait_s, kCancelWaitS);
+  }
+  return follow_job(services, arguments.job,
+                    {.wait_ms = std::clamp<std::int64_t>(wait_s, 0, kMaxWaitS) * 1000,
+                     .cancel_on_hangup = false,
+                     .format = arguments.format},
+                    context);
+}
+
 }  // namespace
 
-Tool job_tool(Services& services) {
-  Tool tool;
+mcp::Tool job_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "job";
   tool.title = "Wait for a job, or cancel it";
-  tool.long_running = true;
   tool.description =
-      "Continues work that was answered with status \"running\": waits up to wait_s seconds for "
-      "the verdict. With cancel=true it stops the job. A verdict "
-      "can be fetched again as often as you like.";
-  nlohmann::json wait_s = integer_property(
-      "Seconds to wait, " + std::to_string(kMaxWaitS) + " at most", 0, kMaxAskedWaitS);
-  wait_s["default"] = kDefaultWaitS;
-  tool.input_schema = input_object({{"job", text_property("Job handle, job_...", 64)},
-                                    {"wait_s", std::move(wait_s)},
-                                    {"cancel", boolean_property("Stop it", false)},
-                                    {"response_format", format_property()}},
-                                   {"job"});
+      "Continues a call that was answered with status \"running\": waits up to wait_s seconds for "
+      "the verdict. With cancel=true it stops the job. The verdict of a finished job can be "
+      "fetched any number of times.";
+  tool.input_schema = JobArguments::schema();
   tool.output_schema = verdict_schema();
-  tool.idempotent = true;
-  tool.run = [&services](const nlohmann::json& arguments, const CallContext& context) {
-    const std::string job = text_argument(arguments, "job");
-    std::int64_t wait = arguments.value("wait_s", kDefaultWaitS);
-    if (arguments.value("cancel", false)) {
-      if (const Status cancelled = services.jobs.cancel(job); !cancelled)
-        return error_answer(cancelled.error());
-      wait = std::max(wait, kCancelWaitS);
-    }
-    return follow(services, job, std::clamp<std::int64_t>(wait, 0, kMaxWaitS) * 1000, false,
-                  format_of(arguments), context);
-  };
+  tool.annotations = annotations_of({.idempotent = true});
+  set_slow_handler<JobArguments>(
+      tool, [&services](const JobArguments& arguments, const mcp::RequestContext& context) {
+        return wait_for_job(services, arguments, context);
+      });
   return tool;
 }
 

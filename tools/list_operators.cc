@@ -1,13 +1,15 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/escape.h"
+#include "operators/catalog.h"
 #include "operators/names.h"
-#include "tools/answer/answers.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
@@ -21,8 +23,8 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
-  // Names and summaries are ASCII; std::tolower asks the locale for every character, a tenth of the
-  // whole call.
+  // Names and summaries are ASCII. std::tolower looks at the locale for every character, which took
+  // a tenth of the whole call.
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -38,6 +40,36 @@ void for_words(std::string_view text, std::string_view separators, Visit visit) 
   }
 }
 
+struct ListOperatorsArguments {
+  std::string split, family, dialect, query;  // empty: any
+  std::optional<std::int64_t> difficulty;
+  Format format = Format::concise;
+
+  static json schema(const operators::Catalog& catalog) {
+    std::set<std::string> families;
+    for (const Operator& op : catalog.all()) families.insert(op.family);
+    return input_object(
+        {{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
+         {"family", choice_property("Only this family", {families.begin(), families.end()})},
+         {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
+         {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
+         {"query", text_property("Words that the name, family or summary must contain")},
+         {"response_format", format_property()}},
+        {});
+  }
+  static Result<ListOperatorsArguments> parse(const json& arguments) {
+    ListOperatorsArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("split", parsed.split);
+    reader.read("family", parsed.family);
+    reader.read("dialect", parsed.dialect);
+    reader.read("difficulty", parsed.difficulty);
+    reader.read("query", parsed.query);
+    reader.read("response_format", parsed.format);
+    return reader.result(std::move(parsed));
+  }
+};
+
 /// Every word of the query occurs in the name, the family or the summary.
 bool matches_query(const Operator& op, const std::string& query) {
   const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
@@ -48,26 +80,25 @@ bool matches_query(const Operator& op, const std::string& query) {
   return all;
 }
 
-bool matches(const Operator& op, const json& arguments) {
-  const auto equals = [&](const char* key, std::string_view value) {
-    return text_argument(arguments, key).empty() || text_argument(arguments, key) == value;
+bool matches(const Operator& op, const ListOperatorsArguments& arguments) {
+  const auto allows = [](const std::string& filter, std::string_view value) {
+    return filter.empty() || filter == value;
   };
-  if (!equals("split", operators::to_string(op.split)) || !equals("family", op.family) ||
-      !equals("dialect", op.dialect))
-    return false;
-  if (arguments.contains("difficulty") && arguments["difficulty"] != op.difficulty) return false;
-  return matches_query(op, text_argument(arguments, "query"));
+  return allows(arguments.split, operators::to_string(op.split)) &&
+         allows(arguments.family, op.family) && allows(arguments.dialect, op.dialect) &&
+         (!arguments.difficulty || *arguments.difficulty == op.difficulty) &&
+         matches_query(op, arguments.query);
 }
 
-/// Where nothing was found: the query with each word that no operator knows replaced by the nearest
-/// that one does.
-std::string after_nothing(const operators::Catalog& catalog, const json& arguments) {
-  const std::string query = lower(text_argument(arguments, "query"));
-  const bool filtered = arguments.contains("split") || arguments.contains("family") ||
-                        arguments.contains("dialect") || arguments.contains("difficulty");
-  const std::string instead = filtered
-                                  ? "Leave out a filter."
-                                  : "Use other words; without a query all operators are listed.";
+/// The next step after an empty result: suggests the query with each unknown word replaced by the
+/// nearest word of the catalog, or fewer filters.
+std::string after_nothing(const operators::Catalog& catalog,
+                          const ListOperatorsArguments& arguments) {
+  const std::string query = lower(arguments.query);
+  const bool filtered = !arguments.split.empty() || !arguments.family.empty() ||
+                        !arguments.dialect.empty() || arguments.difficulty.has_value();
+  const std::string instead =
+      filtered ? "Omit a filter." : "Use other words; without a query all operators are listed.";
   std::string haystack;
   for (const Operator& op : catalog.all())
     haystack += lower(op.name + " " + op.family + " " + op.summary + " ");
@@ -85,12 +116,13 @@ std::string after_nothing(const operators::Catalog& catalog, const json& argumen
                    "'?" + (filtered ? " " + instead : "");
 }
 
-Answer answer_of(const std::vector<const Operator*>& found, const std::string& nothing,
-                 std::size_t all, std::size_t cap) {
-  Answer answer;
+mcp::ToolResult answer_of(const std::vector<const Operator*>& found, const std::string& nothing,
+                          std::size_t all, std::size_t cap) {
+  mcp::ToolResult answer;
   const std::string head = "ok: " + std::to_string(found.size()) + " of " +
                            count_text(static_cast<std::int64_t>(all), "operator") + "\n";
-  const std::string next = found.empty() ? nothing : "`fetch_spec` tells all about one of them.";
+  const std::string next =
+      found.empty() ? nothing : "`fetch_spec` shows the specification of one of them.";
   std::string lines;
   std::string names_only;
   json entries = json::array();
@@ -118,28 +150,29 @@ Answer answer_of(const std::vector<const Operator*>& found, const std::string& n
                        {"next", next}};
   if (entries.dump().size() + answer.structured.dump().size() <= cap)
     answer.structured["operators"] = std::move(entries);
-  return fitted(std::move(answer), cap);
+  return fit_answer(std::move(answer), cap);
+}
+
+mcp::ToolResult list_operators(const Services& services, const ListOperatorsArguments& arguments) {
+  std::vector<const Operator*> found;
+  for (const Operator& op : services.catalog.all()) {
+    if (matches(op, arguments)) found.push_back(&op);
+  }
+  const std::string nothing = found.empty() ? after_nothing(services.catalog, arguments) : "";
+  return answer_of(found, nothing, services.catalog.all().size(),
+                   max_chars(services.limits, arguments.format));
 }
 
 }  // namespace
 
-Tool list_operators_tool(Services& services) {
-  std::set<std::string> families;
-  for (const Operator& op : services.catalog.all()) families.insert(op.family);
-  Tool tool;
+mcp::Tool list_operators_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "list_operators";
   tool.title = "List the operators";
   tool.description =
-      "The tasks: one line each, filtered by split, family, dialect, difficulty and words. A long "
-      "list holds names only; narrow it for summaries.";
-  tool.input_schema = input_object(
-      {{"split", choice_property("Only this split", {"standard", "ood", "dsl"})},
-       {"family", choice_property("Only this family", {families.begin(), families.end()})},
-       {"dialect", choice_property("Only this dialect", {"triton", "gluon", "tlx"})},
-       {"difficulty", integer_property("Only this difficulty, 1 (easy) to 5", 1, kMaxDifficulty)},
-       {"query", text_property("Words that name, family or summary must hold")},
-       {"response_format", format_property()}},
-      {});
+      "Lists the tasks, one line each, filtered by split, family, dialect, difficulty and words. A "
+      "long list has names only; filter it to see summaries.";
+  tool.input_schema = ListOperatorsArguments::schema(services.catalog);
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   const json entry = {{"type", "object"},
@@ -157,17 +190,11 @@ Tool list_operators_tool(Services& services) {
                                       {"names", array_of(text)},
                                       {"operators", array_of(entry)},
                                       {"next", text}});
-  tool.read_only = true;
-  tool.idempotent = true;
-  tool.run = [&services](const json& arguments, const CallContext&) {
-    std::vector<const Operator*> found;
-    for (const Operator& op : services.catalog.all()) {
-      if (matches(op, arguments)) found.push_back(&op);
-    }
-    const std::string nothing = found.empty() ? after_nothing(services.catalog, arguments) : "";
-    return answer_of(found, nothing, services.catalog.all().size(),
-                     cap_of(services.limits, format_of(arguments)));
-  };
+  tool.annotations = annotations_of({.read_only = true, .idempotent = true});
+  set_quick_handler<ListOperatorsArguments>(
+      tool, [&services](const ListOperatorsArguments& arguments, const mcp::RequestContext&) {
+        return list_operators(services, arguments);
+      });
   return tool;
 }
 

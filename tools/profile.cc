@@ -8,59 +8,77 @@ namespace assay::tools {
 namespace {
 
 using nlohmann::json;
+using sandbox::ProfileDetail;
 
-Status complete(const json& arguments, sandbox::Job& job) {
-  const std::string detail = text_argument(arguments, "detail");
-  job.detail =
-      detail.empty() ? sandbox::ProfileDetail::summary : sandbox::profile_detail_from(detail);
-  if (!job.detail) return fail(ErrorCode::invalid_argument, "unknown detail '" + detail + "'");
-  job.want_artifacts = job.detail == sandbox::ProfileDetail::artifacts;
-  if (const std::string target = text_argument(arguments, "target"); !target.empty()) {
-    if (Status good = check_target(target); !good) return good;
-    job.targets = {target};
+const std::vector<std::string> kDetails = {"summary", "artifacts", "timeline", "counters",
+                                           "sass",    "source",    "roofline"};
+
+struct ProfileArguments {
+  SubmissionArguments submission;
+  std::string case_id;  // empty: the last public case
+  ProfileDetail detail = ProfileDetail::summary;
+  std::string target;  // empty: the device's own
+
+  static json schema(const Services& services) {
+    json properties = SubmissionArguments::properties(
+        services, "Charges the run's profile budget; omit it to practise.");
+    properties["case"] =
+        text_property("Public case id from `fetch_spec`; default: the last public case");
+    properties["detail"] = choice_property(
+        "More detail, as a digest and an artifact for `read_artifact`. artifacts: PTX and launch "
+        "plan; timeline: time per operation; counters: hardware counters; sass: machine code; "
+        "source: instructions per line; roofline: a chart (PNG)",
+        kDetails, "summary");
+    properties["target"] = text_property(
+        "Judge by the code compiled for this target: cuda:80, cuda:90, cuda:100, hip:gfx942, "
+        "hip:gfx950; default: the device's own",
+        kMaxTargetBytes);
+    return input_object(std::move(properties), {"operator", "code"});
   }
-  return choose_case(job, text_argument(arguments, "case"));
+  static Result<ProfileArguments> parse(const json& arguments) {
+    ArgumentReader reader(arguments);
+    ProfileArguments parsed;
+    parsed.submission = SubmissionArguments::read(reader);
+    reader.read("case", parsed.case_id);
+    reader.read_name("detail", parsed.detail, sandbox::profile_detail_from, kDetails);
+    reader.read("target", parsed.target);
+    if (!parsed.target.empty()) {
+      if (const Status good = check_target(parsed.target); !good) reader.refuse(good.error());
+    }
+    return reader.result(std::move(parsed));
+  }
+};
+
+mcp::ToolResult profile(const Services& services, const ProfileArguments& arguments,
+                        const mcp::RequestContext& context) {
+  Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::profile);
+  if (!job) return error_answer(job.error());
+  if (const Status chosen = choose_case(*job, arguments.case_id); !chosen)
+    return error_answer(chosen.error());
+  job->detail = arguments.detail;
+  job->want_artifacts = arguments.detail == ProfileDetail::artifacts;
+  if (!arguments.target.empty()) job->targets = {arguments.target};
+  return run_job(services, arguments.submission, std::move(*job), context);
 }
 
 }  // namespace
 
-Tool profile_tool(Services& services) {
-  Tool tool;
+mcp::Tool profile_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "profile";
-  tool.title = "Find out what bounds the code";
-  tool.long_running = true;
+  tool.title = "Find out what limits the speed";
   tool.description =
-      "What keeps the code from being faster on one public case: the bound (memory, compute, "
-      "latency, launch), the share of the roofline, latency against oracle "
-      "and PyTorch where the device can time, registers, spills and occupancy per kernel, the "
-      "lines with the most machine code, one suggestion. Needs no GPU: then it "
-      "judges by the compiled kernels, for any target.";
-  tool.input_schema = input_object(
-      {{"operator", operator_property()},
-       {"code", code_property()},
-       {"language", language_property()},
-       {"case", text_property("Public case id from `fetch_spec`; default: the last one")},
-       {"detail",
-        choice_property(
-            "More, as a digest and an artifact for `read_artifact`. artifacts: PTX and launch "
-            "plan; timeline: time per operation; counters: hardware counters; sass: "
-            "machine code; source: instructions per line; roofline: a chart (PNG)",
-            {"summary", "artifacts", "timeline", "counters", "sass", "source", "roofline"},
-            "summary")},
-       {"target", text_property("Judge by the code compiled for this: cuda:80, cuda:90, cuda:100, "
-                                "hip:gfx942, hip:gfx950; default: the device's own",
-                                kMaxTargetBytes)},
-       {"run", run_property("Charges the run's profile budget; leave out to practise")},
-       {"device", device_property(services.jobs.devices())},
-       {"response_format", format_property()}},
-      {"operator", "code"});
+      "Says what limits the code's speed on one public case: the bound (memory, compute, latency, "
+      "launch), the share of the roofline, registers, spills and occupancy per kernel, the most "
+      "expensive lines, one suggestion. A GPU device also measures the latency beside the oracle's "
+      "and PyTorch's; without a GPU the compiled kernels are judged, for any target.";
+  tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
-  tool.run = [&services](const json& arguments, const CallContext& context) {
-    return grade(
-        services,
-        {.kind = sandbox::JobKind::profile, .cancel_on_hangup = true, .complete = complete},
-        arguments, context);
-  };
+  tool.annotations = annotations_of({});
+  set_slow_handler<ProfileArguments>(
+      tool, [&services](const ProfileArguments& arguments, const mcp::RequestContext& context) {
+        return profile(services, arguments, context);
+      });
   return tool;
 }
 

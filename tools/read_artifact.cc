@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "base/handle.h"
-#include "tools/answer/answers.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
@@ -12,19 +12,51 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kDefaultLimitBytes =
-    2'400;  // PTX and plans have hardly two bytes a token: about 1,400 tokens
+// PTX and plans have barely two bytes per token: this is about 1,400 tokens.
+constexpr std::int64_t kDefaultLimitBytes = 2'400;
 constexpr std::int64_t kMaxLimitBytes = 14'000;  // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
 constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
 constexpr std::size_t kGrepMatches = 100;
 constexpr std::size_t kGrepLineBytes = 300;
-constexpr std::size_t kFrameBytes = 700;  // what stands around the text in an answer
+constexpr std::size_t kFrameBytes = 700;  // the rest of an answer, around the text
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
-Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text,
-                 std::int64_t next_offset, const std::string& what, std::size_t cap) {
-  Answer answer;
+struct ReadArtifactArguments {
+  std::string artifact;
+  std::int64_t offset = 0;
+  std::int64_t limit = kDefaultLimitBytes;
+  std::string grep;  // empty: read bytes
+
+  static json schema() {
+    json limit = integer_property("Bytes to read", 1, kMaxLimitBytes);
+    limit["default"] = kDefaultLimitBytes;
+    json offset = integer_property("First byte", 0, kMaxOffset);
+    offset["default"] = 0;
+    return input_object({{"artifact", text_property("Artifact handle, artifact_...", 64)},
+                         {"offset", std::move(offset)},
+                         {"limit", std::move(limit)},
+                         {"grep", text_property("Plain substring, not a pattern")}},
+                        {"artifact"});
+  }
+  static Result<ReadArtifactArguments> parse(const json& arguments) {
+    ReadArtifactArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("artifact", parsed.artifact);
+    reader.read("offset", parsed.offset);
+    reader.read("limit", parsed.limit);
+    reader.read("grep", parsed.grep);
+    if (!is_handle(parsed.artifact, "artifact"))
+      reader.refuse({ErrorCode::invalid_argument,
+                     "`artifact` is not an artifact handle; handles look like artifact_... and are "
+                     "in the answers of compile and profile"});
+    return reader.result(std::move(parsed));
+  }
+};
+
+mcp::ToolResult answer_of(const std::string& handle, const ArtifactSlice& slice, std::string text,
+                          std::int64_t next_offset, const std::string& what, std::size_t cap) {
+  mcp::ToolResult answer;
   const bool more = next_offset < slice.total_bytes;
   answer.text = "ok: " + slice.kind + " " + slice.name + ", " + what + " of " +
                 std::to_string(slice.total_bytes) + " bytes\n" + text;
@@ -41,24 +73,23 @@ Answer answer_of(const std::string& handle, const ArtifactSlice& slice, std::str
                        {"next_offset", next_offset},
                        {"text", std::move(text)},
                        {"next", next}};
-  return fitted(std::move(answer), cap);
+  return fit_answer(std::move(answer), cap);
 }
 
-/// JSON writes some characters in two or six: the size that counts is that of the answer.
+/// The size in the answer, where JSON writes some characters as two or six.
 std::size_t json_size(const std::string& text) { return json(text).dump().size(); }
 
-Answer slice_answer(Services& services, const std::string& handle, std::int64_t offset,
-                    std::int64_t limit) {
+mcp::ToolResult slice_answer(const Services& services, const std::string& handle,
+                             std::int64_t offset, std::int64_t limit) {
   auto slice = services.artifacts.read(handle, offset, limit);
   if (!slice) return error_answer(slice.error());
   const auto cap = static_cast<std::size_t>(
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  const std::size_t room =
-      binary ? cap / 2 : cap;  // escapes have half as many characters a token as text
-  while (json_size(text) + kFrameBytes > room &&
-         slice->bytes.size() > 1) {  // binary grows fourfold when escaped
+  // Escapes have half as many characters per token as text has.
+  const std::size_t room = binary ? cap / 2 : cap;
+  while (json_size(text) + kFrameBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
   }
@@ -84,9 +115,9 @@ void add_match(Matches& matches, std::int64_t at, std::string_view line, std::si
   ++matches.count;
 }
 
-/// Lines with the substring, each with its offset. `next_offset` is where the scan stopped.
-Answer grep_answer(Services& services, const std::string& handle, std::int64_t offset,
-                   const std::string& wanted) {
+/// The lines that contain `wanted`, each with its offset. `next_offset` is where the scan stopped.
+mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
+                            std::int64_t offset, const std::string& wanted) {
   const auto cap = static_cast<std::size_t>(services.limits.concise_chars);
   Matches matches;
   ArtifactSlice head;
@@ -121,25 +152,24 @@ Answer grep_answer(Services& services, const std::string& handle, std::int64_t o
   return answer_of(handle, head, std::move(matches.text), matches.full ? line_at : at, what, cap);
 }
 
+mcp::ToolResult read_artifact(const Services& services, const ReadArtifactArguments& arguments) {
+  const std::int64_t offset = std::clamp<std::int64_t>(arguments.offset, 0, kMaxOffset);
+  if (!arguments.grep.empty())
+    return grep_answer(services, arguments.artifact, offset, arguments.grep);
+  return slice_answer(services, arguments.artifact, offset,
+                      std::clamp<std::int64_t>(arguments.limit, 1, kMaxLimitBytes));
+}
+
 }  // namespace
 
-Tool read_artifact_tool(Services& services) {
-  Tool tool;
+mcp::Tool read_artifact_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "read_artifact";
   tool.title = "Read an artifact";
   tool.description =
-      "Reads PTX, launch plans and logs that an answer named by handle, in pieces; with grep only "
-      "the lines that hold a plain substring.";
-  json limit = integer_property("Bytes to read", 1, kMaxLimitBytes);
-  limit["default"] = kDefaultLimitBytes;
-  json offset = integer_property("First byte", 0, kMaxOffset);
-  offset["default"] = 0;
-  tool.input_schema =
-      input_object({{"artifact", text_property("Artifact handle, artifact_...", 64)},
-                    {"offset", std::move(offset)},
-                    {"limit", std::move(limit)},
-                    {"grep", text_property("Plain substring, no pattern")}},
-                   {"artifact"});
+      "Reads PTX, launch plans and logs, in pieces, by the handle that an answer gave. With grep, "
+      "reads only the lines that contain a plain substring.";
+  tool.input_schema = ReadArtifactArguments::schema();
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};
   tool.output_schema = output_object({{"artifact", text},
@@ -150,23 +180,11 @@ Tool read_artifact_tool(Services& services) {
                                       {"next_offset", integer},
                                       {"text", text},
                                       {"next", text}});
-  tool.read_only = true;
-  tool.idempotent = true;
-  tool.run = [&services](const json& arguments, const CallContext&) {
-    const std::string handle = text_argument(arguments, "artifact");
-    if (!is_handle(handle, "artifact")) {
-      return error_answer({ErrorCode::invalid_argument,
-                           "that is no artifact handle; they look like artifact_... and come in "
-                           "the answers of compile and profile"});
-    }
-    const std::int64_t from =
-        std::clamp<std::int64_t>(arguments.value("offset", std::int64_t{0}), 0, kMaxOffset);
-    const std::string wanted = text_argument(arguments, "grep");
-    if (!wanted.empty()) return grep_answer(services, handle, from, wanted);
-    return slice_answer(
-        services, handle, from,
-        std::clamp<std::int64_t>(arguments.value("limit", kDefaultLimitBytes), 1, kMaxLimitBytes));
-  };
+  tool.annotations = annotations_of({.read_only = true, .idempotent = true});
+  set_quick_handler<ReadArtifactArguments>(
+      tool, [&services](const ReadArtifactArguments& arguments, const mcp::RequestContext&) {
+        return read_artifact(services, arguments);
+      });
   return tool;
 }
 

@@ -2,13 +2,10 @@
 
 namespace assay::tools {
 
-std::vector<Tool> make_tools(Services& services) {
-  return {
-      list_operators_tool(services), fetch_spec_tool(services), search_examples_tool(services),
-      compile_tool(services),        run_tests_tool(services),  profile_tool(services),
-      submit_tool(services),         start_run_tool(services),  report_usage_tool(services),
-      scorecard_tool(services),      job_tool(services),        read_artifact_tool(services),
-  };
+std::vector<mcp::Tool> make_tools(const Services& services) {
+#define ASSAY_MAKE_TOOL(name) name##_tool(services),
+  return {ASSAY_TOOLS(ASSAY_MAKE_TOOL)};
+#undef ASSAY_MAKE_TOOL
 }
 
 }  // namespace assay::tools

@@ -1,28 +1,38 @@
-// The tools that agents call, independent of the protocol that carries them: one function per tool,
-// each in the file of the tool's name. registry.cc puts them into THE list. `services` must outlive
-// the tools.
+// THE list of the tools that agents call. To add a tool, write tools/NAME.cc, which defines
+// `mcp::Tool NAME_tool(const Services& services)`, and add one line to ASSAY_TOOLS.
+//
+//   for (mcp::Tool& tool : make_tools(services)) server.add_tool(std::move(tool));
+//
+// The services must outlive the tools. A tool's handler runs on many threads at once.
 #pragma once
 
 #include <vector>
 
-#include "tools/model/tool.h"
+#include "server/mcp/core/tool.h"
+#include "tools/model/services.h"
+
+/// In the order in which `tools/list` shows them.
+#define ASSAY_TOOLS(TOOL) \
+  TOOL(list_operators)    \
+  TOOL(fetch_spec)        \
+  TOOL(search_examples)   \
+  TOOL(compile)           \
+  TOOL(run_tests)         \
+  TOOL(profile)           \
+  TOOL(submit)            \
+  TOOL(start_run)         \
+  TOOL(report_usage)      \
+  TOOL(scorecard)         \
+  TOOL(job)               \
+  TOOL(read_artifact)
 
 namespace assay::tools {
 
-Tool list_operators_tool(Services& services);
-Tool fetch_spec_tool(Services& services);
-Tool search_examples_tool(Services& services);
-Tool compile_tool(Services& services);
-Tool run_tests_tool(Services& services);
-Tool profile_tool(Services& services);
-Tool submit_tool(Services& services);
-Tool start_run_tool(Services& services);
-Tool report_usage_tool(Services& services);
-Tool scorecard_tool(Services& services);
-Tool job_tool(Services& services);
-Tool read_artifact_tool(Services& services);
+/// Declares list_operators_tool(), fetch_spec_tool(), ...
+#define ASSAY_DECLARE_TOOL(name) mcp::Tool name##_tool(const Services& services);
+ASSAY_TOOLS(ASSAY_DECLARE_TOOL)
+#undef ASSAY_DECLARE_TOOL
 
-/// Every tool, in the order in which `tools/list` shows them.
-std::vector<Tool> make_tools(Services& services);
+std::vector<mcp::Tool> make_tools(const Services& services);
 
 }  // namespace assay::tools

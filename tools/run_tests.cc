@@ -3,30 +3,43 @@
 #include "tools/registry.h"
 
 namespace assay::tools {
+namespace {
 
-Tool run_tests_tool(Services& services) {
-  Tool tool;
+using nlohmann::json;
+
+struct RunTestsArguments {
+  SubmissionArguments submission;
+
+  static json schema(const Services& services) {
+    return input_object(SubmissionArguments::properties(
+                            services, "Charges the run's test budget; omit it to practise."),
+                        {"operator", "code"});
+  }
+  static Result<RunTestsArguments> parse(const json& arguments) {
+    ArgumentReader reader(arguments);
+    return reader.result(RunTestsArguments{SubmissionArguments::read(reader)});
+  }
+};
+
+}  // namespace
+
+mcp::Tool run_tests_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "run_tests";
   tool.title = "Test on the public cases";
-  tool.long_running = true;
   tool.description =
-      "Runs the code on the operator's public cases with fresh random inputs and compares with the "
-      "reference. Answers pass, or which case is wrong by how "
-      "much, where the first wrong element is, and the line of an error.";
-  tool.input_schema =
-      input_object({{"operator", operator_property()},
-                    {"code", code_property()},
-                    {"language", language_property()},
-                    {"run", run_property("Charges the run's test budget; leave out to practise")},
-                    {"device", device_property(services.jobs.devices())},
-                    {"response_format", format_property()}},
-                   {"operator", "code"});
+      "Runs the code on the operator's public cases with fresh random inputs and compares the "
+      "outputs with the reference. Answers pass, or which case is wrong, by how much and at which "
+      "element, or the line of an error.";
+  tool.input_schema = RunTestsArguments::schema(services);
   tool.output_schema = verdict_schema();
-  tool.run = [&services](const nlohmann::json& arguments, const CallContext& context) {
-    return grade(services,
-                 {.kind = sandbox::JobKind::test, .cancel_on_hangup = true, .complete = nullptr},
-                 arguments, context);
-  };
+  tool.annotations = annotations_of({});
+  set_slow_handler<RunTestsArguments>(
+      tool, [&services](const RunTestsArguments& arguments, const mcp::RequestContext& context) {
+        Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::test);
+        if (!job) return error_answer(job.error());
+        return run_job(services, arguments.submission, std::move(*job), context);
+      });
   return tool;
 }
 

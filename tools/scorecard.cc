@@ -1,7 +1,7 @@
 #include <cstdint>
 #include <map>
 
-#include "tools/answer/answers.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/coverage.h"
 #include "tools/registry.h"
@@ -43,9 +43,26 @@ json entry_of(const OperatorScore& score) {
   return entry;
 }
 
+struct ScorecardArguments {
+  std::string run;
+  Format format = Format::concise;
+
+  static json schema() {
+    return input_object(
+        {{"run", run_property("Required.")}, {"response_format", format_property()}}, {"run"});
+  }
+  static Result<ScorecardArguments> parse(const json& arguments) {
+    ScorecardArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("run", parsed.run);
+    reader.read("response_format", parsed.format);
+    return reader.result(std::move(parsed));
+  }
+};
+
 bool is_touched(const OperatorScore& score) { return score.submitted || score.tool_calls > 0; }
 
-/// One line each for what was worked on; the others by name while they are few.
+/// One line for each operator with a call or a submission; the others by name if they are few.
 std::string operators_text(const Scorecard& card) {
   std::string text;
   std::string names;
@@ -83,8 +100,7 @@ std::string splits_text(const Scorecard& card) {
   return text;
 }
 
-/// Half of the right ones timed would be a number of something else: metrics/summary.h has the
-/// rule.
+/// There is no Perf@1 when only some of the correct submissions were timed: see metrics/summary.h.
 std::string perf_text(const Scorecard& card) {
   if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n";
   std::int64_t timed = 0;
@@ -97,13 +113,13 @@ std::string perf_text(const Scorecard& card) {
          count_text(card.passed, "right submission") + " were not timed\n";
 }
 
-Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format format) {
+mcp::ToolResult answer_of(const Scorecard& card, const AnswerLimits& limits, Format format) {
   const auto count = static_cast<std::int64_t>(card.operators.size());
   const bool scored = card.run.request.track != Track::practice;
   std::string next = "`submit` the operators that are left.";
   if (card.submitted == count)
     next = "Every operator is submitted; nothing is left to do in this run.";
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = std::string(scored ? "ok: " : "ok (practice, unscored): ") + "Pass@1 " +
                 percent(card.pass_at_1) + ": " + std::to_string(card.passed) + " of " +
                 count_text(count, "operator") + " pass, " + std::to_string(card.submitted) +
@@ -133,24 +149,21 @@ Answer answer_of(const Scorecard& card, const AnswerLimits& limits, Format forma
                        {"operators", std::move(entries)},
                        {"next", next}};
   if (card.perf_at_1) answer.structured["perf_at_1"] = *card.perf_at_1;
-  if (card.usage.cost_known)
-    answer.structured["cost_usd"] = card.usage.cost_usd;  // absent: not known
-  return fitted(std::move(answer), cap_of(limits, format));
+  if (card.usage.cost_known) answer.structured["cost_usd"] = card.usage.cost_usd;
+  return fit_answer(std::move(answer), max_chars(limits, format));
 }
 
 }  // namespace
 
-Tool scorecard_tool(Services& services) {
-  Tool tool;
+mcp::Tool scorecard_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "scorecard";
   tool.title = "How a run stands";
   tool.description =
-      "Pass@1 over the whole suite (an operator without a submission is a failure), Perf@1 where "
-      "every right submission was timed, per operator the graded "
-      "outcome, tokens and "
-      "cost.";
-  tool.input_schema = input_object(
-      {{"run", run_property("Required")}, {"response_format", format_property()}}, {"run"});
+      "Shows Pass@1 over the whole suite (an operator without a submission counts as a failure), "
+      "Perf@1 if every correct submission was timed, the graded outcome of each operator, tokens "
+      "and cost.";
+  tool.input_schema = ScorecardArguments::schema();
   const json text = {{"type", "string"}};
   const json number = {{"type", "number"}};
   const json integer = {{"type", "integer"}};
@@ -182,13 +195,12 @@ Tool scorecard_tool(Services& services) {
                                       {"cost_usd", number},
                                       {"operators", array_of(entry)},
                                       {"next", text}});
-  tool.read_only = true;
-  tool.idempotent = true;
-  tool.run = [&services](const json& arguments, const CallContext&) {
-    const auto card = services.runs.scorecard(text_argument(arguments, "run"));
-    return card ? answer_of(*card, services.limits, format_of(arguments))
-                : error_answer(card.error());
-  };
+  tool.annotations = annotations_of({.read_only = true, .idempotent = true});
+  set_quick_handler<ScorecardArguments>(tool, [&services](const ScorecardArguments& arguments,
+                                                          const mcp::RequestContext&) {
+    const auto card = services.runs.scorecard(arguments.run);
+    return card ? answer_of(*card, services.limits, arguments.format) : error_answer(card.error());
+  });
   return tool;
 }
 

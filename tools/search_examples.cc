@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "tools/answer/answers.h"
+#include "operators/search/example_search.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"
 
@@ -16,19 +18,57 @@ using operators::FoundExample;
 constexpr std::int64_t kMaxHits = 10;
 constexpr std::int64_t kDefaultHits = 3;
 constexpr std::int64_t kMaxCodeChars = 32'768;
-constexpr std::size_t kCapShareOf4 = 3;  // quarters of the cap: kernels have down to 2.5 characters
-                                         // a token, and the cap reckons with 3.2
-constexpr std::size_t kFrameBytes =
-    200;  // first line, last line, and what JSON puts around the entries
+// Quarters of the cap that sources may fill: the cap assumes 3.2 characters per token, but kernels
+// have as few as 2.5.
+constexpr std::size_t kCapShareOf4 = 3;
+constexpr std::size_t kFrameBytes = 200;  // first line, last line, and the JSON around the entries
 
-/// How many bytes `text` takes in JSON, where each line's end takes two.
+struct SearchExamplesArguments {
+  enum class By { query, code };
+  By by = By::query;
+  std::string wanted;  // words, or source code
+  std::int64_t k = kDefaultHits;
+  Format format = Format::concise;
+
+  static json schema() {
+    return input_object(
+        {{"query", text_property("Words: what the example should show")},
+         {"code", text_property("Python source, complete or a fragment: finds similar kernels",
+                                kMaxCodeChars)},
+         {"k", integer_property("How many at most; default 3", 1, kMaxHits)},
+         {"response_format", format_property()}},
+        {});
+  }
+  static Result<SearchExamplesArguments> parse(const json& arguments) {
+    SearchExamplesArguments parsed;
+    ArgumentReader reader(arguments);
+    std::optional<std::string> query;
+    std::optional<std::string> code;
+    reader.read("query", query);
+    reader.read("code", code);
+    reader.read("k", parsed.k);
+    reader.read("response_format", parsed.format);
+    if (query.has_value() == code.has_value())
+      reader.refuse({ErrorCode::invalid_argument,
+                     std::string(query ? "both query and code are given"
+                                       : "neither query nor code is given") +
+                         "; valid: one of them, query (words, e.g. \"segmented scan\") or code "
+                         "(Python source)"});
+    parsed.by = query ? By::query : By::code;
+    parsed.wanted = query.value_or(code.value_or(""));
+    return reader.result(std::move(parsed));
+  }
+};
+
+/// The bytes that `text` takes in JSON, where a newline takes two.
 std::size_t json_size(const std::string& text) {
   return json(text).dump(-1, ' ', false, json::error_handler_t::replace).size();
 }
 
-/// Each example that was found, by title; and whole where it still fits, best first. Half a kernel
-/// is none.
-Answer answer_of(const std::vector<FoundExample>& found, const std::string& by, std::size_t cap) {
+/// Lists the titles of all examples that were found. Adds their sources, best match first, as long
+/// as a whole source fits: half a kernel is of no use.
+mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::string& by,
+                          std::size_t cap) {
   std::vector<std::string> heads;
   std::size_t room = cap / 4 * kCapShareOf4 - kFrameBytes;
   for (const FoundExample& hit : found) {
@@ -58,7 +98,7 @@ Answer answer_of(const std::vector<FoundExample>& found, const std::string& by, 
     }
     entries.push_back(std::move(entry));
   }
-  std::string next = "Take over the technique, not the code, and try it with `compile`.";
+  std::string next = "Adopt the technique, not the code, and try it with `compile`.";
   if (found.empty())
     next =
         by == "query"
@@ -68,31 +108,37 @@ Answer answer_of(const std::vector<FoundExample>& found, const std::string& by, 
     next = count_text(static_cast<std::int64_t>(left_out), "source") +
            " left out for size; a smaller `k`, other words or response_format=detailed shows more.";
   }
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = "ok: " + count_text(static_cast<std::int64_t>(found.size()), "example") + " by " +
                 by + "\n" + body + "next: " + next;
   answer.structured = {{"status", "ok"}, {"examples", std::move(entries)}, {"next", next}};
-  return fitted(std::move(answer), cap);
+  return fit_answer(std::move(answer), cap);
+}
+
+mcp::ToolResult search_examples(const Services& services,
+                                const SearchExamplesArguments& arguments) {
+  if (services.examples == nullptr)
+    return error_answer({ErrorCode::unavailable, "this server has no examples"});
+  const bool by_words = arguments.by == SearchExamplesArguments::By::query;
+  const auto k = static_cast<std::size_t>(arguments.k);
+  const auto found = by_words ? services.examples->by_words(arguments.wanted, k)
+                              : services.examples->by_code(arguments.wanted, k);
+  if (!found) return error_answer(found.error());
+  return answer_of(*found, by_words ? "query" : "code",
+                   max_chars(services.limits, arguments.format));
 }
 
 }  // namespace
 
-Tool search_examples_tool(Services& services) {
-  Tool tool;
+mcp::Tool search_examples_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "search_examples";
   tool.title = "Search the example kernels";
   tool.description =
-      "Short, tested Triton kernels that show one technique each (masks, scans, ragged rows, "
-      "atomics, ...), none of which is an operator of the benchmark. "
-      "Found by words (`query`), or by likeness to a piece of source (`code`): give one of the "
-      "two.";
-  tool.input_schema = input_object(
-      {{"query", text_property("Words: what the example should show")},
-       {"code", text_property("Python source, whole or a piece: finds kernels that look like it",
-                              kMaxCodeChars)},
-       {"k", integer_property("How many at most; default 3", 1, kMaxHits)},
-       {"response_format", format_property()}},
-      {});
+      "Finds short, tested Triton kernels that show one technique each (masks, scans, ragged rows, "
+      "atomics, ...). None of them is an operator of the benchmark. Searches by words (`query`) or "
+      "by similarity to a piece of source (`code`): give one of the two.";
+  tool.input_schema = SearchExamplesArguments::schema();
   const json text = {{"type", "string"}};
   const json entry = {{"type", "object"},
                       {"properties",
@@ -104,26 +150,11 @@ Tool search_examples_tool(Services& services) {
                       {"required", {"name", "title", "score", "by"}},
                       {"additionalProperties", false}};
   tool.output_schema = output_object({{"examples", array_of(entry)}, {"next", text}});
-  tool.read_only = true;
-  tool.idempotent = true;
-  tool.run = [&services](const json& arguments, const CallContext&) {
-    if (services.examples == nullptr)
-      return error_answer({ErrorCode::unavailable, "this server has no examples"});
-    const bool by_words = arguments.contains("query");
-    if (by_words == arguments.contains("code"))
-      return error_answer(
-          {ErrorCode::invalid_argument, std::string(by_words ? "query and code are both given"
-                                                             : "neither query nor code is given") +
-                                            "; valid: one of them, query (words, e.g. \"segmented "
-                                            "scan\") or code (Python source)"});
-    const auto k = static_cast<std::size_t>(arguments.value("k", kDefaultHits));
-    const std::string wanted = text_argument(arguments, by_words ? "query" : "code");
-    const auto found =
-        by_words ? services.examples->by_words(wanted, k) : services.examples->by_code(wanted, k);
-    if (!found) return error_answer(found.error());
-    return answer_of(*found, by_words ? "query" : "code",
-                     cap_of(services.limits, format_of(arguments)));
-  };
+  tool.annotations = annotations_of({.read_only = true, .idempotent = true});
+  set_quick_handler<SearchExamplesArguments>(
+      tool, [&services](const SearchExamplesArguments& arguments, const mcp::RequestContext&) {
+        return search_examples(services, arguments);
+      });
   return tool;
 }
 

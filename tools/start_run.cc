@@ -1,6 +1,6 @@
 #include <cstdint>
 
-#include "tools/answer/answers.h"
+#include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/tracks.h"
 #include "tools/registry.h"
@@ -12,17 +12,49 @@ using nlohmann::json;
 
 constexpr std::size_t kNamedOperators = 24;
 
+struct StartRunArguments {
+  std::string agent, model;
+  Track track = Track::practice;
+  std::string suite = "all";
+
+  static std::vector<std::string> tracks() {
+    std::vector<std::string> names;
+    for (const TrackRules& rules : kTracks) names.emplace_back(rules.name);
+    return names;
+  }
+  static json schema() {
+    json suite = text_property(
+        "\"all\", a split (standard, ood, dsl), or a comma-separated list of operators", 16'384);
+    suite["default"] = "all";
+    return input_object(
+        {{"agent", text_property("Your name, for the scorecard")},
+         {"model", text_property("The model that you use, e.g. anthropic:claude-sonnet")},
+         {"track", choice_property("The rules of the run", tracks(), "practice")},
+         {"suite", std::move(suite)}},
+        {"agent", "model"});
+  }
+  static Result<StartRunArguments> parse(const json& arguments) {
+    StartRunArguments parsed;
+    ArgumentReader reader(arguments);
+    reader.read("agent", parsed.agent);
+    reader.read("model", parsed.model);
+    reader.read_name("track", parsed.track, track_from, tracks());
+    reader.read("suite", parsed.suite);
+    return reader.result(std::move(parsed));
+  }
+};
+
 std::string limit_text(std::int64_t limit) {
   return limit < 0 ? "unlimited" : std::to_string(limit);
 }
 
-Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
+mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
   const Budgets& budgets = run.budgets;
   const std::int64_t hours = (run.expires_unix_ms - run.created_unix_ms) / 3'600'000;
   const std::string next =
       "For each operator: `fetch_spec`, write the kernel, `run_tests` and `submit` with this run, "
       "then `report_usage` and `scorecard`.";
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = "ok: run " + run.handle + "\n" + std::string(to_string(run.request.track)) +
                 " track (" + std::string(rules_of(run.request.track).rule) + "), " +
                 count_text(static_cast<std::int64_t>(run.operators.size()), "operator") +
@@ -30,7 +62,7 @@ Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
                 limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) +
                 ", profile " + limit_text(budgets.profiles) + ", submit " +
                 limit_text(budgets.submissions) + "\noperators:";
-  // Who asked for many asked for a split, or for all.
+  // A long list would only repeat the split, or "all", that the client named.
   if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
   for (const std::string& name : run.operators)
     answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;
@@ -48,32 +80,39 @@ Answer answer_of(const RunInfo& run, const AnswerLimits& limits) {
                        {"created_unix_ms", run.created_unix_ms},
                        {"expires_unix_ms", run.expires_unix_ms},
                        {"next", next}};
-  // The suite is what the client works through: it is never cut to the concise size.
-  return fitted(std::move(answer), cap_of(limits, Format::detailed));
+  // The client works through this list of operators, so it is never cut to the concise size.
+  return fit_answer(std::move(answer), max_chars(limits, Format::detailed));
+}
+
+mcp::ToolResult start_run(const Services& services, const StartRunArguments& arguments,
+                          const mcp::RequestContext& context) {
+  if (arguments.track != Track::practice && !context.allows(kScopeScore)) {
+    return error_answer(
+        {ErrorCode::permission_denied,
+         "your token lacks the scope 'score', which the " +
+             std::string(to_string(arguments.track)) +
+             " track needs; start a run of the practice track, or ask the administrator of this "
+             "server for another token"});
+  }
+  const auto run = services.runs.start({.agent = arguments.agent,
+                                        .model = arguments.model,
+                                        .track = arguments.track,
+                                        .suite = arguments.suite});
+  return run ? answer_of(*run, services.limits) : error_answer(run.error());
 }
 
 }  // namespace
 
-Tool start_run_tool(Services& services) {
-  Tool tool;
+mcp::Tool start_run_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "start_run";
   tool.title = "Start a scored run";
   tool.description =
-      "Opens a run and answers its handle, which run_tests, profile, submit, report_usage and "
-      "scorecard take. Tracks, with compiles/tests/profiles "
-      "per operator and how long a run is good for: " +
+      "Starts a run and answers its handle, which compile, run_tests, profile, submit, "
+      "report_usage and scorecard take. Tracks, with compiles/tests/profiles per operator and the "
+      "duration of a run: " +
       tracks_text() + ". practice is not scored; one_shot takes one source per operator.";
-  json suite = text_property(
-      "\"all\", a split (standard, ood, dsl), or a comma-separated list of operators", 16'384);
-  suite["default"] = "all";
-  std::vector<std::string> choices;
-  for (const TrackRules& rules : kTracks) choices.emplace_back(rules.name);
-  tool.input_schema =
-      input_object({{"agent", text_property("Your name, as the scorecard shows it")},
-                    {"model", text_property("The model behind it, e.g. anthropic:claude-sonnet")},
-                    {"track", choice_property("The rules", choices, "practice")},
-                    {"suite", std::move(suite)}},
-                   {"agent", "model"});
+  tool.input_schema = StartRunArguments::schema();
   const json number = {{"type", "integer"}};
   const json text = {{"type", "string"}};
   tool.output_schema = output_object({{"run", text},
@@ -86,28 +125,11 @@ Tool start_run_tool(Services& services) {
                                       {"created_unix_ms", number},
                                       {"expires_unix_ms", number},
                                       {"next", text}});
-  tool.run = [&services](const json& arguments, const CallContext& context) {
-    RunRequest request;
-    request.agent = text_argument(arguments, "agent");
-    request.model = text_argument(arguments, "model");
-    const std::string track = text_argument(arguments, "track");
-    if (!track.empty()) {
-      const auto known = track_from(track);
-      if (!known)
-        return error_answer({ErrorCode::invalid_argument,
-                             "unknown track '" + track + "'; valid: " + track_names()});
-      request.track = *known;
-    }
-    if (request.track != Track::practice && !context.allows(kScopeScore)) {
-      return error_answer(
-          {ErrorCode::permission_denied, "your token lacks the scope 'score', which the " + track +
-                                             " track needs; start a run of the practice track, or "
-                                             "ask the operator of this server for another token"});
-    }
-    if (arguments.contains("suite")) request.suite = text_argument(arguments, "suite");
-    const auto run = services.runs.start(request);
-    return run ? answer_of(*run, services.limits) : error_answer(run.error());
-  };
+  tool.annotations = annotations_of({});
+  set_quick_handler<StartRunArguments>(
+      tool, [&services](const StartRunArguments& arguments, const mcp::RequestContext& context) {
+        return start_run(services, arguments, context);
+      });
   return tool;
 }
 

@@ -3,33 +3,47 @@
 #include "tools/registry.h"
 
 namespace assay::tools {
-Tool submit_tool(Services& services) {
-  Tool tool;
+namespace {
+
+using nlohmann::json;
+
+struct SubmitArguments {
+  SubmissionArguments submission;
+
+  static json schema(const Services& services) {
+    return input_object(SubmissionArguments::properties(services, "Required."),
+                        {"run", "operator", "code"});
+  }
+  static Result<SubmitArguments> parse(const json& arguments) {
+    ArgumentReader reader(arguments);
+    SubmitArguments parsed{SubmissionArguments::read(reader)};
+    if (parsed.submission.run.empty())
+      reader.refuse(
+          {ErrorCode::invalid_argument, "`submit` needs a run; `start_run` gives a handle"});
+    return reader.result(std::move(parsed));
+  }
+};
+
+}  // namespace
+
+mcp::Tool submit_tool(const Services& services) {
+  mcp::Tool tool;
   tool.name = "submit";
   tool.title = "Submit for grading";
-  tool.long_running = true;
   tool.description =
-      "Grades the code for a run, on public and hidden cases, and times the large ones where the "
-      "device can. It counts: the scored tracks take one submission "
-      "per "
-      "operator. Once accepted it is graded even if the client goes away; `job` and `scorecard` "
-      "show the verdict.";
-  tool.input_schema = input_object({{"run", run_property("Required")},
-                                    {"operator", operator_property()},
-                                    {"code", code_property()},
-                                    {"language", language_property()},
-                                    {"device", device_property(services.jobs.devices())},
-                                    {"response_format", format_property()}},
-                                   {"run", "operator", "code"});
+      "Grades the code for a run on the public and the hidden cases; a GPU device also times the "
+      "large cases. The grade counts: scored tracks take one submission per operator. An accepted "
+      "submission is graded even if the client disconnects; `job` and `scorecard` show the "
+      "verdict.";
+  tool.input_schema = SubmitArguments::schema(services);
   tool.output_schema = verdict_schema();
-  tool.run = [&services](const nlohmann::json& arguments, const CallContext& context) {
-    if (text_argument(arguments, "run").empty())
-      return error_answer(
-          {ErrorCode::invalid_argument, "`submit` needs a run; `start_run` gives a handle"});
-    return grade(services,
-                 {.kind = sandbox::JobKind::grade, .cancel_on_hangup = false, .complete = nullptr},
-                 arguments, context);
-  };
+  tool.annotations = annotations_of({});
+  set_slow_handler<SubmitArguments>(tool, [&services](const SubmitArguments& arguments,
+                                                      const mcp::RequestContext& context) {
+    Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::grade);
+    if (!job) return error_answer(job.error());
+    return run_job(services, arguments.submission, std::move(*job), context);
+  });
   return tool;
 }
 

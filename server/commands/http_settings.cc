@@ -13,7 +13,7 @@
 #include "server/app/common.h"
 #include "server/mcp/http/tls.h"
 #include "server/mcp/http/tokens.h"
-#include "tools/registry.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 namespace {

@@ -12,7 +12,7 @@
 
 namespace assay::server {
 
-/// What a token may permit; tools/registry.h says what each is needed for.
+/// What a token may permit; tools/model/services.h says what each is needed for.
 const std::vector<std::string>& token_scopes();
 
 struct HttpFlags {

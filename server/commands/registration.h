@@ -1,23 +1,20 @@
-// The protocol layer knows nothing of kernels and tools/ nothing of the protocol: here they meet.
-// Tools, resources and prompts are taken over as they are; nothing is decided here.
+// Registers everything that Assay offers (tools, resources and prompts) with an MCP server.
+//
+//   if (const Status added = register_all(server, services, *guides); !added) return fail(...);
 #pragma once
 
+#include <vector>
+
 #include "base/result.h"
+#include "operators/guides.h"
 #include "server/mcp/core/server.h"
-#include "tools/model/tool.h"
-#include "tools/resources/prompts.h"
-#include "tools/resources/resources.h"
+#include "tools/model/services.h"
 
 namespace assay::server {
 
-mcp::Tool adapt(tools::Tool tool);
-mcp::Prompt adapt(tools::Prompt prompt);
-
-/// Registers a family's template and each resource that it lists.
-Status add_family(mcp::Server& server, const tools::ResourceFamily& family);
-
-/// Everything that Assay offers. `services` must outlive the server.
-Status add_all(mcp::Server& server, tools::Services& services,
-               const std::vector<operators::Guide>& guides);
+/// `services` must outlive the server. An error names what could not be registered: a name is
+/// taken, or a schema cannot be used.
+Status register_all(mcp::Server& server, const tools::Services& services,
+                    const std::vector<operators::Guide>& guides);
 
 }  // namespace assay::server

@@ -17,10 +17,10 @@
 #include "server/app/address.h"
 #include "server/app/common.h"
 #include "server/app/sandbox_options.h"
-#include "server/commands/registration.h"
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
+#include "server/commands/registration.h"
 #include "server/conformance/fixtures.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_server.h"
@@ -55,7 +55,8 @@ volatile std::sig_atomic_t stop_requested = 0;
 
 extern "C" void request_stop(int) { stop_requested = 1; }
 
-/// Every device that was asked for, warming up; or nullopt after complaining.
+/// Creates the devices of the options and lets them warm up. Prints an error, sets `status` and
+/// returns nullopt when one cannot be created.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {
@@ -74,8 +75,8 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// What a client must be told to reach the server that these options start: absolute paths, nothing
-/// that only this shell knows.
+/// The entry for a client's configuration, with which the client reaches the server that these
+/// options start. Paths are absolute, because the client starts in another directory.
 Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
@@ -84,12 +85,12 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
     const Result<Address> address = parse_address(options.http.address);
     if (!address) return fail(address.error());
     if (address->port == 0)
-      return fail(
-          ErrorCode::invalid_argument,
-          "a client cannot be told a port that is picked later; give --http a port other than 0");
+      return fail(ErrorCode::invalid_argument,
+                  "port 0 is chosen at the start, so that a client cannot be told it; give --http "
+                  "another port");
     std::string host = address->host;
-    if (host == "0.0.0.0" ||
-        host == "::") {  // every address of this machine: no name that a client could use
+    // These stand for every address of this machine; a client cannot connect to them.
+    if (host == "0.0.0.0" || host == "::") {
       if (options.http.allowed_hosts.empty())
         return fail(ErrorCode::invalid_argument,
                     "a client cannot connect to " + host + "; name this machine with --allow-host");
@@ -116,12 +117,12 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   return entry;
 }
 
-void write_job_metrics(const Backend& services, mcp::MetricsText& text) {
-  const std::vector<StoredJobs::Load> loads = services.load();
+void write_job_metrics(const Backend& backend, mcp::MetricsText& text) {
+  const std::vector<StoredJobs::Load> loads = backend.load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
   for (const auto& load : loads)
     text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
-  text.family("assay_jobs_running", "gauge", "Jobs that a device works on.");
+  text.family("assay_jobs_running", "gauge", "Jobs that a device runs.");
   for (const auto& load : loads)
     text.sample("assay_jobs_running", {{"device", load.device}}, static_cast<double>(load.running));
 }
@@ -139,7 +140,7 @@ int print_config(const ServeOptions& options) {
   return kPass;
 }
 
-/// Over HTTP where `http` has a value, else over stdio.
+/// Serves over HTTP if `http` has a value, and over stdio otherwise.
 int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   if (!http) return mcp::serve_stdio(server);
   std::signal(SIGINT, request_stop);
@@ -171,29 +172,30 @@ int serve(const ServeOptions& options) {
   if (!devices) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
-  Result<std::unique_ptr<Backend>> services =
-      Backend::open(store, workspace->catalog, std::move(*devices));
-  if (!services) return print_error("serve", kStoreUnusable, services.error().message);
-  const auto recovered = (*services)->recover();
-  if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
-
-  StoredTasks tasks((*services)->store());
-  mcp::Server server(
-      {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions},
-      {}, {.task_store = &tasks});
-  tools::Services for_tools = (*services)->for_tools();
-  for_tools.job_limits = options.sandbox.limits;
   const auto guides = operators::load_guides(workspace->paths.operators() / "guides");
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  for_tools.examples = examples->get();
-  if (const Status added = add_all(server, for_tools, *guides); !added)
+  Result<std::unique_ptr<Backend>> backend =
+      Backend::open(store, workspace->catalog, std::move(*devices));
+  if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
+  const auto recovered = (*backend)->recover();
+  if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
+
+  StoredTasks tasks((*backend)->store());
+  mcp::Server server(
+      {.name = "assay", .title = "Assay", .version = ASSAY_VERSION, .instructions = kInstructions},
+      {}, {.task_store = &tasks});
+  const tools::Services services = {.catalog = workspace->catalog,
+                                    .runs = (*backend)->runs(),
+                                    .jobs = (*backend)->jobs(),
+                                    .artifacts = (*backend)->artifacts(),
+                                    .job_limits = options.sandbox.limits,
+                                    .examples = examples->get()};
+  if (const Status added = register_all(server, services, *guides); !added)
     return print_error("serve", kInternal, added.error().message);
   if (http)
-    http->more_metrics = [&services](mcp::MetricsText& text) {
-      write_job_metrics(**services, text);
-    };
+    http->more_metrics = [&backend](mcp::MetricsText& text) { write_job_metrics(**backend, text); };
   return serve_on(server, http);
 }
 

@@ -17,16 +17,6 @@ constexpr std::size_t kMaxNameBytes = 200;
 constexpr std::int64_t kMaxTokens = 1LL << 50;  // sums of many reports stay far from overflow
 constexpr double kMaxCostUsd = 1e9;
 
-std::string_view tool_of(sandbox::JobKind kind) {
-  switch (kind) {
-    case sandbox::JobKind::compile: return "compile";
-    case sandbox::JobKind::test: return "run_tests";
-    case sandbox::JobKind::profile: return "profile";
-    case sandbox::JobKind::grade: return "submit";
-  }
-  return "?";
-}
-
 Status check_name(const char* what, const std::string& text) {
   if (!text.empty() && text.size() <= kMaxNameBytes) return {};
   return fail(ErrorCode::invalid_argument,
@@ -37,7 +27,7 @@ Status check_name(const char* what, const std::string& text) {
 /// agent can act on.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
-  const std::string tool(tool_of(kind));
+  const std::string tool(tools::tool_of(kind));
   std::string text = "the " + std::string(tools::to_string(run.request.track)) + " track allows " +
                      std::to_string(limit) + " " + tool + " per operator; " + operator_name +
                      " has used " + std::to_string(used) + ", 0 are left";

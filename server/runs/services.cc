@@ -12,8 +12,6 @@ class StoreBackend final : public Backend {
                const ServicesOptions& options)
       : clock_(options.clock != nullptr ? *options.clock : system_clock_),
         store_(std::move(store)),
-        catalog_(catalog),
-        answers_(options.answers),
         runs_(*store_, catalog, clock_),
         artifacts_(*store_, clock_),
         jobs_(*store_, clock_, std::move(devices), options.queue) {}
@@ -23,13 +21,6 @@ class StoreBackend final : public Backend {
   std::vector<StoredJobs::Load> load() const override { return jobs_.load(); }
   tools::ArtifactService& artifacts() override { return artifacts_; }
   Store& store() override { return *store_; }
-  tools::Services for_tools() override {
-    return {.catalog = catalog_,
-            .runs = runs_,
-            .jobs = jobs_,
-            .artifacts = artifacts_,
-            .limits = answers_};
-  }
   Result<Recovered> recover() override { return jobs_.recover(); }
   Result<std::vector<tools::RunInfo>> list_runs() override { return store_->runs(); }
 
@@ -37,8 +28,6 @@ class StoreBackend final : public Backend {
   SystemClock system_clock_;
   const Clock& clock_;
   std::unique_ptr<Store> store_;
-  const operators::Catalog& catalog_;
-  const tools::AnswerLimits answers_;
   StoredRuns runs_;
   StoredArtifacts artifacts_;
   StoredJobs jobs_;  // last: its workers stop before the store closes

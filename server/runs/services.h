@@ -4,9 +4,8 @@
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
 //   auto services = Backend::open("assay.db", catalog, std::move(devices));
-//   if (!services) ...                                       // unavailable or corrupt:
-//   kStoreUnusable auto recovered = (*services)->recover();                 // before the first
-//   tool call tools::Services for_tools = (*services)->for_tools();
+//   if (!services) ...                        // unavailable or corrupt: kStoreUnusable
+//   auto recovered = (*services)->recover();  // before the first tool call
 //
 // The catalog must outlive this object. Thread-safe but for open, recover and destruction.
 // Destruction stops the running jobs and leaves them unfinished in the store: recover() at the next
@@ -24,7 +23,6 @@
 #include "server/runs/job_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
-#include "tools/model/tool.h"
 
 namespace assay::server {
 
@@ -32,7 +30,6 @@ struct ServicesOptions {
   StoreMode mode =
       StoreMode::read_write;  // read_only: for reports; start, charge, submit and put are refused
   QueueLimits queue;
-  tools::AnswerLimits answers;
   const Clock* clock = nullptr;  // null: the system's; else it must outlive the services
 };
 
@@ -49,8 +46,6 @@ class Backend {
   virtual Store& store() = 0;
   /// What waits and what runs on each device, now.
   virtual std::vector<StoredJobs::Load> load() const = 0;
-  /// What make_tools() takes; refers to this object.
-  virtual tools::Services for_tools() = 0;
   /// Re-queues the unfinished jobs whose source is stored and whose device is here; marks the
   /// others aborted.
   virtual Result<Recovered> recover() = 0;

@@ -1,4 +1,4 @@
-// What start_run says of a suite, over runs that are made up.
+// The text of start_run about its suite, over a fake RunService.
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 #include "tools/registry.h"
@@ -6,9 +6,9 @@
 namespace assay::tools {
 namespace {
 
-class MadeUpRuns final : public RunService {
+class FakeRuns final : public RunService {
  public:
-  explicit MadeUpRuns(std::size_t operators) : operators_(operators) {}
+  explicit FakeRuns(std::size_t operators) : operators_(operators) {}
   Result<RunInfo> start(const RunRequest& request) override {
     RunInfo run;
     run.handle = "run_x";
@@ -57,26 +57,25 @@ class NoArtifacts final : public ArtifactService {
   std::vector<std::pair<std::string, std::string>> list(const std::string&) override { return {}; }
 };
 
-Answer started(std::size_t operators) {
+mcp::ToolResult started(std::size_t operators) {
   const testing::TemporaryCatalog catalog;
-  MadeUpRuns runs(operators);
+  FakeRuns runs(operators);
   NoJobs jobs;
   NoArtifacts artifacts;
-  Services services = {
-      .catalog = *catalog, .runs = runs, .jobs = jobs, .artifacts = artifacts, .limits = {}};
-  const CallContext context = {.progress = [](double, double, const std::string&) {},
-                               .cancelled = [] { return false; }};
-  return start_run_tool(services).run({{"agent", "a"}, {"model", "m"}}, context);
+  const Services services = {
+      .catalog = *catalog, .runs = runs, .jobs = jobs, .artifacts = artifacts};
+  mcp::RequestContext context;
+  return start_run_tool(services).call({{"agent", "a"}, {"model", "m"}}, context);
 }
 
 }  // namespace
 
 TEST_CASE(
-    "a short suite is named in the text, a long one is counted; the names are there for a program "
-    "either way") {
-  const Answer few = started(3);
+    "the text names the operators of a short suite and counts those of a long one; `structured` "
+    "names them always") {
+  const mcp::ToolResult few = started(3);
   CHECK(few.text.find("operators: operator_0 operator_1 operator_2\n") != std::string::npos);
-  const Answer many = started(164);
+  const mcp::ToolResult many = started(164);
   CHECK(many.text.find("164 operators") != std::string::npos);
   CHECK(many.text.find("operator_7") == std::string::npos);
   CHECK(many.structured["operators"].size() == 164);

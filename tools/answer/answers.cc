@@ -14,9 +14,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxErrorBytes = 2'000;
-constexpr std::size_t kFirstTextBytes =
-    2'000;                               // what a string is cut to at first, then half of it, ...
-constexpr std::size_t kFirstItems = 64;  // the same for arrays
+// Strings are cut to kFirstTextBytes first, then to half of it, until the answer fits or
+// kLeastTextBytes are reached; arrays likewise.
+constexpr std::size_t kFirstTextBytes = 2'000;
+constexpr std::size_t kFirstItems = 64;
 constexpr std::size_t kLeastTextBytes = 60;
 constexpr std::size_t kLeastItems = 2;
 
@@ -30,8 +31,8 @@ void shrink(json& value, std::size_t text_bytes, std::size_t items) {
     for (json& item : value) shrink(item, text_bytes, items);
   } else if (value.is_object()) {
     for (auto& [key, member] : value.items()) {
-      if (key != "job" && key != "artifact" && key != "run")
-        shrink(member, text_bytes, items);  // half a handle is none
+      // A handle is useless unless it is whole.
+      if (key != "job" && key != "artifact" && key != "run") shrink(member, text_bytes, items);
     }
   }
 }
@@ -49,32 +50,27 @@ std::string formatted(const char* format, Values... values) {
 
 }  // namespace
 
-Format format_of(const json& arguments) {
-  return text_argument(arguments, "response_format") == "detailed" ? Format::detailed
-                                                                   : Format::concise;
-}
-
-std::size_t cap_of(const AnswerLimits& limits, Format format) {
+std::size_t max_chars(const AnswerLimits& limits, Format format) {
   return static_cast<std::size_t>(format == Format::detailed ? limits.detailed_chars
                                                              : limits.concise_chars);
 }
 
-Answer error_answer(const Error& error) {
+mcp::ToolResult error_answer(const Error& error) {
   const std::string message = cut_middle(escape_text(error.message), kMaxErrorBytes);
   const std::string code(to_string(error.code));
-  Answer answer;
+  mcp::ToolResult answer;
   answer.is_error = true;
   answer.text = "error (" + code + "): " + message;
   answer.structured = {{"status", "error"}, {"error", {{"code", code}, {"message", message}}}};
   return answer;
 }
 
-Answer fitted(Answer answer, std::size_t cap) {
-  answer.text = cut_middle(answer.text, cap);
+mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most) {
+  answer.text = cut_middle(answer.text, most);
   const json whole = answer.structured;
-  std::size_t text_bytes = std::min(kFirstTextBytes, cap);
+  std::size_t text_bytes = std::min(kFirstTextBytes, most);
   std::size_t items = kFirstItems;
-  while (size_of(answer.structured) > cap) {
+  while (size_of(answer.structured) > most) {
     answer.structured = whole;
     shrink(answer.structured, text_bytes, items);
     answer.structured["truncated"] =
@@ -107,12 +103,6 @@ std::string cost_text(const Usage& usage) {
 
 std::string count_text(std::int64_t count, const std::string& noun) {
   return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
-}
-
-std::string text_argument(const json& arguments, const char* key) {
-  const auto found = arguments.find(key);
-  return found == arguments.end() || !found->is_string() ? std::string()
-                                                         : found->get<std::string>();
 }
 
 }  // namespace assay::tools

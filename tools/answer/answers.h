@@ -1,4 +1,11 @@
-// How answers are put together: errors, sizes, numbers. Pure functions, thread-safe.
+// How a tool builds its answer: errors, sizes, numbers. An answer is a ToolResult whose text and
+// `structured` are each enough alone, because clients read one or the other: the first line of the
+// text is the outcome, its last the next step. Pure functions, thread-safe.
+//
+//   mcp::ToolResult answer;
+//   answer.text = "ok: " + count_text(3, "case");
+//   answer.structured = {{"status", "ok"}, {"cases", 3}};
+//   return fit_answer(std::move(answer), max_chars(limits, Format::concise));
 #pragma once
 
 #include <cstdint>
@@ -6,23 +13,23 @@
 #include <string>
 
 #include "base/result.h"
+#include "server/mcp/core/tool.h"
 #include "tools/model/services.h"
-#include "tools/model/tool.h"
 
 namespace assay::tools {
 
+/// The argument `response_format` of most tools.
 enum class Format { concise, detailed };
-/// The `response_format` argument; concise when it is missing.
-Format format_of(const nlohmann::json& arguments);
-std::size_t cap_of(const AnswerLimits& limits, Format format);
+/// The most characters that the text, and `structured` as JSON, may have.
+std::size_t max_chars(const AnswerLimits& limits, Format format);
 
-/// is_error, with the code and the message in both halves. The message may quote the caller's
-/// input, so it is escaped and bounded.
-Answer error_answer(const Error& error);
+/// A failed call, with the error's code and message in both halves. The message is escaped and cut,
+/// because it may quote the caller's input.
+mcp::ToolResult error_answer(const Error& error);
 
-/// Both halves within `cap` characters: the text loses its middle, `structured` the ends of its
-/// longest texts and arrays, and says so in `truncated`.
-Answer fitted(Answer answer, std::size_t cap);
+/// Cuts both halves to at most `most` characters: the text loses its middle, `structured` the ends
+/// of its longest texts and arrays. The member `truncated` of `structured` then says so.
+mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
 /// "0.0123", "1.5e-07", "nan": four digits.
 std::string number_text(double value);
@@ -32,8 +39,5 @@ std::string duration_text(double ns);
 std::string cost_text(const Usage& usage);
 /// "1 case", "3 cases".
 std::string count_text(std::int64_t count, const std::string& noun);
-
-/// A string argument, or empty.
-std::string text_argument(const nlohmann::json& arguments, const char* key);
 
 }  // namespace assay::tools

@@ -88,21 +88,21 @@ std::string queue_text(const JobStatus& status) {
 
 namespace {
 
-void add_chart(Answer& answer, const sandbox::Profile& profile) {
+void add_chart(mcp::ToolResult& answer, const sandbox::Profile& profile) {
   Result<std::string> png = roofline_png(profile);
   if (png) {
-    answer.images.push_back({std::move(*png), "image/png"});
+    answer.content.push_back(mcp::image_content(*png, "image/png"));
     return;
   }
   answer.text += "\nno roofline chart: " + png.error().message;
   answer.structured["profile"]["missing"]["roofline"] = png.error().message;
 }
 
-Answer running_answer(const JobStatus& status) {
+mcp::ToolResult running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
   const std::string next = "Call `job` with job=" + status.job +
                            " and wait_s=20 for the verdict, or with cancel=true to stop it.";
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = queued ? "running: " + queue_text(status) : "running: in stage " + status.stage;
   answer.text += " after " + std::to_string(status.elapsed_ms / 1000) + " s\njob: " + status.job +
                  "\nnext: " + next;
@@ -117,10 +117,6 @@ Answer running_answer(const JobStatus& status) {
   return answer;
 }
 
-}  // namespace
-
-namespace {
-
 /// None where nothing was charged, or nothing is limited that a call would be charged to.
 std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
                                     const Verdict& verdict) {
@@ -130,21 +126,11 @@ std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& s
   return *found;
 }
 
-const char* tool_of(sandbox::JobKind kind) {
-  switch (kind) {
-    case sandbox::JobKind::compile: return "compile";
-    case sandbox::JobKind::test: return "run_tests";
-    case sandbox::JobKind::profile: return "profile";
-    case sandbox::JobKind::grade: return "submit";
-  }
-  return "";
-}
-
 }  // namespace
 
-Answer status_answer(const Services& services, const JobStatus& status, Format format) {
-  const std::size_t cap = cap_of(services.limits, format);
-  if (!status.verdict) return fitted(running_answer(status), cap);
+mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format) {
+  const std::size_t most = max_chars(services.limits, format);
+  if (!status.verdict) return fit_answer(running_answer(status), most);
   const Verdict verdict =
       redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
   const auto left = calls_left(services, status, verdict);
@@ -154,7 +140,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
     next =
         "This operator is submitted, and that counts: go on with another; `scorecard` shows the "
         "run.";
-  Answer answer;
+  mcp::ToolResult answer;
   answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);
   answer.structured["status"] = "finished";
@@ -162,7 +148,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   answer.structured["elapsed_ms"] = status.elapsed_ms;
   answer.structured["next"] = next;
   if (left) {
-    answer.text += std::string("; ") + tool_of(verdict.kind) + " " + std::to_string(left->left) +
+    answer.text += "; " + std::string(tool_of(verdict.kind)) + " " + std::to_string(left->left) +
                    " of " + std::to_string(left->limit) + " left";
     answer.structured["calls_left"] = left->left;
   }
@@ -179,7 +165,7 @@ Answer status_answer(const Services& services, const JobStatus& status, Format f
   if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline)
     add_chart(answer, *verdict.profile);
   answer.text += "\nnext: " + next;
-  return fitted(std::move(answer), cap);
+  return fit_answer(std::move(answer), most);
 }
 
 }  // namespace assay::tools

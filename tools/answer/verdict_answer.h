@@ -4,15 +4,15 @@
 
 #include <string>
 
+#include "operators/catalog.h"
 #include "tools/answer/answers.h"
 #include "tools/model/services.h"
-#include "tools/model/tool.h"
 
 namespace assay::tools {
 
 /// A verdict when the job is over, else a job handle and how to go on. Never larger than the format
 /// allows.
-Answer status_answer(const Services& services, const JobStatus& status, Format format);
+mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format);
 
 /// "queued at position 3, about 5 s"
 std::string queue_text(const JobStatus& status);

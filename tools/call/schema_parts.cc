@@ -165,6 +165,13 @@ json format_property() {
   return choice_property("How much to answer", {"concise", "detailed"}, "concise");
 }
 
+json annotations_of(const ToolEffects& effects) {
+  return {{"readOnlyHint", effects.read_only},
+          {"destructiveHint", effects.destructive},
+          {"idempotentHint", effects.idempotent},
+          {"openWorldHint", effects.open_world}};
+}
+
 json input_object(json properties, const std::vector<std::string>& required) {
   json schema = {
       {"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};

@@ -27,6 +27,16 @@ nlohmann::json run_property(const std::string& what_it_does);
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();
 
+/// The annotations of a tool: what a client may assume of its calls. The members that a tool leaves
+/// out are false.
+struct ToolEffects {
+  bool read_only = false;
+  bool destructive = false;
+  bool idempotent = false;
+  bool open_world = false;
+};
+nlohmann::json annotations_of(const ToolEffects& effects);
+
 nlohmann::json input_object(nlohmann::json properties, const std::vector<std::string>& required);
 
 /// Adds `status` (ok, finished, running or error) and `error` {code, message}; only `status` is

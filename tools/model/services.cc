@@ -6,6 +6,16 @@
 
 namespace assay::tools {
 
+std::string_view tool_of(sandbox::JobKind kind) {
+  switch (kind) {
+    case sandbox::JobKind::compile: return "compile";
+    case sandbox::JobKind::test: return "run_tests";
+    case sandbox::JobKind::profile: return "profile";
+    case sandbox::JobKind::grade: return "submit";
+  }
+  return "?";
+}
+
 std::string_view to_string(Track track) { return rules_of(track).name; }
 
 std::optional<Track> track_from(std::string_view text) {

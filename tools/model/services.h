@@ -12,7 +12,15 @@
 #include "base/result.h"
 #include "sandbox/job/job.h"
 
+namespace assay::operators {
+class Catalog;
+class ExampleSearch;
+}  // namespace assay::operators
+
 namespace assay::tools {
+
+/// The tool through which a client asks for a job of this kind: "run_tests", ...
+std::string_view tool_of(sandbox::JobKind kind);
 
 /// tools/model/tracks.h has their rules.
 enum class Track { practice, one_shot, iterative, scaled };
@@ -151,5 +159,27 @@ class ArtifactService {
   virtual std::vector<std::pair<std::string, std::string>> list(
       const std::string& job) = 0;  // handle, "kind name"
 };
+
+/// Named limits of the answers, in docs/reference/limits.md.
+struct AnswerLimits {
+  std::int64_t answer_within_ms = 20'000;  // longer work answers with a job handle
+  std::int64_t concise_chars = 4'800;      // 1,500 tokens of 3.2 characters
+  std::int64_t detailed_chars = 25'600;    // 8,000 tokens, the most that clients accept
+};
+
+/// Everything that the tools use. The referenced objects must outlive the tools.
+struct Services {
+  const operators::Catalog& catalog;
+  RunService& runs;
+  JobService& jobs;
+  ArtifactService& artifacts;
+  AnswerLimits limits = {};
+  sandbox::Limits job_limits = {};                     // of every job that a tool makes
+  const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
+};
+
+/// The scopes that a caller's token can have.
+inline constexpr const char* kScopePractice = "practice";  // every tool; runs of the practice track
+inline constexpr const char* kScopeScore = "score";        // runs of the scored tracks as well
 
 }  // namespace assay::tools

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "operators/catalog.h"
 #include "tools/call/run_job.h"
 #include "tools/registry.h"
 #include "tools/resources/tool_text.h"
@@ -11,6 +12,10 @@
 namespace assay::tools {
 namespace {
 
+using mcp::Prompt;
+using mcp::PromptArgument;
+using mcp::RequestContext;
+using mcp::Variables;
 using operators::Guide;
 using operators::Operator;
 
@@ -18,33 +23,34 @@ constexpr const char* kPitfalls = "triton-pitfalls";
 constexpr const char* kSpeed = "memory-bound-kernels";
 constexpr std::size_t kMaxVerdictBytes = 8'000;  // pasted by the user
 
-std::string value_of(const Values& values, const char* key) {
+std::string value_of(const Variables& values, const char* key) {
   const auto found = values.find(key);
   return found == values.end() ? std::string() : found->second;
 }
 
-/// What several prompts put together their text from.
+/// The parts of text that several prompts share.
 class Parts {
  public:
-  Parts(Services& services, const std::vector<Guide>& guides)
+  Parts(const Services& services, const std::vector<Guide>& guides)
       : services_(services),
         guides_(guides),
         spec_(fetch_spec_tool(services)),
         job_(job_tool(services)) {}
 
-  Result<std::string> spec(const Values& values) const {
+  Result<std::string> spec(const Variables& values, RequestContext& context) const {
     auto text = tool_text(
-        spec_, {{"operator", value_of(values, "operator")}, {"response_format", "detailed"}});
+        spec_, {{"operator", value_of(values, "operator")}, {"response_format", "detailed"}},
+        context);
     if (!text) return fail(text.error());
     return "\n## Specification\n\n" + *text + "\n";
   }
-  Result<std::string> code(const Values& values) const {
+  Result<std::string> code(const Variables& values) const {
     const std::string source = value_of(values, "code");
     if (const Status good = check_source(source); !good) return fail(good.error());
     return "\n## Code\n\n```python\n" + source + (source.ends_with('\n') ? "" : "\n") + "```\n";
   }
-  /// What a job's verdict said, and what the user says of it. Empty without either.
-  Result<std::string> verdict(const Values& values) const {
+  /// The verdict of a job, and the user's words about it. Empty without either.
+  Result<std::string> verdict(const Variables& values, RequestContext& context) const {
     std::string text = value_of(values, "verdict");
     if (text.size() > kMaxVerdictBytes) {
       return fail(ErrorCode::invalid_argument, "verdict has " + std::to_string(text.size()) +
@@ -53,7 +59,7 @@ class Parts {
     }
     if (const std::string job = value_of(values, "job"); !job.empty()) {
       const auto status =
-          tool_text(job_, {{"job", job}, {"wait_s", 0}, {"response_format", "detailed"}});
+          tool_text(job_, {{"job", job}, {"wait_s", 0}, {"response_format", "detailed"}}, context);
       if (!status) return fail(status.error());
       text = *status + (text.empty() ? "" : "\n" + text);
     }
@@ -64,46 +70,53 @@ class Parts {
                                     [&](const Guide& guide) { return guide.topic == topic; });
     return found == guides_.end() ? std::string() : "\n" + found->text;
   }
-  /// Refuses a device that is not here; the empty one is the default.
-  Result<std::string> device(const Values& values) const {
+  /// Refuses a device that this server does not have. An empty name is the default device.
+  Result<std::string> device(const Variables& values) const {
     const std::string name = value_of(values, "device");
     if (const Status known = check_device(services_.jobs, name); !known) return fail(known.error());
     return name.empty() ? std::string() : " Use device \"" + name + "\" in every call.";
   }
 
   PromptArgument operator_argument() const {
-    const auto names = [&catalog = services_.catalog](const Values&) {
-      std::vector<std::string> all;
-      for (const Operator& op : catalog.all()) all.push_back(op.name);
-      return all;
-    };
-    return {"operator", "Operator name", true, names};
+    std::vector<std::string> names;
+    for (const Operator& op : services_.catalog.all()) names.push_back(op.name);
+    return {.name = "operator",
+            .description = "Operator name",
+            .required = true,
+            .complete = mcp::complete_from(std::move(names))};
+  }
+  PromptArgument code_argument() const {
+    return {.name = "code", .description = "The complete source as it is now", .required = true};
   }
   PromptArgument device_argument() const {
-    return {"device", "Where to run; default: the server's first device", false,
-            [&jobs = services_.jobs](const Values&) { return jobs.devices(); }};
+    return {.name = "device",
+            .description = "Where to run; default: the server's first device",
+            .complete = mcp::complete_from(services_.jobs.devices())};
   }
-  /// The public cases of the operator that is filled in already.
+  /// Suggests the public cases of the operator that the user has filled in.
   PromptArgument case_argument() const {
-    const auto ids = [&catalog = services_.catalog](const Values& others) {
-      std::vector<std::string> all;
-      const Operator* op = catalog.find(value_of(others, "operator"));
-      if (op == nullptr) return all;
-      for (const operators::Case& item : op->cases) {
-        if (!item.hidden) all.push_back(item.id);
+    const auto complete = [&catalog = services_.catalog](const std::string& typed,
+                                                         const Variables& others) {
+      std::vector<std::string> ids;
+      if (const Operator* op = catalog.find(value_of(others, "operator")); op != nullptr) {
+        for (const operators::Case& item : op->cases) {
+          if (!item.hidden) ids.push_back(item.id);
+        }
       }
-      return all;
+      return mcp::complete_from(std::move(ids))(typed, others);
     };
-    return {"case", "Public case to measure; default: the largest", false, ids};
+    return {.name = "case",
+            .description = "Public case to measure; default: the largest",
+            .complete = complete};
   }
 
  private:
-  Services& services_;
+  const Services& services_;
   const std::vector<Guide> guides_;
-  const Tool spec_, job_;
+  const mcp::Tool spec_, job_;
 };
 
-/// The texts one after the other, or the first Error.
+/// The parts one after the other, or the first error.
 Result<std::string> joined(std::initializer_list<Result<std::string>> parts) {
   std::string text;
   for (const auto& part : parts) {
@@ -113,6 +126,17 @@ Result<std::string> joined(std::initializer_list<Result<std::string>> parts) {
   return text;
 }
 
+/// Makes `text` the one message of the prompt, from the user.
+void set_message(Prompt& prompt,
+                 std::function<Result<std::string>(const Variables&, RequestContext&)> text) {
+  prompt.get = [description = prompt.description, text = std::move(text)](
+                   const Variables& values, RequestContext& context) -> Result<mcp::PromptResult> {
+    Result<std::string> message = text(values, context);
+    if (!message) return fail(message.error());
+    return mcp::PromptResult{description, {{"user", mcp::text_content(std::move(*message))}}};
+  };
+}
+
 Prompt write_kernel(const std::shared_ptr<const Parts>& parts) {
   Prompt prompt;
   prompt.name = "write_kernel";
@@ -120,18 +144,19 @@ Prompt write_kernel(const std::shared_ptr<const Parts>& parts) {
   prompt.description =
       "Write one operator from its specification until its public cases pass, then make it fast.";
   prompt.arguments = {parts->operator_argument(), parts->device_argument()};
-  prompt.text = [parts](const Values& values) -> Result<std::string> {
-    const auto device = parts->device(values);
-    if (!device) return fail(device.error());
-    const std::string task =
-        "Write the operator \"" + value_of(values, "operator") +
-        "\" as specified below, with Assay's tools: `compile` the code and repair what the "
-        "compiler refuses, `run_tests` until every public case passes, then "
-        "`profile` and improve it. Hidden cases have other shapes, dtypes and values, so write for "
-        "the specification and not for the cases." +
-        *device + " Show the final code and what `profile` measured.\n";
-    return joined({task, parts->spec(values), parts->guide(kPitfalls)});
-  };
+  set_message(
+      prompt, [parts](const Variables& values, RequestContext& context) -> Result<std::string> {
+        const auto device = parts->device(values);
+        if (!device) return fail(device.error());
+        const std::string task =
+            "Write the operator \"" + value_of(values, "operator") +
+            "\" as specified below, with Assay's tools: `compile` the code and fix the compiler's "
+            "errors, `run_tests` until every public case passes, then `profile` and improve it. "
+            "Hidden cases have other shapes, dtypes and values, so write for "
+            "the specification and not for the cases." +
+            *device + " Show the final code and what `profile` measured.\n";
+        return joined({task, parts->spec(values, context), parts->guide(kPitfalls)});
+      });
   return prompt;
 }
 
@@ -139,24 +164,27 @@ Prompt optimize_kernel(const std::shared_ptr<const Parts>& parts) {
   Prompt prompt;
   prompt.name = "optimize_kernel";
   prompt.title = "Make a kernel faster";
-  prompt.description = "Speed up code that is right already, step by step, measured.";
-  prompt.arguments = {parts->operator_argument(),
-                      {"code", "The complete source as it is", true, {}},
-                      parts->case_argument(),
+  prompt.description = "Speed up correct code step by step, with a measurement after each step.";
+  prompt.arguments = {parts->operator_argument(), parts->code_argument(), parts->case_argument(),
                       parts->device_argument()};
-  prompt.text = [parts](const Values& values) -> Result<std::string> {
-    const auto device = parts->device(values);
-    if (!device) return fail(device.error());
-    const std::string chosen = value_of(values, "case");
-    const std::string task =
-        "Make this implementation of \"" + value_of(values, "operator") +
-        "\" faster. `profile` it first" + (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
-        " and say what bounds it. Then change one thing at a time: `run_tests` to see that it is "
-        "still right, `profile` to see what it gained, and "
-        "keep only what is faster beyond the interval of the measurement." +
-        *device + " Show the final code and the latencies before and after.\n";
-    return joined({task, parts->code(values), parts->spec(values), parts->guide(kSpeed)});
-  };
+  set_message(
+      prompt, [parts](const Variables& values, RequestContext& context) -> Result<std::string> {
+        const auto device = parts->device(values);
+        if (!device) return fail(device.error());
+        const std::string chosen = value_of(values, "case");
+        const std::string task = "Make this implementation of \"" + value_of(values, "operator") +
+                                 "\" faster. `profile` it first" +
+                                 (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
+                                 " and say what limits its speed. Then change one thing at a time: "
+                                 "`run_tests` to see that it is "
+                                 "still correct, `profile` to see the gain, and keep only changes "
+                                 "whose gain exceeds the "
+                                 "interval of the measurement." +
+                                 *device +
+                                 " Show the final code and the latencies before and after.\n";
+        return joined(
+            {task, parts->code(values), parts->spec(values, context), parts->guide(kSpeed)});
+      });
   return prompt;
 }
 
@@ -165,30 +193,33 @@ Prompt fix_kernel(const std::shared_ptr<const Parts>& parts) {
   prompt.name = "fix_kernel";
   prompt.title = "Repair a kernel";
   prompt.description =
-      "Find out why code fails and repair it, from the verdict of a job or in your words.";
-  prompt.arguments = {parts->operator_argument(),
-                      {"code", "The complete source as it is", true, {}},
-                      {"job", "Job handle whose verdict shows the failure", false, {}},
-                      {"verdict", "Or what went wrong, as text", false, {}},
-                      parts->device_argument()};
-  prompt.text = [parts](const Values& values) -> Result<std::string> {
-    const auto device = parts->device(values);
-    if (!device) return fail(device.error());
-    const std::string task =
-        "Repair this implementation of \"" + value_of(values, "operator") +
-        "\". Find the cause before you change anything: read the verdict (`run_tests` gives one), "
-        "then the lines that it names, then the specification. "
-        "Change what is wrong and nothing else, and `run_tests` until every public case passes." +
-        *device + " Say what the cause was and show the final code.\n";
-    return joined({task, parts->verdict(values), parts->code(values), parts->spec(values),
-                   parts->guide(kPitfalls)});
-  };
+      "Find out why code fails and repair it, from the verdict of a job or from your description.";
+  prompt.arguments = {
+      parts->operator_argument(),
+      parts->code_argument(),
+      {.name = "job", .description = "Handle of a job whose verdict shows the failure"},
+      {.name = "verdict", .description = "Or a description of the failure"},
+      parts->device_argument()};
+  set_message(prompt,
+              [parts](const Variables& values, RequestContext& context) -> Result<std::string> {
+                const auto device = parts->device(values);
+                if (!device) return fail(device.error());
+                const std::string task =
+                    "Repair this implementation of \"" + value_of(values, "operator") +
+                    "\". Find the cause before you change anything: read the verdict (`run_tests` "
+                    "gives one), "
+                    "then the lines that it names, then the specification. "
+                    "Change only what is wrong, and `run_tests` until every public case passes." +
+                    *device + " Say what the cause was and show the final code.\n";
+                return joined({task, parts->verdict(values, context), parts->code(values),
+                               parts->spec(values, context), parts->guide(kPitfalls)});
+              });
   return prompt;
 }
 
 }  // namespace
 
-std::vector<Prompt> make_prompts(Services& services, const std::vector<Guide>& guides) {
+std::vector<Prompt> make_prompts(const Services& services, const std::vector<Guide>& guides) {
   const auto parts = std::make_shared<const Parts>(services, guides);
   return {write_kernel(parts), optimize_kernel(parts), fix_kernel(parts)};
 }

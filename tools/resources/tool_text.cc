@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "tools/answer/answers.h"
-
 namespace assay::tools {
 namespace {
 
@@ -12,20 +10,22 @@ constexpr std::array kCodes = {ErrorCode::invalid_argument,  ErrorCode::not_foun
                                ErrorCode::permission_denied, ErrorCode::resource_exhausted,
                                ErrorCode::unavailable,       ErrorCode::internal};
 
-/// The Error that error_answer() (answers.h) made this answer of.
-Error error_of(const Answer& answer) {
+/// The Error that error_answer() in tools/answer/answers.h was given.
+Error error_of(const mcp::ToolResult& answer) {
   const nlohmann::json& error = answer.structured.at("error");
-  const std::string name = text_argument(error, "code");
+  const auto name = error.value("code", std::string());
   const auto* code = std::find_if(kCodes.begin(), kCodes.end(),
                                   [&](ErrorCode one) { return to_string(one) == name; });
-  return {code == kCodes.end() ? ErrorCode::internal : *code, text_argument(error, "message")};
+  return {code == kCodes.end() ? ErrorCode::internal : *code,
+          error.value("message", std::string())};
 }
 
 }  // namespace
 
-Result<std::string> tool_text(const Tool& tool, const nlohmann::json& arguments) {
-  const CallContext alone{[](double, double, const std::string&) {}, [] { return false; }};
-  Answer answer = tool.run(arguments, alone);
+Result<std::string> tool_text(const mcp::Tool& tool, const nlohmann::json& arguments,
+                              mcp::RequestContext& context) {
+  mcp::ToolResult answer = tool.call(arguments, context);
+  if (answer.work) answer = answer.work(context);
   if (answer.is_error) return fail(error_of(answer));
   return std::move(answer.text);
 }

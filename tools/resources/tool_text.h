@@ -1,19 +1,20 @@
-// The text that a tool answers, for resources and prompts that hold just that. Thread-safe as the
-// tool is.
+// Returns the text that a tool answers, for a resource or prompt that shows the same text.
 //
-//   tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}})      ->  "ok: vector_add:
-//   ..."; or the Error that it answered
+//   tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}}, context)
+//       ->  "ok: vector_add: ...", or the tool's error
+//
+// Thread-safe, because tools are.
 #pragma once
 
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/result.h"
-#include "tools/model/tool.h"
+#include "server/mcp/core/tool.h"
 
 namespace assay::tools {
 
-/// Calls a tool that ends at once, without progress or cancellation.
-Result<std::string> tool_text(const Tool& tool, const nlohmann::json& arguments);
+Result<std::string> tool_text(const mcp::Tool& tool, const nlohmann::json& arguments,
+                              mcp::RequestContext& context);
 
 }  // namespace assay::tools

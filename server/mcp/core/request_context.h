@@ -5,7 +5,7 @@
 //   cases"); }
 //
 // Lives as long as the call. A handler may use its functions from any of its threads until it
-// returns; they are never null.
+// returns; they are never null. Those of a default-constructed context do nothing.
 #pragma once
 
 #include <functional>
@@ -21,15 +21,17 @@ namespace assay::mcp {
 struct RequestContext {
   /// Sends notifications/progress when the request carried a token; rate-limited and strictly
   /// rising. `total` 0: unknown.
-  std::function<void(double progress, double total, const std::string& message)> progress;
+  std::function<void(double progress, double total, const std::string& message)> progress =
+      [](double, double, const std::string&) {};
   /// True once the client cancelled or, in the stateless era, hung up.
-  std::function<bool()> cancelled;
+  std::function<bool()> cancelled = [] { return false; };
   /// Sends notifications/message to a client that wants this level. Over HTTP only calls of an
   /// `interactive` tool carry them.
-  std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log;
+  std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
+      [](LogLevel, const std::string&, const nlohmann::json&) {};
   /// Ends the client's event stream; it comes back for the rest (legacy HTTP sessions; elsewhere
   /// nothing happens).
-  std::function<void()> release_stream;
+  std::function<void()> release_stream = [] {};
   /// Whom the call comes from; null where no tokens are asked for.
   std::shared_ptr<const Caller> caller = nullptr;
   bool allows(std::string_view scope) const { return caller == nullptr || caller->allows(scope); }

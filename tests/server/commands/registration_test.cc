@@ -33,11 +33,11 @@ json result_of(mcp::Server& server, const std::string& method, json params,
 
 }  // namespace
 
-TEST_CASE("everything is registered, and what never changes may be kept by a client") {
+TEST_CASE("everything is registered, and clients may cache the resources that never change") {
   testing::ServicesFixture fixture;
-  tools::Services services = fixture->for_tools();
+  const tools::Services services = fixture.tool_services();
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""});
-  REQUIRE(add_all(server, services, kGuides));
+  REQUIRE(register_all(server, services, kGuides));
   CHECK(result_of(server, "tools/list", json::object())["tools"].size() ==
         tools::make_tools(services).size());
   CHECK(result_of(server, "prompts/list", json::object())["prompts"].size() == 3);
@@ -57,14 +57,18 @@ TEST_CASE("everything is registered, and what never changes may be kept by a cli
 }
 
 TEST_CASE(
-    "a long tool becomes a task for a client that takes one, and answers with the verdict itself") {
+    "a slow tool becomes a task for a client that supports tasks, and answers with the verdict") {
   testing::ServicesFixture fixture;
-  tools::Services services = fixture->for_tools();
-  services.limits.answer_within_ms = 1;  // without a task there is a job handle at once
+  const tools::Services services = {
+      .catalog = *fixture.catalog,
+      .runs = fixture->runs(),
+      .jobs = fixture->jobs(),
+      .artifacts = fixture->artifacts(),
+      .limits = {.answer_within_ms = 1}};  // a call that is no task answers a job handle at once
   StoredTasks stored(fixture->store());
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""}, {},
                      {.task_store = &stored});
-  REQUIRE(add_all(server, services, kGuides));
+  REQUIRE(register_all(server, services, kGuides));
   const json takes = {{"extensions", {{"io.modelcontextprotocol/tasks", json::object()}}}};
   const json arguments = {{"operator", "vector_add"},
                           {"code", "def vector_add(x, y):\n    return x + y\n"}};
@@ -81,15 +85,15 @@ TEST_CASE(
   CHECK(task["status"] == "completed");
   CHECK(task["result"]["structuredContent"].contains("outcome"));
   CHECK(result_of(server, "tools/call", {{"name", "list_operators"}}, takes)["resultType"] ==
-        "complete");  // a short one
+        "complete");  // a quick tool
 }
 
-TEST_CASE("registering twice is an error, not a surprise") {
+TEST_CASE("registering everything twice is an error") {
   testing::ServicesFixture fixture;
-  tools::Services services = fixture->for_tools();
+  const tools::Services services = fixture.tool_services();
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""});
-  REQUIRE(add_all(server, services, kGuides));
-  CHECK_FALSE(add_all(server, services, kGuides));
+  REQUIRE(register_all(server, services, kGuides));
+  CHECK_FALSE(register_all(server, services, kGuides));
 }
 
 }  // namespace assay::server

@@ -1,6 +1,6 @@
-// Resources and prompts over the real services and the fake device: each text is what a tool
-// answers or a file holds, and errors keep their code. tests/clients/test_content.py reads them
-// through official clients.
+// Resources and prompts over the real services and the fake device: each text is a tool's answer or
+// a file of the catalog, and an error keeps its code. tests/clients/test_content.py reads them with
+// official clients.
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 #include "tools/resources/prompts.h"
@@ -9,6 +9,7 @@
 namespace assay::tools {
 namespace {
 
+using mcp::Variables;
 using testing::ServicesFixture;
 
 const std::vector<operators::Guide> kGuides = {
@@ -16,32 +17,43 @@ const std::vector<operators::Guide> kGuides = {
 
 class Content {
  public:
-  Content()
-      : services_(fixture->for_tools()),
-        resources(make_resources(services_, kGuides)),
-        prompts(make_prompts(services_, kGuides)) {}
-
-  const ResourceFamily& family(const std::string& uri_template) const {
-    for (const ResourceFamily& one : resources) {
-      if (one.uri_template == uri_template) return one;
+  Result<std::string> read(const std::string& uri_template, const Variables& variables) const {
+    for (const mcp::ResourceTemplate& one : resources.templates) {
+      if (one.uri_template != uri_template) continue;
+      mcp::RequestContext context;
+      return text_of(one.read(uri_template, variables, context));
     }
-    throw std::runtime_error("no family " + uri_template);
+    throw std::runtime_error("no template " + uri_template);
   }
-  const Prompt& prompt(const std::string& name) const {
-    for (const Prompt& one : prompts) {
+  static Result<std::string> read(const mcp::Resource& resource) {
+    mcp::RequestContext context;
+    return text_of(resource.read(context));
+  }
+  const mcp::Prompt& prompt(const std::string& name) const {
+    for (const mcp::Prompt& one : prompts_) {
       if (one.name == name) return one;
     }
     throw std::runtime_error("no prompt " + name);
   }
-
-  ServicesFixture fixture;
+  Result<std::string> message(const std::string& name, const Variables& values) const {
+    mcp::RequestContext context;
+    const auto result = prompt(name).get(values, context);
+    if (!result) return fail(result.error());
+    return result->messages.at(0).content.at("text").get<std::string>();
+  }
 
  private:
-  Services services_;
+  static Result<std::string> text_of(const Result<mcp::ReadResult>& result) {
+    if (!result) return fail(result.error());
+    return result->contents.at(0).bytes;
+  }
+
+  ServicesFixture fixture_;
+  const Services services_ = fixture_.tool_services();
+  const std::vector<mcp::Prompt> prompts_ = make_prompts(services_, kGuides);
 
  public:
-  std::vector<ResourceFamily> resources;
-  std::vector<Prompt> prompts;
+  const ResourceList resources = make_resources(services_, kGuides);
 };
 
 bool has(const std::string& text, const std::string& part) {
@@ -50,10 +62,10 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("a resource that is not there keeps the code of the tool's error") {
+TEST_CASE("a missing resource keeps the code of the tool's error") {
   const Content content;
-  const auto code_of = [&](const char* uri, const Values& values) {
-    const auto text = content.family(uri).read(values);
+  const auto code_of = [&](const char* uri, const Variables& variables) {
+    const auto text = content.read(uri, variables);
     REQUIRE_FALSE(text);
     return text.error().code;
   };
@@ -62,58 +74,55 @@ TEST_CASE("a resource that is not there keeps the code of the tool's error") {
   CHECK(code_of("guide://{topic}", {{"topic", "x"}}) == ErrorCode::not_found);
   CHECK(code_of("run://{run}/scorecard", {{"run", new_handle("run")}}) == ErrorCode::not_found);
   CHECK(code_of("artifact://{id}", {{"id", "x"}}) == ErrorCode::invalid_argument);
-  CHECK(content.family("guide://{topic}").read({{"topic", "x"}}).error().message ==
-        "there is no guide of this topic; valid: triton-pitfalls");
+  CHECK(content.read("guide://{topic}", {{"topic", "x"}}).error().message ==
+        "there is no guide with this topic; valid: triton-pitfalls");
 }
 
-TEST_CASE("everything listed can be read, and shows nothing of the hidden cases") {
+TEST_CASE("every listed resource can be read, and shows nothing of the hidden cases") {
   const Content content;
-  std::size_t listed = 0;
-  for (const ResourceFamily& family : content.resources) {
-    for (const ListedResource& one : family.listed) {
-      ++listed;
-      const auto text = family.read(one.values);
-      REQUIRE(text);
-      for (const char* secret :
-           {"secret_", "cancellation", "777777", "888888", "ORACLE_SECRET", "def inputs"})
-        CHECK_FALSE(has(*text, secret));
-    }
+  for (const mcp::Resource& resource : content.resources.resources) {
+    INFO(resource.uri);
+    const auto text = Content::read(resource);
+    REQUIRE(text);
+    for (const char* secret :
+         {"secret_", "cancellation", "777777", "888888", "ORACLE_SECRET", "def inputs"})
+      CHECK_FALSE(has(*text, secret));
   }
-  CHECK(listed == 2 * 2 + 1);
+  CHECK(content.resources.resources.size() == 2 * 2 + 1);
 }
 
 TEST_CASE("prompts refuse what their tools would refuse") {
   const Content content;
-  const auto message = [&](const char* name, const Values& values) {
-    return content.prompt(name).text(values).error().message;
+  const auto refusal = [&](const char* name, const Variables& values) {
+    return content.message(name, values).error().message;
   };
-  CHECK(has(message("write_kernel", {{"operator", "vectoradd"}}), "vector_add"));
+  CHECK(has(refusal("write_kernel", {{"operator", "vectoradd"}}), "vector_add"));
   CHECK(
-      has(message("write_kernel", {{"operator", "vector_add"}, {"device", "tpu"}}), "valid: fake"));
-  CHECK(has(message("fix_kernel", {{"operator", "vector_add"}, {"code", " "}}), "code is empty"));
-  CHECK(has(message("fix_kernel", {{"operator", "vector_add"}, {"code", "x"}, {"job", "job_x"}}),
+      has(refusal("write_kernel", {{"operator", "vector_add"}, {"device", "tpu"}}), "valid: fake"));
+  CHECK(has(refusal("fix_kernel", {{"operator", "vector_add"}, {"code", " "}}), "code is empty"));
+  CHECK(has(refusal("fix_kernel", {{"operator", "vector_add"}, {"code", "x"}, {"job", "job_x"}}),
             "job"));
   CHECK(has(
-      message("fix_kernel",
+      refusal("fix_kernel",
               {{"operator", "vector_add"}, {"code", "x"}, {"verdict", std::string(9'000, 'v')}}),
       "8000"));
 }
 
-TEST_CASE("a prompt for a guide that is not there does without it") {
+TEST_CASE("a prompt whose guide is missing omits the guide") {
   const Content content;
   const auto faster =
-      content.prompt("optimize_kernel").text({{"operator", "vector_add"}, {"code", "x = 1"}});
+      content.message("optimize_kernel", {{"operator", "vector_add"}, {"code", "x = 1"}});
   REQUIRE(faster);
   CHECK(has(*faster, "```python\nx = 1\n```"));
   CHECK_FALSE(has(*faster, "# Memory"));
 }
 
-TEST_CASE("cases are suggested for the operator that is filled in, hidden ones never") {
+TEST_CASE("the public cases of the chosen operator are suggested, hidden ones never") {
   const Content content;
-  for (const PromptArgument& argument : content.prompt("optimize_kernel").arguments) {
+  for (const mcp::PromptArgument& argument : content.prompt("optimize_kernel").arguments) {
     if (argument.name != "case") continue;
-    CHECK(argument.suggest({}).empty());
-    CHECK(argument.suggest({{"operator", "vector_add"}}) ==
+    CHECK(argument.complete("", {}).empty());
+    CHECK(argument.complete("", {{"operator", "vector_add"}}) ==
           std::vector<std::string>{"small", "awkward", "large"});
   }
 }

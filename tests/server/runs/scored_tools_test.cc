@@ -3,24 +3,25 @@
 
 namespace assay::tools {
 
+using mcp::ToolResult;
 using nlohmann::json;
 using testing::has;
 using testing::ToolBench;
 
 TEST_CASE("one_shot through the tools: one source, one of each") {
   ToolBench bench;
-  const Answer started =
+  const ToolResult started =
       bench.call("start_run",
                  {{"agent", "me"}, {"model", "m"}, {"track", "one_shot"}, {"suite", "vector_add"}});
   const std::string run = started.structured["run"];
   CHECK(started.structured["operators"] == json({"vector_add"}));
   CHECK_FALSE(bench.grade("run_tests", "# fake: fail\n", run).is_error);
-  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
+  const ToolResult second = bench.grade("run_tests", "# fake: fail\n", run);
   CHECK(second.is_error);
   CHECK(has(second.text, "permission_denied"));
   CHECK(has(bench.grade("submit", "# fake: pass\n", run).text, "one source per operator"));
   CHECK(bench.grade("submit", "# fake: fail\n", run).structured["outcome"] == "fail");
-  const Answer card = bench.call("scorecard", {{"run", run}});
+  const ToolResult card = bench.call("scorecard", {{"run", run}});
   CHECK(card.structured["submitted"] == 1);
   CHECK(card.structured["operators"][0]["error_kind"] == "wrong_result");
   CHECK(card.structured["operators"][0]["tool_calls"] == 2);
@@ -30,10 +31,10 @@ TEST_CASE("what is left of a budget is said with each call, and that an operator
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.grade("run_tests", "# fake: pass\n", run);
-  const Answer second = bench.grade("run_tests", "# fake: fail\n", run);
+  const ToolResult second = bench.grade("run_tests", "# fake: fail\n", run);
   CHECK(has(second.text, " ms; run_tests 8 of 10 left\nnext: Compare"));
   CHECK(second.structured["calls_left"] == 8);
-  const Answer later = bench.call("job", {{"job", second.structured["job"]}});
+  const ToolResult later = bench.call("job", {{"job", second.structured["job"]}});
   CHECK(later.structured["calls_left"] == 8);
   CHECK(has(bench.grade("profile", "# fake: pass\n", run).text, "; profile 9 of 10 left\n"));
   CHECK_FALSE(has(bench.grade("run_tests", "# fake: pass\n").text, " left"));
@@ -42,14 +43,14 @@ TEST_CASE("what is left of a budget is said with each call, and that an operator
           " left"));
 
   CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
-  const Answer after = bench.grade("run_tests", "# fake: pass\n", run);
+  const ToolResult after = bench.grade("run_tests", "# fake: pass\n", run);
   CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is submitted"));
   CHECK_FALSE(has(after.text, "grades it"));
 }
 
 TEST_CASE("start_run offers every track, and says what it allows") {
   ToolBench bench;
-  const Answer started =
+  const ToolResult started =
       bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
   CHECK(started.structured["budgets"]["tests"] == 100);
   CHECK(started.text.find("good for 168 h") != std::string::npos);
@@ -59,7 +60,7 @@ TEST_CASE("a scorecard lists what was worked on, and names the rest while it is 
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.grade("run_tests", "# fake: pass\n", run);
-  const Answer card = bench.call("scorecard", {{"run", run}});
+  const ToolResult card = bench.call("scorecard", {{"run", run}});
   CHECK(has(card.text,
             "- vector_add: not submitted, 1 tool call\n- not submitted, 0 tool calls: row_sum\n"));
   CHECK(card.structured["operators"].size() == 2);
@@ -71,19 +72,19 @@ TEST_CASE("usage and scorecard add up") {
   bench.call("report_usage",
              {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}, {"cost_usd", 0.5}});
   CHECK(bench.call("scorecard", {{"run", run}}).structured["cost_usd"] == 0.5);
-  const Answer without_cost =
+  const ToolResult without_cost =
       bench.call("report_usage", {{"run", run}, {"input_tokens", 5}, {"output_tokens", 7}});
   CHECK(without_cost.structured["input_tokens"] == 10);
   CHECK(without_cost.text.find("cost not known ($0.5 of it is)") != std::string::npos);
   CHECK_FALSE(without_cost.structured.contains("cost_usd"));
   CHECK_FALSE(bench.call("scorecard", {{"run", run}}).structured.contains("cost_usd"));
   bench.grade("submit", "# fake: perf=1.5\n", run);
-  const Answer card = bench.call("scorecard", {{"run", run}});
+  const ToolResult card = bench.call("scorecard", {{"run", run}});
   CHECK(card.text.starts_with("ok: Pass@1 50 %: 1 of 2 operators pass"));
   CHECK(card.structured["pass_at_1"] == 0.5);
   CHECK(card.structured["perf_at_1"] == 0.75);
   bench.call("submit", {{"operator", "row_sum"}, {"code", "# fake: pass\n"}, {"run", run}});
-  const Answer half_timed = bench.call("scorecard", {{"run", run}});
+  const ToolResult half_timed = bench.call("scorecard", {{"run", run}});
   CHECK(half_timed.text.find("no Perf@1: 1 of 2 right submissions were not timed") !=
         std::string::npos);
   CHECK_FALSE(half_timed.structured.contains("perf_at_1"));

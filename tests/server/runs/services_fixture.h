@@ -35,6 +35,13 @@ class ServicesFixture {
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
+  /// The services of tools, over this backend.
+  tools::Services tool_services() const {
+    return {.catalog = *catalog,
+            .runs = services_->runs(),
+            .jobs = services_->jobs(),
+            .artifacts = services_->artifacts()};
+  }
   std::filesystem::path store_path() const { return folder_.path() / "assay.db"; }
 
   sandbox::Job job(const std::string& source, sandbox::JobKind kind = sandbox::JobKind::test,

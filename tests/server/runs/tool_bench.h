@@ -1,5 +1,5 @@
-// Every tool over the real services and the fake device, as the protocol layer calls them; each
-// answer is validated against the tool's own output schema and held to its size.
+// Calls every tool as the protocol layer does, over the real services and the fake device. Checks
+// each answer against the tool's output schema and its limit of size.
 #pragma once
 
 #include <cstddef>
@@ -12,35 +12,39 @@
 #include "server/mcp/schema/schema.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/model/tool.h"
 #include "tools/registry.h"
 
 namespace assay::testing {
 
+using mcp::ToolResult;
 using nlohmann::json;
-using tools::Answer;
 using tools::Services;
-using tools::Tool;
 
 inline constexpr std::size_t kConciseChars = 4'800;
 
 class ToolBench {
  public:
-  explicit ToolBench(std::int64_t answer_within_ms = 20'000)
-      : tool_services_(services->for_tools()) {
-    tool_services_.limits.answer_within_ms = answer_within_ms;
-    tool_services_.examples = examples_->get();
-    for (Tool& tool : tools::make_tools(tool_services_)) tools_.emplace(tool.name, std::move(tool));
+  explicit ToolBench(const tools::AnswerLimits& limits = {})
+      : tool_services_{.catalog = *services.catalog,
+                       .runs = services->runs(),
+                       .jobs = services->jobs(),
+                       .artifacts = services->artifacts(),
+                       .limits = limits,
+                       .examples = examples_->get()} {
+    for (mcp::Tool& tool : tools::make_tools(tool_services_))
+      tools_.emplace(tool.name, std::move(tool));
   }
 
-  Answer call(const std::string& name, const json& arguments) {
-    const Tool& tool = tools_.at(name);
+  ToolResult call(const std::string& name, const json& arguments) {
+    const mcp::Tool& tool = tools_.at(name);
     const auto input = mcp::Schema::compile(tool.input_schema);
     REQUIRE(input);
     for (const std::string& problem : input->check(arguments))
       FAIL("arguments of " << name << ": " << problem);
-    Answer answer = tool.run(arguments, {.progress = [](double, double, const std::string&) {},
-                                         .cancelled = [this] { return cancelled; }});
+    mcp::RequestContext context;
+    context.cancelled = [this] { return cancelled; };
+    ToolResult answer = tool.call(arguments, context);
+    if (answer.work) answer = answer.work(context);
     const auto output = mcp::Schema::compile(tool.output_schema);
     REQUIRE(output);
     for (const std::string& problem : output->check(answer.structured))
@@ -54,13 +58,13 @@ class ToolBench {
     }
     return answer;
   }
-  Answer grade(const std::string& tool, const std::string& code, const std::string& run = "",
-               const std::string& op = "vector_add") {
+  ToolResult grade(const std::string& tool, const std::string& code, const std::string& run = "",
+                   const std::string& op = "vector_add") {
     json arguments = {{"operator", op}, {"code", code}};
     if (!run.empty()) arguments["run"] = run;
     return call(tool, arguments);
   }
-  const std::map<std::string, Tool>& tools() const { return tools_; }
+  const std::map<std::string, mcp::Tool>& tools() const { return tools_; }
 
   ServicesFixture services;
   bool cancelled = false;
@@ -68,8 +72,8 @@ class ToolBench {
  private:
   const Result<std::unique_ptr<operators::ExampleSearch>> examples_ =
       operators::ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
-  Services tool_services_;
-  std::map<std::string, Tool> tools_;
+  const Services tool_services_;
+  std::map<std::string, mcp::Tool> tools_;
 };
 
 inline bool has(const std::string& text, const std::string& part) {

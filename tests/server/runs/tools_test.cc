@@ -5,6 +5,7 @@
 
 namespace assay::tools {
 
+using mcp::ToolResult;
 using nlohmann::json;
 using testing::has;
 using testing::kConciseChars;
@@ -22,7 +23,7 @@ TEST_CASE(
   for (const std::string& name : names) {
     INFO(name);
     REQUIRE(bench.tools().count(name) == 1);
-    const Tool& tool = bench.tools().at(name);
+    const mcp::Tool& tool = bench.tools().at(name);
     CHECK(mcp::lint_schema(tool.input_schema));
     CHECK(mcp::lint_schema(tool.output_schema));
     CHECK(tool.input_schema["additionalProperties"] == false);
@@ -50,15 +51,15 @@ TEST_CASE("list_operators that finds nothing says what would") {
   };
   CHECK(next({{"query", "vectr add"}}) == "Did you mean the query 'vector add'?");
   CHECK(next({{"query", "vectr"}, {"split", "ood"}}) ==
-        "Did you mean the query 'vector'? Leave out a filter.");
+        "Did you mean the query 'vector'? Omit a filter.");
   CHECK(next({{"query", "zebra"}}) == "Use other words; without a query all operators are listed.");
-  CHECK(next({{"split", "ood"}}) == "Leave out a filter.");
+  CHECK(next({{"split", "ood"}}) == "Omit a filter.");
 }
 
 TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") {
   ToolBench bench;
   for (const char* format : {"concise", "detailed"}) {
-    const Answer answer =
+    const ToolResult answer =
         bench.call("fetch_spec", {{"operator", "vector_add"}, {"response_format", format}});
     const std::string all = answer.text + answer.structured.dump();
     for (const char* part : {"vector_add(x: Tensor, y: Tensor) -> Tensor", "def reference(",
@@ -73,14 +74,14 @@ TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") 
     CHECK(answer.structured["hidden_cases"] == 3);
     CHECK(answer.structured["entry"] == "vector_add");
   }
-  const Answer unknown = bench.call("fetch_spec", {{"operator", "vectoradd"}});
+  const ToolResult unknown = bench.call("fetch_spec", {{"operator", "vectoradd"}});
   CHECK(unknown.is_error);
   CHECK(has(unknown.text, "did you mean 'vector_add'"));
 }
 
 TEST_CASE("search_examples finds by words and by code, whole sources while there is room") {
   ToolBench bench;
-  const Answer words = bench.call("search_examples", {{"query", "lock with compare and swap"}});
+  const ToolResult words = bench.call("search_examples", {{"query", "lock with compare and swap"}});
   CHECK(words.text.starts_with("ok: 3 examples by query\natomic_cas_lock ("));
   CHECK(has(words.text, "def post_all(amounts):\n"));
   CHECK_FALSE(has(words.text, "def check("));
@@ -91,7 +92,7 @@ TEST_CASE("search_examples finds by words and by code, whole sources while there
   CHECK(best["score"] > words.structured["examples"][1]["score"]);
   CHECK(has(best["source"], "tl.atomic_cas(lock_ptr, 0, 1"));
 
-  const Answer code = bench.call(
+  const ToolResult code = bench.call(
       "search_examples",
       {{"code", "while tl.atomic_cas(mutex, 0, 1, sem=\"acquire\") == 1:\n    pass"}, {"k", 1}});
   REQUIRE(code.structured["examples"].size() == 1);
@@ -100,8 +101,8 @@ TEST_CASE("search_examples finds by words and by code, whole sources while there
 
   for (const char* query : {"mask", "tl.load", "scan OR sort", "rows"}) {
     INFO(query);
-    const Answer concise = bench.call("search_examples", {{"query", query}, {"k", 10}});
-    const Answer detailed = bench.call(
+    const ToolResult concise = bench.call("search_examples", {{"query", query}, {"k", 10}});
+    const ToolResult detailed = bench.call(
         "search_examples", {{"query", query}, {"k", 10}, {"response_format", "detailed"}});
     CHECK(concise.structured["examples"][0].contains("source"));
     CHECK_FALSE(concise.structured.contains("truncated"));
@@ -112,7 +113,7 @@ TEST_CASE("search_examples finds by words and by code, whole sources while there
     for (const json& example : detailed.structured["examples"])
       CHECK(has(detailed.text, example.value("source", "missing")));
   }
-  const Answer none = bench.call("search_examples", {{"query", "zebra"}});
+  const ToolResult none = bench.call("search_examples", {{"query", "zebra"}});
   CHECK(none.structured["examples"].empty());
   CHECK(has(none.text, "other words"));
 }
@@ -122,7 +123,7 @@ TEST_CASE(
   ToolBench bench;
   for (const json& arguments :
        {json::object(), json{{"k", 2}}, json{{"query", "scan"}, {"code", "x = 1"}}}) {
-    const Answer refused = bench.call("search_examples", arguments);
+    const ToolResult refused = bench.call("search_examples", arguments);
     CHECK(refused.structured["error"]["code"] == "invalid_argument");
     CHECK(has(refused.text, "valid: one of them, query"));
   }
@@ -138,19 +139,19 @@ TEST_CASE(
 
 TEST_CASE("run_tests answers the outcome first, then what failed and what to do") {
   ToolBench bench;
-  const Answer pass = bench.grade("run_tests", "# fake: pass\n");
+  const ToolResult pass = bench.grade("run_tests", "# fake: pass\n");
   CHECK(pass.text.starts_with("pass: 3 of 3 cases pass"));
   CHECK(pass.structured["outcome"] == "pass");
   CHECK(pass.structured["status"] == "finished");
   CHECK(pass.structured["cases"].size() == 3);
 
-  const Answer wrong = bench.grade("run_tests", "# fake: fail\n");
+  const ToolResult wrong = bench.grade("run_tests", "# fake: fail\n");
   CHECK_FALSE(wrong.is_error);
   CHECK(wrong.text.starts_with("fail (wrong_result): "));
   CHECK(has(wrong.text, "expected 1, got 0.5"));
   CHECK(wrong.structured["error_type"] == "ResultsError");
 
-  const Answer broken =
+  const ToolResult broken =
       bench.grade("run_tests", "import triton\n# fake: error=compilation_error\n");
   CHECK(broken.text.starts_with("error (compilation_error): "));
   CHECK(has(broken.text, "line 2: # fake: error=compilation_error"));
@@ -188,7 +189,7 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   for (const char* format : {"concise", "detailed"}) {
-    const Answer answer = bench.call(
+    const ToolResult answer = bench.call(
         "submit", {{"operator", format == std::string("concise") ? "vector_add" : "row_sum"},
                    {"code", "# fake: fail\n"},
                    {"run", run},
@@ -206,28 +207,28 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
 TEST_CASE(
     "perf is shown where the device times, and profile takes the last public case unless told") {
   ToolBench bench;
-  const Answer last = bench.grade("profile", "# fake: perf=2\n");
+  const ToolResult last = bench.grade("profile", "# fake: perf=2\n");
   CHECK(last.structured["cases"].size() == 1);
   CHECK(last.structured["cases"][0]["id"] == "large");
   CHECK(last.structured["perf"] == 2.0);
   CHECK(has(last.text, "(2x)"));
-  const Answer chosen = bench.call(
+  const ToolResult chosen = bench.call(
       "profile", {{"operator", "vector_add"}, {"code", "# fake: pass\n"}, {"case", "small"}});
   CHECK(chosen.structured["cases"][0]["id"] == "small");
 }
 
 TEST_CASE("compile reports kernels per target, and artifacts that read_artifact reads") {
   ToolBench bench;
-  const Answer answer = bench.call("compile", {{"operator", "vector_add"},
-                                               {"code", "# fake: pass\n"},
-                                               {"targets", {"cuda:90", "hip:gfx942"}}});
+  const ToolResult answer = bench.call("compile", {{"operator", "vector_add"},
+                                                   {"code", "# fake: pass\n"},
+                                                   {"targets", {"cuda:90", "hip:gfx942"}}});
   REQUIRE(answer.structured["kernels"].size() == 2);
   CHECK(answer.structured["kernels"][1]["target"] == "hip:gfx942");
   CHECK(has(answer.text, "32 registers"));
   CHECK(bench.grade("compile", "# fake: pass\n").structured["kernels"][0]["target"] == "cuda:90");
   REQUIRE(answer.structured["artifacts"].size() == 2);
   const std::string handle = answer.structured["artifacts"][0]["artifact"];
-  const Answer whole = bench.call("read_artifact", {{"artifact", handle}});
+  const ToolResult whole = bench.call("read_artifact", {{"artifact", handle}});
   CHECK(has(whole.structured["text"], "compiles nothing"));
   CHECK(bench.call("read_artifact", {{"artifact", handle}, {"offset", 3}, {"limit", 2}})
             .structured["text"] == "no");
@@ -246,41 +247,43 @@ TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by 
   std::string read;
   std::int64_t offset = 0;
   for (int i = 0; i < 10; ++i) {
-    const Answer piece = bench.call("read_artifact", {{"artifact", *handle}, {"offset", offset}});
+    const ToolResult piece =
+        bench.call("read_artifact", {{"artifact", *handle}, {"offset", offset}});
     read += piece.structured["text"].get<std::string>();
     CHECK(piece.structured["next_offset"] > offset);
     offset = piece.structured["next_offset"];
   }
   CHECK(text.starts_with(read));
-  const Answer found = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "needle.*"}});
+  const ToolResult found =
+      bench.call("read_artifact", {{"artifact", *handle}, {"grep", "needle.*"}});
   CHECK(has(found.text, "3 lines with 'needle.*'"));
   CHECK(has(found.text, ": line 7005 (needle.*)"));
-  const Answer many = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "line"}});
+  const ToolResult many = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "line"}});
   CHECK(many.structured["next_offset"] < many.structured["total_bytes"]);
 
   std::string binary;
   for (int i = 0; i < 40'000; ++i) binary += static_cast<char>(i * 7);
   const auto plan = bench.services->artifacts().put(job, {"plan", "small", binary});
   REQUIRE(plan);
-  const Answer bytes = bench.call("read_artifact", {{"artifact", *plan}});
+  const ToolResult bytes = bench.call("read_artifact", {{"artifact", *plan}});
   CHECK(bytes.structured["next_offset"] > 0);
 }
 
 TEST_CASE("work that takes long is answered with a handle that job continues and cancels") {
-  ToolBench bench(50);
-  const Answer running = bench.grade("run_tests", "# fake: sleep_ms=400\n");
+  ToolBench bench({.answer_within_ms = 50});
+  const ToolResult running = bench.grade("run_tests", "# fake: sleep_ms=400\n");
   CHECK_FALSE(running.is_error);
   CHECK(running.structured["status"] == "running");
   const std::string job = running.structured["job"];
   CHECK(has(running.text, "Call `job` with job=" + job));
-  const Answer done = bench.call("job", {{"job", job}, {"wait_s", 20}});
+  const ToolResult done = bench.call("job", {{"job", job}, {"wait_s", 20}});
   CHECK(done.structured["outcome"] == "pass");
   CHECK(bench.call("job", {{"job", job}}).structured["outcome"] == "pass");
 
   const std::string endless =
       bench.grade("run_tests", "# fake: sleep_ms=50000\n").structured["job"];
   CHECK(bench.call("job", {{"job", endless}, {"wait_s", 0}}).structured["status"] == "running");
-  const Answer stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
+  const ToolResult stopped = bench.call("job", {{"job", endless}, {"cancel", true}, {"wait_s", 5}});
   CHECK(stopped.structured["state"] == "cancelled");
   CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
   CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] ==
@@ -292,7 +295,7 @@ TEST_CASE("a client that goes away cancels a test, never a submission") {
   const std::string run = bench.services.start(Track::iterative);
   bench.cancelled = true;
   CHECK(bench.grade("run_tests", "# fake: sleep_ms=30000\n").structured["state"] == "cancelled");
-  const Answer submitted = bench.grade("submit", "# fake: sleep_ms=600\n", run);
+  const ToolResult submitted = bench.grade("submit", "# fake: sleep_ms=600\n", run);
   CHECK(submitted.structured["status"] == "running");
   bench.cancelled = false;
   CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}})
@@ -305,18 +308,16 @@ TEST_CASE(
   const auto catalog = operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
   REQUIRE(catalog);
   ServicesFixture fixture;
-  Services services = {.catalog = *catalog,
-                       .runs = fixture->runs(),
-                       .jobs = fixture->jobs(),
-                       .artifacts = fixture->artifacts(),
-                       .limits = {}};
-  const CallContext context = {.progress = [](double, double, const std::string&) {},
-                               .cancelled = [] { return false; }};
-  for (const Tool& tool : make_tools(services)) {
+  const Services services = {.catalog = *catalog,
+                             .runs = fixture->runs(),
+                             .jobs = fixture->jobs(),
+                             .artifacts = fixture->artifacts()};
+  mcp::RequestContext context;
+  for (const mcp::Tool& tool : make_tools(services)) {
     if (tool.name != "fetch_spec") continue;
     for (const auto& op : catalog->all()) {
       INFO(op.name);
-      const Answer answer = tool.run({{"operator", op.name}}, context);
+      const ToolResult answer = tool.call({{"operator", op.name}}, context);
       CHECK(answer.text.size() <= kConciseChars);
       CHECK(has(answer.text, op.description));
       if (op.name == "silu")
@@ -324,7 +325,7 @@ TEST_CASE(
       for (const operators::Argument& argument : op.arguments)
         CHECK(has(answer.text, "- " + argument.name + ": "));
       const std::string detailed =
-          tool.run({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
+          tool.call({{"operator", op.name}, {"response_format", "detailed"}}, context).text;
       CHECK(has(detailed, op.description));
       CHECK_FALSE(has(detailed, "(cut"));
       for (const auto& item : op.cases) {

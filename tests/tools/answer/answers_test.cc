@@ -6,7 +6,7 @@
 namespace assay::tools {
 
 TEST_CASE("an error answer is complete in both halves, escaped and bounded") {
-  const Answer answer = error_answer(
+  const mcp::ToolResult answer = error_answer(
       {ErrorCode::not_found, "unknown operator '\x1b[2J" + std::string(100'000, 'x') + "'"});
   CHECK(answer.is_error);
   CHECK(answer.text.starts_with("error (not_found): unknown operator '\\x1b[2J"));
@@ -15,25 +15,25 @@ TEST_CASE("an error answer is complete in both halves, escaped and bounded") {
   CHECK(answer.structured["error"]["code"] == "not_found");
 }
 
-TEST_CASE("an answer is fitted to its size, says so, and keeps its handles") {
-  Answer answer;
+TEST_CASE("a long answer is cut, says so, and keeps its handles") {
+  mcp::ToolResult answer;
   answer.text = std::string(50'000, 'a');
   const std::string job = "job_0123456789abcdefghjkmnpqrs";
   answer.structured = {
       {"job", job}, {"long", std::string(50'000, 'b')}, {"list", nlohmann::json::array()}};
   for (int i = 0; i < 500; ++i)
     answer.structured["list"].push_back({{"name", std::string(100, 'c')}});
-  const Answer small = fitted(answer, 5'000);
+  const mcp::ToolResult small = fit_answer(answer, 5'000);
   CHECK(small.text.size() <= 5'000);
   CHECK(small.structured.dump().size() <= 5'000);
   CHECK(small.structured["job"] == job);
   CHECK(small.structured.contains("truncated"));
   CHECK_FALSE(small.structured["list"].empty());
 
-  Answer little;
+  mcp::ToolResult little;
   little.text = "ok";
   little.structured = {{"status", "ok"}};
-  CHECK(fitted(little, 5'000).structured == little.structured);
+  CHECK(fit_answer(little, 5'000).structured == little.structured);
 }
 
 TEST_CASE("numbers read well") {

@@ -28,9 +28,9 @@ struct Arguments {
     reader.read("loud", parsed.loud);
     reader.read("list", parsed.list);
     reader.read("level", parsed.level);
-    const auto color_from = [](const std::string& name) -> std::optional<Color> {
-      if (name == "red") return Color::red;
-      if (name == "green") return Color::green;
+    const auto color_from = [](const std::string& text) -> std::optional<Color> {
+      if (text == "red") return Color::red;
+      if (text == "green") return Color::green;
       return std::nullopt;
     };
     reader.read_name("color", parsed.color, color_from, {"red", "green"});

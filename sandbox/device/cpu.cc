@@ -37,7 +37,7 @@ SkippedCases skipped(const CaseRequest& one) {
   return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
 }
 
-/// The cases that the interpreter can run; the others are named in the verdict.
+/// Returns the cases that the interpreter can run. The verdict names the others.
 std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   std::vector<CaseRequest> chosen;
   for (const CaseRequest& one : job.cases) {
@@ -56,13 +56,14 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
-/// Triton's interpreter runs Triton: no other dialect, and nothing but Python.
+/// Triton's interpreter runs Triton in Python only, and no other dialect.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Whether a recording that ended so would end so with a GPU as well.
+/// Tells whether the submission is to blame for this error of a recording, so that the recording
+/// would fail with a GPU as well.
 bool is_the_submissions(ErrorKind kind) {
   switch (kind) {
-    case ErrorKind::timeout:  // of the largest case, beside others, on a machine that may be slow
+    case ErrorKind::timeout:  // the machine may be slow or busy
     case ErrorKind::memory_limit:
     case ErrorKind::process_limit:
     case ErrorKind::unsupported: return false;
@@ -70,8 +71,8 @@ bool is_the_submissions(ErrorKind kind) {
   }
 }
 
-/// Of a verdict without results: whether the error is one that the submission met while it was
-/// being run.
+/// For a verdict without results: tells whether the submission met its error while the interpreter
+/// ran it.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
          !is_inconclusive(verdict.error_kind);
@@ -82,7 +83,7 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// What static figures are for: a profile may name its target.
+/// The target of the static figures. A profile may name it.
 std::string target_of(const Job& job) {
   return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget;
 }
@@ -131,14 +132,14 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// Interprets and judges the small cases; a grade also gets static figures.
+  /// Interprets and judges the small cases. A grade also gets static figures.
   void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) return ask_the_compiler(run);
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
 
-  /// Static figures of the case; where it is small, it is also run and judged. A large one is only
+  /// Adds static figures of the case. A small case is also run and judged; a large one is only
   /// compiled.
   void profile(JobExecution& run, std::vector<std::string>& required) {
     const bool small = can_interpret(run.job()) &&
@@ -193,10 +194,10 @@ class CpuDevice final : public Device {
            attribute(run, pool_, judge_, prepared, request, *outputs, *results);
   }
 
-  /// Beside a verdict on numerics. The interpreter runs a kernel as Python: what cannot be compiled
-  /// and recorded has not passed, however right it is; the host tier, which could do without a
-  /// recording, takes a GPU. A failure that says something of this machine or of us is worth a
-  /// hint.
+  /// Adds what the compiler tells to a verdict on numerics. The interpreter runs a kernel as
+  /// Python, so a kernel with right outputs may still fail to compile or record. Then it has not
+  /// passed: the host tier, which needs no recording, needs a GPU. If the machine or the sandbox is
+  /// to blame, the verdict gets a hint only.
   void static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     JobExecution beside = run.beside();
@@ -223,9 +224,9 @@ class CpuDevice final : public Device {
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
   }
 
-  /// The interpreter runs a kernel as Python, so what a compiler refuses (an unknown tl function)
-  /// shows there as a Python exception. Where the compiler refuses it too, its word counts: the
-  /// same source then gets the same kind with and without a GPU.
+  /// The interpreter runs a kernel as Python, so a mistake that the compiler refuses (an unknown tl
+  /// function) shows as a Python exception. If the compiler refuses the source too, its error
+  /// replaces the exception: a source gets the same error kind with and without a GPU.
   void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
     if (verdict.stage != Stage::run || !verdict.diagnostic) return;
@@ -267,7 +268,7 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// What the CPU cannot run: compiled and recorded for real, then the truth about the rest.
+  /// Compiles and records what the CPU cannot run, and ends as unsupported with what it would need.
   void compile_only(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) {

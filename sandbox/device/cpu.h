@@ -1,6 +1,6 @@
-// The CPU device: no GPU anywhere. Triton's interpreter runs the cases that are small enough, the
-// judge compares, and a recording for a Hopper GPU gives registers, spills, occupancy and hints.
-// Verdicts are of tier `interpreter`; nothing is timed.
+// The CPU device works without a GPU. Triton's interpreter runs the small cases, the judge
+// compares, and a recording for a Hopper GPU gives registers, spills, occupancy and hints. Verdicts
+// have tier `interpreter`; nothing is timed.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace assay::sandbox {
 
-/// Starts warming up its pool and its judge, and returns without waiting.
+/// Starts the processes of its pool and its judge, and returns without waiting for them.
 std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config);
 
 }  // namespace assay::sandbox

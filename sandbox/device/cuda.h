@@ -1,6 +1,6 @@
-// The CUDA device, plan tier: a candidate without a GPU records what the submission would launch,
-// the trusted launcher performs it on inputs that the submission never saw, the judge compares.
-// Profile and grade jobs are timed, and the operator's oracle beside them in the same way.
+// The CUDA device. On the plan tier a candidate without a GPU records what the submission would
+// launch, the trusted launcher performs it on inputs that the submission never saw, and the judge
+// compares. Profile and grade jobs are timed together with the operator's reference.
 #pragma once
 
 #include <memory>
@@ -12,8 +12,8 @@
 
 namespace assay::sandbox {
 
-/// Returns at once; launcher, pool and judge warm up behind, and the first job waits for them.
-/// Errors: unavailable, when there is no such GPU.
+/// Starts the processes and returns without waiting for them; the first job waits. Errors:
+/// unavailable, if there is no such GPU.
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config,
                                                  const CudaOptions& options);
 

@@ -25,7 +25,7 @@ struct Script {
   std::string kind_code;
   std::int64_t sleep_ms = 0;
   std::optional<double> perf;
-  std::string complaint;  // about a directive that is none
+  std::string complaint;  // about an unknown directive
 };
 
 std::string_view trim(std::string_view text) {
@@ -43,7 +43,7 @@ std::optional<Number> number_from(std::string_view text) {
   return value;
 }
 
-/// False when `directive` is none.
+/// Returns false if there is no such directive.
 bool apply(std::string_view directive, std::int64_t line, std::string_view code, Script& script) {
   const auto equals = directive.find('=');
   const std::string_view key = directive.substr(0, equals);
@@ -154,7 +154,7 @@ class FakeDevice final : public Device {
   DeviceInfo info() const override {
     return {.name = "fake",
             .description = "no device: verdicts follow the '# fake:' comments of a submission",
-            .can_time = true,
+            .can_time = false,
             .best_tier = Tier::none,
             .default_target = "cuda:90",
             .concurrency = concurrency_};

@@ -1,15 +1,15 @@
-// The fake device: the whole pipeline without processes, Python or a GPU, for tests and CI. What
-// happens is written in the submission, in comments of the form
+// The fake device: the whole pipeline without processes, Python or a GPU, for tests and CI.
+// Comments in the submission tell what happens:
 //
-//   # fake: pass                 every case passes (also what a source without any such comment
-//   does) # fake: fail                 every case fails with wrong_result # fake: error=timeout the
-//   job ends with that ErrorKind, at this line # fake: sleep_ms=500         the run stage takes
-//   that long; longer than Limits::run_wall_ms ends in timeout # fake: perf=1.2             profile
-//   and grade jobs report latencies with this speed-up
+//   # fake: pass            every case passes, as without any such comment
+//   # fake: fail            every case fails with wrong_result
+//   # fake: error=timeout   the job ends with this ErrorKind, at this line
+//   # fake: sleep_ms=500    the run stage takes this long; Limits::run_wall_ms ends it in a timeout
+//   # fake: perf=1.2        profile and grade jobs report latencies with this speed-up
 //
-// Several may stand in one source; an unknown one ends in `unsupported`, naming the valid ones.
-// Deterministic. It judges nothing, and its verdicts say so: tier none. Thread-safe: jobs share no
-// state.
+// A source may have several. An unknown one ends the job with `unsupported`, and the message lists
+// the valid ones. Deterministic. Its verdicts have tier none, because it judges nothing.
+// Thread-safe: jobs share no state.
 #pragma once
 
 #include <memory>

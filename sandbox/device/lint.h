@@ -1,10 +1,10 @@
-// Asks a judge to check an operator itself: its reference, its mutants, its cost model. No
+// Linter has a judge check an operator itself: its reference, its mutants, its cost model. No
 // submission is involved.
 //
 //   Linter linter(config, "cpu");
 //   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);
 //
-// Keeps one judge process for its life, so that many operators cost one start. Not thread-safe.
+// One judge process checks all operators. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,24 +1,82 @@
-// The list of devices. Add a device by adding a file and a line here.
 #include "sandbox/device/make_device.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <filesystem>
-#include <string_view>
+#include <optional>
+#include <utility>
 
 #include "sandbox/device/cpu.h"
 #include "sandbox/device/cuda.h"
 #include "sandbox/device/fake.h"
-#include "sandbox/job/config.h"
-#include "sandbox/job/device.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kValid = "valid: cpu, cuda:N (N from 0 up), fake";
-constexpr std::string_view kCuda = "cuda:";
+using Made = Result<std::unique_ptr<Device>>;
+
+Made make_cpu(const SandboxConfig& config, int) { return make_cpu_device(config); }
+Made make_cuda(const SandboxConfig& config, int index) {
+  return make_cuda_device(config, {.index = index, .driver = "cuda", .judge_device = ""});
+}
+Made make_fake(const SandboxConfig&, int) { return make_fake_device(); }
+
+struct DeviceRow {
+  std::string_view pattern;  // "cpu", or "cuda:N" for a name with a number
+  bool can_time;
+  bool starts_processes;
+  Made (*make)(const SandboxConfig& config, int index);
+};
+
+// The list of devices.
+constexpr std::array kDevices{
+    DeviceRow{"cpu", false, true, make_cpu},
+    DeviceRow{"cuda:N", true, true, make_cuda},
+    DeviceRow{"fake", false, false, make_fake},
+};
+constexpr std::string_view kNumbered = ":N";
 constexpr std::size_t kMaxDigits = 3;
 
-/// What a real device needs before it starts its processes, so that a missing file is named and not
-/// its consequences.
+struct Parsed {
+  const DeviceRow* row;
+  int index = 0;
+};
+
+/// The digits of `text`, all of it.
+std::optional<int> number_in(std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool all = error == std::errc() && end == text.data() + text.size();
+  if (!all || text.front() == '-' || text.size() > kMaxDigits) return std::nullopt;
+  return number;
+}
+
+std::optional<Parsed> parse(std::string_view name) {
+  for (const DeviceRow& row : kDevices) {
+    if (!row.pattern.ends_with(kNumbered)) {
+      if (name == row.pattern) return Parsed{&row};
+      continue;
+    }
+    const std::string_view prefix = row.pattern.substr(0, row.pattern.size() - 1);
+    if (!name.starts_with(prefix)) continue;
+    if (const std::optional<int> index = number_in(name.substr(prefix.size())))
+      return Parsed{&row, *index};
+  }
+  return std::nullopt;
+}
+
+std::string listed(std::string_view before_last) {
+  std::string names;
+  for (std::size_t i = 0; i < kDevices.size(); ++i) {
+    if (i > 0) names += i + 1 == kDevices.size() ? before_last : ", ";
+    names += kDevices[i].pattern;
+  }
+  return names;
+}
+
+/// Names the missing file before a device starts its processes. Otherwise the error would name a
+/// consequence.
 Status check_files(const SandboxConfig& config) {
   std::error_code error;
   for (const auto& [what, path] :
@@ -38,18 +96,26 @@ Status check_files(const SandboxConfig& config) {
 
 }  // namespace
 
+std::string device_names_help() { return listed(" or "); }
+
+Status check_device_name(std::string_view name) {
+  if (parse(name)) return {};
+  return fail(ErrorCode::invalid_argument,
+              "unknown device '" + std::string(name) + "'; valid: " + listed(", "));
+}
+
+bool can_time(std::string_view name) {
+  const std::optional<Parsed> parsed = parse(name);
+  return parsed && parsed->row->can_time;
+}
+
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config) {
-  if (name == "fake") return make_fake_device();
-  const bool cuda = name.starts_with(kCuda);
-  const std::string digits = cuda ? name.substr(kCuda.size()) : std::string();
-  const bool number = !digits.empty() && digits.size() <= kMaxDigits &&
-                      digits.find_first_not_of("0123456789") == std::string::npos;
-  if (name != "cpu" && !(cuda && number))
-    return fail(ErrorCode::invalid_argument, "unknown device '" + name + "'; " + kValid);
-  if (Status files = check_files(config); !files) return fail(files.error());
-  if (name == "cpu") return make_cpu_device(config);
-  return make_cuda_device(config,
-                          {.index = std::stoi(digits), .driver = "cuda", .judge_device = ""});
+  const std::optional<Parsed> parsed = parse(name);
+  if (!parsed) return fail(check_device_name(name).error());
+  if (parsed->row->starts_processes) {
+    if (Status files = check_files(config); !files) return fail(files.error());
+  }
+  return parsed->row->make(config, parsed->index);
 }
 
 }  // namespace assay::sandbox

@@ -1,8 +1,15 @@
-// A device by its name. Add a device by adding a file and a line in make_device().
+// The devices by name: one table holds their names, their help text, what they can do and how they
+// are made. Add a device by adding a file and a row of the table in make_device.cc.
+//
+//   if (Status known = check_device_name(name); !known) return fail(known.error());
+//   Result<std::unique_ptr<Device>> device = make_device(name, config);
+//
+// All functions are thread-safe.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
 #include "sandbox/job/config.h"
@@ -10,8 +17,15 @@
 
 namespace assay::sandbox {
 
-/// `name`: "cpu", "cuda:N", "fake". Unknown names are errors that list the valid ones. Starts
-/// warming up at once and returns without waiting for it.
+/// "cpu, cuda:N or fake", for help texts.
+std::string device_names_help();
+/// Errors: invalid_argument, for a name that no device has. The message lists the valid names.
+Status check_device_name(std::string_view name);
+/// Tells whether the device measures times. False for a name that no device has.
+bool can_time(std::string_view name);
+
+/// Makes the device of this name. It starts its processes at once and returns without waiting for
+/// them. Errors: those of check_device_name(), unavailable (a program or the GPU is missing), io.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
 
 }  // namespace assay::sandbox

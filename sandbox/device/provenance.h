@@ -1,4 +1,4 @@
-// Where and with what a verdict was reached: versions, seeds, missing layers.
+// Fills in a verdict's provenance: the versions, seeds and missing layers that it was reached with.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
-/// Names of those that are not active.
+/// Adds the names of the layers that are not active.
 void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
-/// SHA-256 over the three files of an operator's folder, as the catalog computes it; empty when
-/// they cannot be read.
+/// SHA-256 over the three files of an operator's folder, as the catalog computes it. Empty if one
+/// cannot be read.
 std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

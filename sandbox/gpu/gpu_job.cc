@@ -20,18 +20,71 @@ namespace {
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
-constexpr std::int64_t kMemoryMs = 30'000;  // for launchers to end whose memory is needed
+constexpr std::int64_t kFreeMemoryMs = 30'000;  // for idle launchers to end
+constexpr std::int64_t kSettleMs = 30'000;      // for a judge to finish what it computes
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
 }  // namespace
 
 void GpuJob::execute() {
-  std::optional<CandidateResults> recorded = record();
-  if (recorded)
+  if (run_.job().cases.size() > kMaxCasesPerCandidate) {
+    run_.fail(ErrorKind::unsupported,
+              "more than " + std::to_string(kMaxCasesPerCandidate) + " cases in one job");
+    return;
+  }
+  const Result<GpuScheduler::MemorySlot> memory =
+      gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
+  if (!memory) {
+    run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
+    return;
+  }
+  if (!lock(Mode::shared)) return;
+  const GpuScheduler::JudgeGuard assigned = gpu_.scheduler.assign_judge(run_.job().operator_name);
+  judge_ = gpu_.judges[assigned.index()].get();
+  if (!prepare()) return;
+  unlock();  // recording needs processors, not the GPU
+  if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
   else if (gpu_.config.host_tier && run_.verdict().error_kind == ErrorKind::not_recordable)
     on_host_tier();
+  unlock();  // the judge may be busy when it is told to forget the job
+  judge_->release(run_.job().id);
+}
+
+bool GpuJob::lock(Mode mode) {
+  if (holds(mode)) return true;
+  unlock();
+  run_.enter(Stage::queue);
+  Result<GpuScheduler::Guard> guard = mode == Mode::exclusive
+                                          ? gpu_.scheduler.lock_exclusive(run_.deadline(kForeverMs))
+                                          : gpu_.scheduler.lock_shared(run_.deadline(kForeverMs));
+  if (!guard) return run_.fail_infrastructure(guard.error(), "waiting for the GPU");
+  guard_.emplace(std::move(*guard));
+  return mode == Mode::shared || wait_for_idle_judges();
+}
+
+/// From here on no other job starts anything on the GPU. But a judge may still compute references
+/// for a job that has released the lock.
+bool GpuJob::wait_for_idle_judges() {
+  for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
+    const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
+    if (!idle)
+      return run_.fail_infrastructure(idle.error(),
+                                      "waiting for the judge to be done with the GPU");
+  }
+  return true;
+}
+
+bool GpuJob::prepare() {
+  run_.enter(Stage::judge);
+  Result<PreparedJob> prepared =
+      judge_->prepare(run_.job(), false, run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
+  prepared_ = std::move(*prepared);
+  for (const PreparedCase& one : prepared_.cases)
+    run_.verdict().provenance.seeds[one.id] = one.seed;
+  return true;
 }
 
 void GpuJob::on_plan_tier(CandidateResults recorded) {
@@ -40,20 +93,20 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const std::optional<std::vector<UniqueFd>> outputs = output_files();
   std::optional<LaunchSession> session(std::in_place, run_, gpu_.launchers);
-  if (!outputs || !session->ready() || !turn_.share()) return;
+  if (!outputs || !session->ready() || !lock(Mode::shared)) return;
   if (!launch_and_judge(session, plans, *outputs)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   add_figures(std::move(recorded));
   if (all_right(run_.verdict()) && is_timed(job)) {
-    turn_.release();
-    Plans baseline = record_baseline();
-    if (turn_.alone()) measure(&*session, plans, *outputs, std::move(baseline));
+    unlock();
+    Plans reference = record_reference();
+    if (lock(Mode::exclusive)) measure(&*session, plans, *outputs, std::move(reference));
   }
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans, *outputs);
 }
 
-/// What could not be recorded, with the GPU inside the jail.
+/// Runs a submission that could not be recorded, with the GPU inside the jail.
 void GpuJob::on_host_tier() {
   const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
   const std::string why =
@@ -65,18 +118,18 @@ void GpuJob::on_host_tier() {
       "it could not be recorded (" + why +
       "), so it had the GPU inside the jail; its times are wall clock of whole calls";
   const bool timed = is_timed(run_.job());
-  Plans baseline = timed ? record_baseline() : Plans();
-  if (!turn_.alone()) return;
-  const bool judged = gpu_.host.run(run_, judge_, prepared_,
+  Plans reference = timed ? record_reference() : Plans();
+  if (!lock(Mode::exclusive)) return;
+  const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));
-  // Whatever it did to the device is not in what parked launchers know.
+  // Idle launchers checked the device before the submission ran on it.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   const std::optional<std::vector<UniqueFd>> outputs = output_files();
   if (!outputs) return;
-  measure(nullptr, {}, *outputs, std::move(baseline));
-  turn_.release();
+  measure(nullptr, {}, *outputs, std::move(reference));
+  unlock();
   if (run_.job().kind == JobKind::profile) describe("");
 }
 
@@ -84,7 +137,7 @@ std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
   return gpu_.submissions.record(
-      run_, gpu_.pool, prepared_, gpu_.facts.target, job.source,
+      run_, gpu_.candidates, prepared_, facts_.target, job.source,
       {job.want_artifacts, is_timed(job), gpu_.config.recorders, job.language});
 }
 
@@ -95,18 +148,18 @@ std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
   return std::nullopt;
 }
 
-/// Where there is no memory, perhaps it is the others': once more, without them.
+/// Runs once more, exclusively, if the GPU had too little memory: other jobs may have used it.
 bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans,
                               const std::vector<UniqueFd>& outputs) {
   if (launch_and_judge_once(*session, plans, outputs)) return true;
-  if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || turn_.is_alone()) return false;
+  if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || holds(Mode::exclusive))
+    return false;
   run_.clear_error();
   run_.verdict().cases.clear();
-  if (!turn_.alone()) return false;
+  if (!lock(Mode::exclusive)) return false;
   session.reset();
   gpu_.launchers.end_those_of_runs(
-      run_.deadline(kMemoryMs));  // those that could not end in time have their memory still: then
-                                  // it is as before
+      run_.deadline(kFreeMemoryMs));  // one that does not end in time only keeps its memory
   session.emplace(run_, gpu_.launchers);
   return launch_and_judge_once(*session, plans, outputs);
 }
@@ -119,41 +172,42 @@ bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
     if (!launched) return false;
     run_.enter(Stage::judge);
     CaseRecord* record =
-        judge_case(run_, judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs,
+        judge_case(run_, *judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs,
                    outputs[i].get(), has_doubtful_origin(*launched));
     if (record == nullptr) return false;
-    if (!check_side_effects(run_, judge_, session, prepared_, i, plans[i], *launched,
+    if (!check_side_effects(run_, *judge_, session, prepared_, i, plans[i], *launched,
                             outputs[i].get(), *record))
       return false;
   }
   return true;
 }
 
-/// Kernels and hints of the case with the most traffic; plans of all as artifacts.
+/// Adds the kernels and hints of the case with the most traffic, and the plans of all cases as
+/// artifacts.
 void GpuJob::add_figures(CandidateResults recorded) {
   std::size_t largest = 0;
   for (std::size_t i = 1; i < prepared_.cases.size(); ++i) {
     if (prepared_.cases[i].cost_bytes > prepared_.cases[largest].cost_bytes) largest = i;
   }
   for (std::size_t i = 0; i < recorded.cases.size(); ++i) {
-    // A plan carries the shapes of its case: those of hidden ones stay here.
+    // A plan shows the shapes of its case, so the plan of a hidden case is no artifact.
     if (run_.job().cases[i].hidden) recorded.cases[i].plan.clear();
     if (i != largest) recorded.cases[i].kernels.clear();
   }
-  add_static_figures(run_.verdict(), std::move(recorded), gpu_.facts.target,
+  add_static_figures(run_.verdict(), std::move(recorded), facts_.target,
                      prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
 }
 
-/// The oracle's plans; empty when there is no baseline or it could not be recorded. It takes
-/// processors, so the caller has no GPU meanwhile.
-GpuJob::Plans GpuJob::record_baseline() {
+/// Returns the plans of the operator's reference. Empty when there is none or it could not be
+/// recorded. The caller does not hold the GPU: recording needs processors only.
+GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
   run_.enter(Stage::record);
   JobExecution beside = run_.beside();
   std::optional<CandidateResults> recorded =
-      gpu_.oracles.record(beside, gpu_.pool, prepared_, gpu_.facts.target, job.baseline_source,
-                          {.alternatives = true, .candidates = gpu_.config.recorders});
+      gpu_.references.record(beside, gpu_.candidates, prepared_, facts_.target, job.baseline_source,
+                             {.alternatives = true, .candidates = gpu_.config.recorders});
   if (!recorded) {
     run_.verdict().hints.push_back({HintKind::oracle_not_recorded, "",
                                     "the oracle could not be recorded: " + beside.finish().detail});
@@ -164,18 +218,18 @@ GpuJob::Plans GpuJob::record_baseline() {
   return plans;
 }
 
-/// `session` null: on the host tier, where the submission's times are known already.
+/// `session` is null on the host tier, where the submission has been timed already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans,
-                     const std::vector<UniqueFd>& outputs, Plans baseline) {
-  return TimingSession(run_, {judge_, gpu_.launchers, gpu_.facts, gpu_.known}, prepared_, outputs,
-                       std::move(baseline))
+                     const std::vector<UniqueFd>& outputs, Plans reference) {
+  return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements}, prepared_,
+                       outputs, std::move(reference))
       .measure(session, plans);
 }
 
 void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
   std::vector<KernelCounters> counters;
   std::map<std::string, std::string> missing;
-  if (run_.job().detail == ProfileDetail::counters && turn_.alone()) {
+  if (run_.job().detail == ProfileDetail::counters && lock(Mode::exclusive)) {
     auto counted =
         count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
                       prepared_, plans.front(), outputs[0].get());
@@ -184,27 +238,26 @@ void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
     else
       missing["counters"] = counted.error().message;
   }
-  turn_.release();
+  unlock();
   describe(plans.front(), std::move(counters), std::move(missing));
 }
 
-/// The profile of a job's case, which has been timed; `plan` empty: on the host tier.
+/// Adds the profile of the job's case, after it has been timed. `plan` is empty on the host tier.
 void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> counters,
                       std::map<std::string, std::string> missing) {
-  run_.enter(Stage::record);  // it is the processors' work: code is taken apart
+  run_.enter(Stage::record);  // disassembly needs processors only
   CandidateResults recorded;
   recorded.cases.emplace_back().plan = plan;
   ProfileSubject subject =
-      subject_of(gpu_.facts.target, run_.job().cases.front(), prepared_.cases.front(), recorded);
+      subject_of(facts_.target, run_.job().cases.front(), prepared_.cases.front(), recorded);
   subject.kernels = run_.verdict().kernels;
   subject.record = &run_.verdict().cases.front();
-  subject.peaks =
-      peaks_of_device(gpu_.facts.target, gpu_.facts.sms, gpu_.facts.bandwidth_bytes_per_s);
-  subject.peaks.device_name = gpu_.facts.name;
-  subject.multiprocessors = gpu_.facts.sms;
+  subject.peaks = peaks_of_device(facts_.target, facts_.sms, facts_.bandwidth_bytes_per_s);
+  subject.peaks.device_name = facts_.name;
+  subject.multiprocessors = facts_.sms;
   subject.counters = std::move(counters);
   subject.missing = std::move(missing);
-  add_profile(run_, gpu_.pool, subject);
+  add_profile(run_, gpu_.candidates, subject);
 }
 
 }  // namespace assay::sandbox

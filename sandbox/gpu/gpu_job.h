@@ -1,51 +1,48 @@
-// GpuJob: the life of one test, profile or grade on a GPU, in order. On the plan tier its
-// submission is recorded without a GPU, launched by a trusted launcher and judged; on the host
-// tier, where it cannot be recorded, it has the GPU inside the jail. Then it is timed, beside its
-// oracle, and described.
+// GpuJob: the life of one test, profile or grade on a GPU, in order. The judge makes the inputs.
+// On the plan tier a candidate without a GPU records the submission, a trusted launcher performs
+// the plan, and the judge compares. A submission that cannot be recorded runs on the host tier,
+// with the GPU inside the jail. Then the submission is timed together with the operator's
+// reference, and described.
 //
-//   GpuJob(services, run, judge, turn, prepared).execute();      // run's verdict has everything
+//   GpuJob(gpu, facts, run).execute();  // everything is in the run's verdict
 //
 // Belongs to one thread.
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "sandbox/gpu/gpu_reservation.h"
-#include "sandbox/gpu/host_tier.h"
-#include "sandbox/job/config.h"
+#include "sandbox/gpu/gpu_context.h"
 #include "sandbox/launch/launching.h"
-#include "sandbox/pool/candidate_pool.h"
-#include "sandbox/record/recording_cache.h"
-#include "sandbox/timing/timing_session.h"
 
 namespace assay::sandbox {
 
-/// What the jobs of one GPU share. Of the device, which outlives them.
-struct GpuServices {
-  const SandboxConfig& config;
-  const CudaOptions& options;
-  const LauncherDevice& facts;
-  Spawner& spawner;
-  LauncherPool& launchers;
-  CandidatePool& pool;
-  HostTier& host;
-  RecordingCache& submissions;
-  RecordingCache& oracles;  // apart, so that no submission pushes an oracle out
-  MeasurementCache& known;
-};
-
 class GpuJob {
  public:
-  /// `judge`: which prepared it.
-  GpuJob(const GpuServices& gpu, JobExecution& run, Judge& judge, GpuReservation& turn,
-         const PreparedJob& prepared)
-      : gpu_(gpu), run_(run), judge_(judge), turn_(turn), prepared_(prepared) {}
+  GpuJob(GpuContext& gpu, const LauncherDevice& facts, JobExecution& run)
+      : gpu_(gpu), facts_(facts), run_(run) {}
+  GpuJob(const GpuJob&) = delete;
+  GpuJob& operator=(const GpuJob&) = delete;
   void execute();
 
  private:
   using Plans = std::vector<std::string>;
+  using Mode = GpuScheduler::Mode;
+
+  // The functions that return a bool or an optional return false or nothing after they have written
+  // the reason into the run's verdict.
+
+  /// Takes the GPU lock in this mode. The lock of the other mode is released first: a holder that
+  /// waited for the other mode could wait for itself.
+  bool lock(Mode mode);
+  void unlock() { guard_.reset(); }
+  bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
+  /// Waits until no judge computes anything on the GPU. The caller holds it exclusively.
+  bool wait_for_idle_judges();
+
+  bool prepare();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();
   std::optional<CandidateResults> record();
@@ -55,18 +52,19 @@ class GpuJob {
   bool launch_and_judge_once(LaunchSession& session, const Plans& plans,
                              const std::vector<UniqueFd>& outputs);
   void add_figures(CandidateResults recorded);
-  Plans record_baseline();
+  Plans record_reference();
   bool measure(LaunchSession* session, const Plans& plans, const std::vector<UniqueFd>& outputs,
-               Plans baseline);
+               Plans reference);
   void profile(const Plans& plans, const std::vector<UniqueFd>& outputs);
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {});
 
-  const GpuServices& gpu_;
+  GpuContext& gpu_;
+  const LauncherDevice& facts_;
   JobExecution& run_;
-  Judge& judge_;
-  GpuReservation& turn_;
-  const PreparedJob& prepared_;
+  Judge* judge_ = nullptr;  // set by execute()
+  PreparedJob prepared_;    // set by prepare()
+  std::optional<GpuScheduler::Guard> guard_;
 };
 
 }  // namespace assay::sandbox

@@ -14,13 +14,14 @@
 namespace assay::sandbox {
 namespace {
 
-/// What the judge saw of all cases, until one was wrong or the conversation broke.
+/// What the judge saw of the cases, up to the first one that broke the conversation.
 struct Observed {
   std::vector<HostJudged> cases;
-  std::optional<Error> error;  // of the judge itself
+  std::optional<Error> error;  // the judge itself failed
 };
 
-/// Case after case, while the candidate works through them on the other end of `line`.
+/// Has the judge go through the cases, one after the other. The candidate is at the other end of
+/// `line`.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                  const std::vector<bool>& timed, UniqueFd line) {
   Observed observed;
@@ -36,7 +37,7 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
     observed.cases.push_back(std::move(*judged));
     if (observed.cases.back().broken != HostJudged::Broken::no) break;
   }
-  // A candidate that still waits for a round learns that there is none.
+  // A candidate that waits for another round notices the end.
   ::shutdown(line.get(), SHUT_RDWR);
   return observed;
 }
@@ -49,8 +50,8 @@ ErrorKind kind_of(HostJudged::Broken broken) {
   }
 }
 
-/// Where the judge ended the conversation the candidate's end only follows from it, and the verdict
-/// is the judge's.
+/// Returns false if the judge ended the conversation. Then the candidate's error is only a
+/// consequence, and the verdict is the judge's.
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
@@ -86,13 +87,13 @@ HostTier::HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu)
 }
 
 CandidatePool& HostTier::pool() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!pool_) pool_ = std::make_unique<CandidatePool>(config_, spawner_);
   return *pool_;
 }
 
 std::optional<PoolFacts> HostTier::facts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return pool_ ? pool_->facts() : std::nullopt;
 }
 
@@ -110,7 +111,7 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
                             run.job().limits.gpu_memory_bytes};
   std::future<Observed> observing;
-  // The candidate's end must be its alone: then the judge sees when it has died.
+  // Only the candidate may hold its end of the line: then the judge notices its death.
   const auto sent = [&] {
     line->theirs.reset();
     observing = std::async(std::launch::async, [&] {
@@ -126,7 +127,7 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   if (observed.cases.size() != prepared.cases.size() ||
       observed.cases.back().broken != HostJudged::Broken::no) {
     run.fail(ErrorKind::protocol_error,
-             "it said that it was done before the judge had seen all cases");
+             "the candidate reported its end before the judge had seen all cases");
     return std::nullopt;
   }
   return std::move(observed.cases);

@@ -17,12 +17,13 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdSendSignal = 424;
-constexpr std::int64_t kReapMs = 15'000;  // a killed process that had a GPU takes its context down
-                                          // first: seconds where others share the driver
+// A killed process that had a GPU first ends its context. That takes seconds if others use the
+// driver.
+constexpr std::int64_t kReapMs = 15'000;
 constexpr std::size_t kDrainBytes = 64U << 10;
-constexpr int kYieldingNiceness = 6;  // where no cgroup weighs processors
-constexpr int kDrainRounds =
-    64;  // per pipe and pass, so that a flood cannot keep the supervisor from its other duties
+constexpr int kYieldingNiceness = 6;  // if no cgroup weighs processors
+// Reads of one pipe before next() looks at the deadline again.
+constexpr int kDrainRounds = 64;
 
 struct Pipe {
   UniqueFd read_end, write_end;
@@ -36,7 +37,7 @@ Result<Pipe> make_pipe() {
   return made;
 }
 
-/// The process behind a pidfd, as this process's pid namespace numbers it.
+/// Returns the number of a pidfd's process in this process's pid namespace.
 Result<pid_t> pid_behind(int pidfd) {
   const std::string text = read_kernel_file("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::size_t at = text.find("\nPid:");
@@ -109,7 +110,6 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
                            {limits_.memory_bytes, limits_.processes, limits_.cpu_percent, yields},
                            layers);
   if (Status complete = layers.status(); !complete) return complete;
-  // The cgroup is to be reached first: it says so afterwards.
   const ForkRequest request{
       slot_,
       strict,
@@ -129,7 +129,7 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
     layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // One that is gone already lacked another layer, and its last words name that one.
+    // A child that has ended already lacked another layer, and its output names that one.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
@@ -171,7 +171,7 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
-    // Its children may hold the stream open: what it had sent has been read above.
+    // What it had sent has been read above. Its children may still hold the stream open.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
     std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
                                    {out_pipe_.get(), POLLIN, 0},
@@ -199,7 +199,7 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   was_killed_ = !exited();
   ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
   if (group_ > 1) ::kill(-group_, SIGKILL);
-  if (was_killed_) (void)cgroup_.hurry_end();  // where that fails the end comes later
+  if (was_killed_) (void)cgroup_.hurry_end();  // without it the end only comes later
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
   drain();
   return status_;

@@ -1,13 +1,13 @@
-// Candidate: a forked, jailed Python process that serves one job and dies. Parked before the job
-// comes, untrusted from then on.
+// Candidate: a forked, jailed Python process that serves one job and ends. It is parked before the
+// job comes and is untrusted as soon as it has the job.
 //
-//   candidate->send(job, source, fds, deadline);
-//   CandidateEvent event = candidate->next(deadline);      // message, ended, malformed, flood,
-//   timeout or cancelled ExitStatus status = candidate->end();                  // killed if it
-//   still runs; after that nothing of it writes any more
+//   Status sent = candidate->send(job, source, fds, deadline);
+//   CandidateEvent event = candidate->next(deadline);
+//   std::optional<ExitStatus> status = candidate->end();  // kills it if it still runs
 //
-// What it prints is drained all the while and bounded. How it ended is what the zygote's waitid
-// said, never the end of a stream. One thread at a time; killed when destroyed.
+// After end() no process of the candidate writes anything. next() also drains what the candidate
+// prints, up to a bound. Only the zygote's waitid tells how it ended, never the end of a stream.
+// Belongs to one thread at a time. The destructor kills it.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct CandidateEvent {
     message,    // `message`
     ended,      // the process or its stream ended
     malformed,  // it broke the protocol; `text` says how
-    flood,      // it printed more than it may
+    flood,      // it printed more than Limits::output_flood_bytes
     timeout,
     cancelled,
   };
@@ -41,8 +41,8 @@ struct CandidateEvent {
 
 class Candidate {
  public:
-  /// Forks one from the zygote and waits until it is parked. The slot is the caller's to give and
-  /// to take back.
+  /// Forks one from the zygote and waits until it is parked. The caller chooses a free slot, and
+  /// frees it after the candidate's end.
   static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot,
                                                  const Limits& limits, const SandboxConfig& config,
                                                  const Deadline& deadline);
@@ -50,9 +50,9 @@ class Candidate {
 
   int slot() const { return slot_; }
   const Zygote& zygote() const { return *zygote_; }
-  /// Of the job jail and of its cgroup.
+  /// Layers of the job jail and of its cgroup.
   const std::vector<Layer>& layers() const { return layers_; }
-  /// Whether it was parked with limits that suit this job.
+  /// Tells whether it was parked with the limits of this job.
   bool suits(const Limits& limits) const;
   bool alive() const;
 
@@ -60,14 +60,14 @@ class Candidate {
               const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
 
-  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Nothing when the
-  /// zygote cannot say how it ended.
+  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Nothing if the
+  /// zygote cannot tell how it ended.
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
-  /// Whether end() had to kill it.
+  /// Tells whether end() had to kill it.
   bool was_killed() const { return was_killed_; }
-  /// Whether its process is gone, and all of its pid namespace with it.
+  /// Tells whether its process has ended, and with it all of its pid namespace.
   bool exited() const;
-  /// Whether it sent anything that next() has not returned. After end().
+  /// Call after end(). Tells whether it sent anything that next() has not returned.
   bool has_unread();
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }
@@ -87,7 +87,7 @@ class Candidate {
   std::vector<Layer> layers_;
   Cgroup cgroup_;
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
-  pid_t group_ = -1;  // its process group, where no pid namespace takes its children along
+  pid_t group_ = -1;  // its process group, if no pid namespace ends its children with it
   FrameReceiver receiver_{-1};
   OutputRing out_, err_;
   bool ended_ = false, was_killed_ = false;

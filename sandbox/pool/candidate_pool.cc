@@ -11,11 +11,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kPoolSlots = kMaxSlots / 2;
-constexpr int kMaxDeaths = 2;  // of zygotes in a row, before a caller is told
+constexpr int kMaxDeaths = 2;  // zygotes that die in a row before the caller gets an error
 constexpr std::int64_t kParkMs = 15'000;
-constexpr auto kRetryPause = std::chrono::seconds(2);  // after a failure nobody waited for
-constexpr auto kWaitSlice = std::chrono::milliseconds(50);
-constexpr auto kHealthPause = std::chrono::milliseconds(500);
+constexpr auto kRetryPause = std::chrono::seconds(2);          // after a failure, without a caller
+constexpr auto kHealthPause = std::chrono::milliseconds(500);  // between checks of the zygote
 
 }  // namespace
 
@@ -23,53 +22,49 @@ CandidatePool::CandidatePool(const SandboxConfig& config, Spawner& spawner)
     : config_(config), spawner_(spawner), thread_([this] { run(); }) {}
 
 CandidatePool::~CandidatePool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
   shutdown_.request_stop();
-  changed_.notify_all();
   thread_.join();
-  parked_.clear();
 }
 
 std::optional<PoolFacts> CandidatePool::facts() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return facts_;
 }
 
 Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
                                                        const Deadline& deadline) {
-  Lock lock(mutex_);
+  MutexLock lock(mutex_);
   failure_.reset();  // a new caller is worth a new attempt
   changed_.notify_all();
-  while (true) {
-    if (std::unique_ptr<Candidate> candidate = pop_parked()) {
-      changed_.notify_all();
-      if (candidate->suits(limits)) return candidate;
-      parked_.push_front(std::move(candidate));
-      return park(lock, limits, deadline);
-    }
-    if (failure_ || stop_ || deadline.over()) {
-      if (failure_) return fail(*failure_);
-      return deadline.cancelled()
-                 ? fail(ErrorCode::cancelled, "cancelled")
-                 : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");
-    }
-    changed_.wait_for(lock, kWaitSlice);
+  std::unique_ptr<Candidate> candidate;
+  const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
+    return (candidate = pop_parked()) != nullptr || failure_.has_value();
+  };
+  if (!changed_.wait_until(lock, deadline.stop(), deadline.time(), ready)) {
+    return deadline.cancelled()
+               ? fail(ErrorCode::cancelled, "cancelled")
+               : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");
   }
+  if (!candidate) return fail(*failure_);
+  if (candidate->suits(limits)) {
+    changed_.notify_all();
+    return candidate;
+  }
+  parked_.push_front(std::move(candidate));
+  lock.unlock();
+  return park(limits, deadline);
 }
 
 void CandidatePool::give_back(std::unique_ptr<Candidate> candidate) {
   if (!candidate) return;
   const int slot = candidate->slot();
   candidate.reset();
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   used_slots_.erase(slot);
   changed_.notify_all();
 }
 
-/// A live one, or null. Dead ones (their zygote died) are dropped.
+/// Returns a live candidate, or null. Drops those that died with their zygote.
 std::unique_ptr<Candidate> CandidatePool::pop_parked() {
   while (!parked_.empty()) {
     std::unique_ptr<Candidate> candidate = std::move(parked_.front());
@@ -81,7 +76,7 @@ std::unique_ptr<Candidate> CandidatePool::pop_parked() {
 }
 
 std::optional<int> CandidatePool::free_slot() const {
-  // Two pools of one server share no slot: a slot is a user and a control group.
+  // A slot is a user and a control group, so the two pools of one server share none.
   const int first = config_.gpu ? kPoolSlots : 0;
   for (int slot = first; slot < first + kPoolSlots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
@@ -89,31 +84,49 @@ std::optional<int> CandidatePool::free_slot() const {
   return std::nullopt;
 }
 
+bool CandidatePool::lacks_candidates() const {
+  return static_cast<int>(parked_.size()) < std::max(config_.parked_candidates, 1);
+}
+
 void CandidatePool::run() {
-  Lock lock(mutex_);
-  bool swept = sweep_cgroups();
-  while (!stop_) {
-    if (!swept) swept = sweep_cgroups();
-    if (failure_) {
-      changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
-      failure_.reset();
-    } else if (!config_.spawn && (!zygote_ || !zygote_->alive())) {
-      start_zygote(lock);
-    } else if (static_cast<int>(parked_.size()) < std::max(config_.parked_candidates, 1)) {
-      park_one(lock);
-    } else {
-      changed_.wait_for(lock, kHealthPause);
-    }
+  while (const std::optional<Work> work = next_work()) {
+    if (*work == Work::start_zygote)
+      start_zygote();
+    else
+      park_one();
   }
 }
 
-void CandidatePool::start_zygote(Lock& lock) {
-  std::shared_ptr<Zygote> old = std::move(zygote_);
-  lock.unlock();
-  old.reset();
+std::optional<CandidatePool::Work> CandidatePool::next_work() {
+  const std::stop_token stop = shutdown_.get_token();
+  MutexLock lock(mutex_);
+  while (!stop.stop_requested()) {
+    if (!swept_) swept_ = sweep_cgroups();
+    if (failure_) {
+      changed_.wait_for(lock, stop, kRetryPause,
+                        [&]() ASSAY_REQUIRES(mutex_) { return !failure_; });
+      failure_.reset();
+    } else if (!config_.spawn && (!zygote_ || !zygote_->alive())) {
+      return Work::start_zygote;
+    } else if (lacks_candidates()) {
+      return Work::park;
+    } else {
+      changed_.wait_for(lock, stop, kHealthPause,
+                        [&]() ASSAY_REQUIRES(mutex_) { return lacks_candidates(); });
+    }
+  }
+  return std::nullopt;
+}
+
+void CandidatePool::start_zygote() {
+  {
+    MutexLock lock(mutex_);
+    const std::shared_ptr<Zygote> old = std::move(zygote_);
+    lock.unlock();  // the end of a zygote takes a while
+  }
   Result<std::shared_ptr<Zygote>> zygote =
       fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, shutdown_.get_token()));
-  lock.lock();
+  const MutexLock lock(mutex_);
   if (zygote)
     zygote_ = std::move(*zygote);
   else
@@ -121,7 +134,7 @@ void CandidatePool::start_zygote(Lock& lock) {
   changed_.notify_all();
 }
 
-/// A new one, with every layer that is asked for.
+/// Starts a zygote. Under strict isolation it has every layer.
 Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& deadline) {
   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
   if (!zygote) return fail(zygote.error());
@@ -134,14 +147,16 @@ Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& dead
   return std::shared_ptr<Zygote>(std::move(*zygote));
 }
 
-void CandidatePool::park_one(Lock& lock) {
+void CandidatePool::park_one() {
   const std::int64_t wait_ms = kParkMs + (config_.spawn ? config_.zygote_ready_ms : 0);
   Result<std::unique_ptr<Candidate>> candidate =
-      park(lock, config_.job_limits, Deadline::after_ms(wait_ms, shutdown_.get_token()));
+      park(config_.job_limits, Deadline::after_ms(wait_ms, shutdown_.get_token()));
+  const MutexLock lock(mutex_);
   if (!candidate) {
-    // A zygote that died meanwhile is started again first; one that dies whenever it forks is a
-    // failure.
-    if (config_.spawn || zygote_->alive() || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
+    // A zygote that died meanwhile is started again first. Only one that dies at every fork is an
+    // error.
+    const bool zygote_lives = zygote_ && zygote_->alive();
+    if (config_.spawn || zygote_lives || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
   } else {
     deaths_ = 0;
     if (!facts_) {
@@ -155,24 +170,29 @@ void CandidatePool::park_one(Lock& lock) {
   changed_.notify_all();
 }
 
-/// Forks one without holding the lock meanwhile.
-Result<std::unique_ptr<Candidate>> CandidatePool::park(Lock& lock, const Limits& limits,
+/// Forks one, without the lock while the fork takes place.
+Result<std::unique_ptr<Candidate>> CandidatePool::park(const Limits& limits,
                                                        const Deadline& deadline) {
-  const std::optional<int> slot = free_slot();
-  if (!slot)
-    return fail(ErrorCode::resource_exhausted,
-                "all " + std::to_string(kPoolSlots) + " slots are in use");
-  if (!zygote_ && !config_.spawn)
-    return fail(ErrorCode::unavailable, "the zygote is being restarted");
-  used_slots_.insert(*slot);
-  Result<std::shared_ptr<Zygote>> zygote = zygote_;
-  lock.unlock();
+  std::optional<int> slot;
+  Result<std::shared_ptr<Zygote>> zygote;
+  {
+    const MutexLock lock(mutex_);
+    slot = free_slot();
+    if (!slot)
+      return fail(ErrorCode::resource_exhausted,
+                  "all " + std::to_string(kPoolSlots) + " slots are in use");
+    if (!zygote_ && !config_.spawn)
+      return fail(ErrorCode::unavailable, "the zygote is being restarted");
+    used_slots_.insert(*slot);
+    zygote = zygote_;
+  }
   if (config_.spawn) zygote = fresh_zygote(deadline);
   Result<std::unique_ptr<Candidate>> candidate =
       zygote ? Candidate::park(std::move(*zygote), *slot, limits, config_, deadline)
              : fail(zygote.error());
-  lock.lock();
-  if (!candidate) used_slots_.erase(*slot);
+  if (candidate) return candidate;
+  const MutexLock lock(mutex_);
+  used_slots_.erase(*slot);
   return candidate;
 }
 

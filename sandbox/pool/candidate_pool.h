@@ -1,19 +1,17 @@
-// CandidatePool: candidates parked ahead of the jobs, so that a job starts in microseconds. Owns
-// the zygote and restarts it when it dies. With `config.spawn` each candidate is forked from a
-// zygote of its own, a fresh process, instead.
+// CandidatePool keeps candidates parked ahead of the jobs, so that a job starts in microseconds. It
+// owns the zygote and restarts it when it dies. With `config.spawn` it forks each candidate from a
+// zygote of its own, a new process.
 //
-//   Pool pool(config, spawner);                                    // returns at once; warms up
-//   behind Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
+//   CandidatePool pool(config, spawner);  // returns at once; a thread parks candidates
+//   Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
 //   ...
-//   pool.give_back(std::move(*candidate));                         // its slot is free again
+//   pool.give_back(std::move(*candidate));  // its slot is free again
 //
-// Thread-safe. One thread refills it.
+// Thread-safe. One thread of the pool parks the candidates.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <stop_token>
@@ -21,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/job/config.h"
 #include "sandbox/pool/candidate.h"
@@ -39,36 +38,39 @@ class CandidatePool {
   CandidatePool(const CandidatePool&) = delete;
   CandidatePool& operator=(const CandidatePool&) = delete;
 
-  /// A parked candidate, or one forked for these limits. Errors: unavailable (the zygote does not
-  /// start; the message says why), resource_exhausted (deadline), cancelled.
+  /// Returns a parked candidate, or one forked for these limits. Errors: unavailable (the zygote
+  /// does not start; the message says why), resource_exhausted (deadline), cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
-  /// Known once the first candidate has parked.
+  /// Nothing until the first candidate has parked.
   std::optional<PoolFacts> facts() const;
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  enum class Work { start_zygote, park };
   void run();
-  void start_zygote(Lock& lock);
+  /// Waits until there is something to do. Nothing: the pool ends.
+  std::optional<Work> next_work();
+  void start_zygote();
   Result<std::shared_ptr<Zygote>> fresh_zygote(const Deadline& deadline);
-  void park_one(Lock& lock);
-  Result<std::unique_ptr<Candidate>> park(Lock& lock, const Limits& limits,
-                                          const Deadline& deadline);
-  std::unique_ptr<Candidate> pop_parked();
-  std::optional<int> free_slot() const;
+  void park_one();
+  Result<std::unique_ptr<Candidate>> park(const Limits& limits, const Deadline& deadline);
+  bool lacks_candidates() const ASSAY_REQUIRES(mutex_);
+  std::unique_ptr<Candidate> pop_parked() ASSAY_REQUIRES(mutex_);
+  std::optional<int> free_slot() const ASSAY_REQUIRES(mutex_);
 
   const SandboxConfig config_;
   Spawner& spawner_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::shared_ptr<Zygote> zygote_;
-  std::deque<std::unique_ptr<Candidate>> parked_;
-  std::set<int> used_slots_;
-  std::optional<Error> failure_;  // of the last attempt; cleared by the next success
-  std::optional<PoolFacts> facts_;
-  int deaths_ = 0;  // of zygotes since a candidate parked
-  bool stop_ = false;
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::shared_ptr<Zygote> zygote_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<Candidate>> parked_ ASSAY_GUARDED_BY(mutex_);
+  std::set<int> used_slots_ ASSAY_GUARDED_BY(mutex_);
+  /// The error of the last attempt. A success or a new caller of take() clears it.
+  std::optional<Error> failure_ ASSAY_GUARDED_BY(mutex_);
+  std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
+  int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;  // of zygotes since a candidate parked
+  bool swept_ = false;  // the thread's own: control groups of dead supervisors are removed
   std::stop_source shutdown_;
   std::thread thread_;
 };

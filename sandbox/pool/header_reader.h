@@ -1,10 +1,9 @@
-// HeaderReader takes typed fields out of a frame's header and remembers the first one that is not
-// as it should be.
+// HeaderReader takes typed fields out of a frame's header and remembers the first invalid one.
 //
 //   HeaderReader in(frame.header, "prepared");
 //   message.job = in.text("job");
-//   if (Status read = in.status(); !read) return fail(read.error());     // "prepared: `job` is
-//   missing"
+//   // For example "prepared: `job` is missing".
+//   if (Status read = in.status(); !read) return fail(read.error());
 //
 // The header may come from a hostile process: wrong types and ranges are errors, never conversions.
 // Not thread-safe.
@@ -22,8 +21,8 @@ namespace assay::sandbox {
 
 class HeaderReader {
  public:
-  /// The longest text that a field may hold: texts are quoted in messages, kept and sent on, each
-  /// time a little longer.
+  /// The longest text of a field. Texts are quoted in messages, stored and sent on, and each time
+  /// they get a little longer.
   static constexpr std::size_t kMaxTextBytes = 64U << 10;
 
   HeaderReader(const nlohmann::json& object, std::string where);
@@ -41,14 +40,14 @@ class HeaderReader {
   /// At most `most` entries.
   std::vector<std::int64_t> integers(const char* name, std::size_t most);
   std::vector<std::string> texts(const char* name, std::size_t most);
-  /// The entries of a list of at most `most`; empty after an error.
+  /// Returns the entries of a list of at most `most`. Empty after an error.
   std::vector<nlohmann::json> list(const char* name, std::size_t most);
   /// Null when absent or null.
   const nlohmann::json* optional_object(const char* name);
   bool has(const char* name) const;
 
   void reject(const std::string& what);
-  /// An error of another reader becomes this one's.
+  /// Takes over the error of another reader.
   void merge(const HeaderReader& other);
   Status status() const;
 

@@ -7,7 +7,6 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::int64_t kStartMs = 120'000;
-constexpr auto kLockSlice = std::chrono::milliseconds(50);
 
 std::string log_name(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
@@ -32,19 +31,9 @@ Judge::~Judge() {
   warm_up_.join();
 }
 
-Result<std::unique_lock<std::timed_mutex>> Judge::lock(const Deadline& deadline) {
-  std::unique_lock<std::timed_mutex> guard(mutex_, std::defer_lock);
-  while (!guard.try_lock_for(kLockSlice)) {
-    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
-    if (deadline.expired())
-      return fail(ErrorCode::resource_exhausted, "the judge was busy for all of the time allowed");
-  }
-  return guard;
-}
-
 Result<JudgeReady> Judge::ready(const Deadline& deadline) {
-  const auto guard = lock(deadline);
-  if (!guard) return fail(guard.error());
+  const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
+  if (!turn) return fail(turn.error());
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
   return *ready_;
 }
@@ -81,8 +70,8 @@ Status Judge::ensure_started(const Deadline& deadline) {
 Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& fds,
                          const std::string& job, const std::string& case_id,
                          const Deadline& deadline) {
-  const auto guard = lock(deadline);
-  if (!guard) return fail(guard.error());
+  const Result<FifoSemaphore::Slot> turn = turn_.acquire(deadline);
+  if (!turn) return fail(turn.error());
   if (Status started = ensure_started(deadline); !started) return fail(started.error());
   if (Status sent = send_frame(socket_.get(), request, {}, fds, deadline); !sent) {
     stop();
@@ -91,8 +80,8 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
   while (true) {
     Result<Frame> reply = receive_frame(socket_.get(), deadline);
     if (!reply) {
-      // A cancelled request is answered later, and that answer skipped; a judge that misses a
-      // deadline or breaks off is started again.
+      // The answer to a cancelled request comes later and is skipped. A judge that misses a
+      // deadline or ends is started again.
       if (reply.error().code != ErrorCode::cancelled) {
         const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
         stop();
@@ -104,7 +93,7 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
     if (!answers(*reply, job, case_id)) continue;
     if (reply->type() == "judge_error") {
       const JudgeComplaint complaint = parse_judge_error(*reply);
-      if (complaint.lost) stop();  // the next request finds a new one
+      if (complaint.lost) stop();  // the next request starts a new process
       return fail(complaint.lost ? ErrorCode::unavailable : ErrorCode::internal, complaint.message);
     }
     return reply;
@@ -114,7 +103,7 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
 Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
   Result<Frame> reply =
       ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
-  // Perhaps an earlier job's operator broke the context, and this one is the first to see it.
+  // An earlier job's operator may have broken the context, and this job is the first to notice.
   if (!reply && reply.error().code == ErrorCode::unavailable)
     reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
@@ -201,9 +190,10 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 }
 
 void Judge::release(const std::string& job) {
-  const auto guard = lock(Deadline::after_ms(kStartMs, shutdown_.get_token()));
-  // A judge that is gone has nothing to forget.
-  if (guard && socket_)
+  const Result<FifoSemaphore::Slot> turn =
+      turn_.acquire(Deadline::after_ms(kStartMs, shutdown_.get_token()));
+  // A process that ended has nothing to forget.
+  if (turn && socket_)
     send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
 }
 

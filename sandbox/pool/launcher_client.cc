@@ -2,28 +2,28 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
 #include <set>
 #include <utility>
 
+#include "base/mutex.h"
 #include "sandbox/jail/mutation.h"
 #include "sandbox/pool/ncu_words.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kReportBytes = 4 << 20;  // of a profiler
-constexpr std::size_t kStartWordsBytes = 2'000,
-                      kEndWordsBytes = 500;  // of what a launcher without a profiler said
-constexpr unsigned kLogs = 8;           // that are kept at least; as many more as launchers live
-constexpr std::int64_t kEndMs = 1'000;  // from the end of its stream to its own
+constexpr std::size_t kReportBytes = 4 << 20;  // the longest report of a profiler
+// How much of a launcher's log an error message quotes, when it does not start and when it ends.
+constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;
+constexpr unsigned kLogs = 8;           // the least number of log files
+constexpr std::int64_t kEndMs = 1'000;  // from the end of its stream to the end of the process
 
-/// Of log files. One that a launcher writes to is nobody else's, however long it lives; else the
-/// oldest is overwritten.
+/// Deals out the numbers of log files. A launcher that lives has its file to itself. Otherwise the
+/// oldest file is overwritten.
 class LogNumbers {
  public:
   unsigned take() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const unsigned count = std::max(kLogs, static_cast<unsigned>(taken_.size()) + 1);
     do next_ = (next_ + 1) % count;
     while (taken_.count(next_) > 0);
@@ -31,19 +31,19 @@ class LogNumbers {
     return next_;
   }
   void give_back(unsigned number) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     taken_.erase(number);
   }
 
  private:
-  std::mutex mutex_;
-  std::set<unsigned> taken_;
-  unsigned next_ = 0;
+  Mutex mutex_;
+  std::set<unsigned> taken_ ASSAY_GUARDED_BY(mutex_);
+  unsigned next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
 LogNumbers& log_numbers() {
-  static LogNumbers& numbers =
-      *new LogNumbers;  // never destroyed: launchers may live until after the end of main
+  // Never destroyed: a launcher may live until after the end of main.
+  static LogNumbers& numbers = *new LogNumbers;
   return numbers;
 }
 

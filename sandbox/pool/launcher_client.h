@@ -1,11 +1,11 @@
-// LauncherClient: one assay-launcher process, which performs launch plans on one GPU: of one graded
-// submission, of one run, or of oracles.
+// LauncherClient: one assay-launcher process, which performs launch plans on one GPU. The plans are
+// those of one graded submission, of one run, or of references (LauncherPool).
 //
-//   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(config, spawner, 0,
-//   "cuda", deadline); Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds,
-//   deadline);
+//   Result<std::unique_ptr<LauncherClient>> launcher =
+//       LauncherClient::start(config, spawner, 0, "cuda", deadline);
+//   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);
 //
-// Belongs to one thread. Its end kills the process and waits until it is gone.
+// Belongs to one thread. The destructor kills the process and waits for its end.
 #pragma once
 
 #include <functional>
@@ -38,9 +38,9 @@ class LauncherClient {
                                                        const std::string& ncu = "");
 
   const LauncherDevice& device() const { return device_; }
-  /// How many it was asked for.
+  /// The number of calls of launch().
   int launches() const { return launches_; }
-  /// What the nursery knows it by: how many faults of the device came before it.
+  /// The number of device faults before its start. LauncherPool sets it.
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
@@ -49,23 +49,23 @@ class LauncherClient {
   pid_t pid() const { return process_.pid(); }
   ~LauncherClient();
   const std::string& log() const { return log_; }
-  /// With what it started, which is what a profiler runs.
+  /// Kills the process and those that it started: a profiler starts the launcher.
   void kill() { process_.kill_group(); }
   /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed),
-  /// unavailable (it died; the message says how), corrupt. `stage_next_inputs`, with a request that
-  /// says so: puts other inputs in place once everything but the samples is done; its error ends
-  /// the launcher and is returned.
+  /// unavailable (it died; the message says how), corrupt. If the request has `stage_next_inputs`,
+  /// the function of that name is called before the samples, to put other inputs in place. Its
+  /// error ends the launcher and is returned.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
                                const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
-  /// Lets it come to its end and returns what it wrote to standard output and error, the end of it:
-  /// a profiler's report. Errors: resource_exhausted.
+  /// Waits until it ends by itself and returns the tail of its log, which holds a profiler's
+  /// report. Errors: resource_exhausted, cancelled.
   Result<std::string> finish(const Deadline& deadline);
 
  private:
-  /// ": " and the last `bytes` of what it said, under a profiler ncu_words; or nothing.
+  /// Returns ": " and the last `bytes` of its log, or nothing. With a profiler: its ncu_words().
   std::string last_words(std::size_t bytes) const;
-  /// Its exit status, when `error` means that it ended.
+  /// Describes its exit status if `error` means that it ended; else returns the error's message.
   std::string how_it_ended(const Error& error);
 
   Process process_;

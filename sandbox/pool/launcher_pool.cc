@@ -12,9 +12,6 @@ namespace {
 constexpr int kThreads = 3;  // a context takes longer to make than most recordings
 constexpr std::int64_t kStartMs = 30'000;
 constexpr auto kRetryPause = std::chrono::seconds(2);
-constexpr auto kWaitSlice = std::chrono::milliseconds(50);
-constexpr auto kIdleSlice =
-    std::chrono::seconds(1);  // between looks for launchers that nobody asks for
 
 }  // namespace
 
@@ -25,52 +22,43 @@ LauncherPool::LauncherPool(const SandboxConfig& config, Spawner& spawner, int de
 }
 
 LauncherPool::~LauncherPool() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
   shutdown_.request_stop();
-  changed_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
 std::optional<LauncherDevice> LauncherPool::device() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return device_;
 }
 
 template <class Done>
-Status LauncherPool::wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline,
-                                Done done) {
-  while (!done()) {
-    if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
-    if (deadline.expired() || stop_)
-      return fail(ErrorCode::resource_exhausted,
-                  "the launchers were busy for all of the time allowed");
-    changed_.wait_for(lock, kWaitSlice);
-  }
-  return {};
+Status LauncherPool::wait_until(MutexLock& lock, const Deadline& deadline, Done done) {
+  if (changed_.wait_until(lock, deadline.stop(), deadline.time(), done)) return {};
+  if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
+  return fail(ErrorCode::resource_exhausted, "the launchers were busy for all of the time allowed");
 }
 
 Result<LauncherDevice> LauncherPool::ready(const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
+  if (device_) return *device_;
   failure_.reset();
   const int before = attempts_;
   changed_.notify_all();
-  if (Status up = wait_until(lock, deadline, [&] { return device_ || failed_since(before); }); !up)
-    return fail(up.error());
+  const auto known = [&]() ASSAY_REQUIRES(mutex_) { return device_ || failed_since(before); };
+  if (Status up = wait_until(lock, deadline, known); !up) return fail(up.error());
   if (!device_) return fail(failure_->error);
   return *device_;
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   failure_.reset();
   const int before = attempts_;
   ++waiting_;
   changed_.notify_all();
-  const Status parked = wait_until(lock, deadline, [&] {
-    std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
+  const Status parked = wait_until(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
+    const auto dead = std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
+    if (dead > 0) changed_.notify_all();  // another one has to be started
     return !parked_.empty() || failed_since(before);
   });
   --waiting_;
@@ -78,17 +66,13 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadl
   if (parked_.empty()) return fail(failure_->error);
   std::unique_ptr<LauncherClient> taken = std::move(parked_.front());
   parked_.pop_front();
-  ++in_use_;
   return taken;
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(const Deadline& deadline) {
   {
-    const std::lock_guard lock(mutex_);
-    if (kept_ && kept_->alive()) {
-      ++in_use_;
-      return std::move(kept_);
-    }
+    const MutexLock lock(mutex_);
+    if (kept_ && kept_->alive()) return std::move(kept_);
     if (kept_) retired_.push_back(std::move(kept_));
   }
   return take(deadline);
@@ -96,29 +80,26 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_oracle(const Dead
 
 void LauncherPool::keep(std::unique_ptr<LauncherClient> used) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!kept_ && may_keep(*used)) {
       kept_ = std::move(used);
-      --in_use_;
+      changed_.notify_all();
+      return;
     }
   }
-  if (used)
-    discard(std::move(used));
-  else
-    changed_.notify_all();
+  discard(std::move(used));
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::string& run,
                                                                    const Deadline& deadline) {
   {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const OfRun& one) {
+    const MutexLock lock(mutex_);
+    const auto found = std::find_if(of_runs_.rbegin(), of_runs_.rend(), [&](const KeptForRun& one) {
       return one.run == run && one.launcher->alive();
     });
     if (found != of_runs_.rend()) {
       std::unique_ptr<LauncherClient> taken = std::move(found->launcher);
       of_runs_.erase(std::next(found).base());
-      ++in_use_;
       return taken;
     }
   }
@@ -127,31 +108,30 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take_for_run(const std::st
 
 void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (may_keep(*used)) {
       of_runs_.push_back({run, std::move(used), std::chrono::steady_clock::now()});
-      --in_use_;
       end_kept_for_runs(static_cast<std::size_t>(std::max(config_.kept_launchers, 0)));
+      changed_.notify_all();
+      return;
     }
   }
-  if (used)
-    discard(std::move(used));
-  else
-    changed_.notify_all();
+  discard(std::move(used));
 }
 
 Status LauncherPool::end_those_of_runs(const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   end_kept_for_runs(0);
   changed_.notify_all();
-  return wait_until(lock, deadline, [&] { return ending_ == 0 && retired_.empty(); });
+  return wait_until(lock, deadline,
+                    [&]() ASSAY_REQUIRES(mutex_) { return ending_ == 0 && retired_.empty(); });
 }
 
 bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
-/// All but the `most` that were used last.
+/// Ends all but the `most` that were used last.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
   while (of_runs_.size() > most) {
     of_runs_.front().launcher->kill();
@@ -160,46 +140,42 @@ void LauncherPool::end_kept_for_runs(std::size_t most) {
   }
 }
 
-void LauncherPool::end_forgotten() {
+/// Ends those that were unused for config.kept_launcher_ms.
+void LauncherPool::end_expired() {
   const auto now = std::chrono::steady_clock::now();
-  const auto remembered = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const OfRun& one) {
+  const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
     return now - one.since < std::chrono::milliseconds(config_.kept_launcher_ms);
   });
-  end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - remembered));
+  end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
 }
 
 void LauncherPool::discard(std::unique_ptr<LauncherClient> used) {
   used->kill();
-  {
-    const std::lock_guard lock(mutex_);
-    retired_.push_back(std::move(used));
-    --in_use_;
-  }
+  const MutexLock lock(mutex_);
+  retired_.push_back(std::move(used));
   changed_.notify_all();
 }
 
 void LauncherPool::invalidate_idle() {
-  {
-    const std::lock_guard lock(mutex_);
-    ++faults_;
-    if (kept_) parked_.push_back(std::move(kept_));
-    for (std::unique_ptr<LauncherClient>& one : parked_) {
-      one->kill();
-      retired_.push_back(std::move(one));
-    }
-    parked_.clear();
-    end_kept_for_runs(0);
+  const MutexLock lock(mutex_);
+  ++faults_;
+  if (kept_) parked_.push_back(std::move(kept_));
+  for (std::unique_ptr<LauncherClient>& one : parked_) {
+    one->kill();
+    retired_.push_back(std::move(one));
   }
+  parked_.clear();
+  end_kept_for_runs(0);
   changed_.notify_all();
 }
 
 std::optional<std::string> LauncherPool::last_start_error() const {
-  const std::lock_guard lock(mutex_);
-  return sickness_;
+  const MutexLock lock(mutex_);
+  return last_start_error_;
 }
 
-/// Whether a start has failed that began when `before` others had begun; one that was on its way
-/// already says nothing of the device as it is now.
+/// Tells whether a start has failed that began when `before` others had begun. A start that began
+/// earlier tells nothing about the device of now.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }
@@ -210,52 +186,67 @@ bool LauncherPool::wants_more() const {
   return starting_ == 0 && coming < std::max(config_.parked_launchers, 1);
 }
 
-void LauncherPool::start_one(std::unique_lock<std::mutex>& lock) {
-  const int faults = faults_, attempt = attempts_++;
-  lock.unlock();
+void LauncherPool::run() {
+  while (std::optional<Work> work = next_work())
+    std::visit([this](auto& one) { perform(std::move(one)); }, *work);
+}
+
+std::optional<LauncherPool::Work> LauncherPool::next_work() {
+  const std::stop_token stop = shutdown_.get_token();
+  MutexLock lock(mutex_);
+  const auto has_work = [&]() ASSAY_REQUIRES(mutex_) {
+    return failure_ || wants_more() || !retired_.empty();
+  };
+  while (!stop.stop_requested()) {
+    if (failure_) {
+      changed_.wait_for(lock, stop, kRetryPause,
+                        [&]() ASSAY_REQUIRES(mutex_) { return !failure_; });
+      failure_.reset();
+      changed_.notify_all();
+    } else if (wants_more()) {
+      ++starting_;
+      return Start{attempts_++, faults_};
+    } else if (!retired_.empty()) {
+      ++ending_;
+      return End{std::exchange(retired_, {})};
+    } else if (of_runs_.empty()) {
+      changed_.wait(lock, stop,
+                    [&]() ASSAY_REQUIRES(mutex_) { return has_work() || !of_runs_.empty(); });
+    } else {
+      const auto expiry =
+          of_runs_.front().since + std::chrono::milliseconds(config_.kept_launcher_ms);
+      changed_.wait_until(lock, stop, expiry, has_work);
+      end_expired();
+    }
+  }
+  return std::nullopt;
+}
+
+void LauncherPool::perform(Start start) {
   Result<std::unique_ptr<LauncherClient>> started =
       LauncherClient::start(config_, spawner_, device_index_, driver_,
                             Deadline::after_ms(kStartMs, shutdown_.get_token()));
-  lock.lock();
+  const MutexLock lock(mutex_);
+  --starting_;
   if (started) {
     device_ = (*started)->device();
-    const bool trusted = faults == faults_;  // else it may have looked before the fault
-    (*started)->set_faults_before(faults);
+    // A launcher may have checked the device before the last fault.
+    const bool trusted = start.faults_before == faults_;
+    (*started)->set_faults_before(start.faults_before);
     (trusted ? parked_ : retired_).push_back(std::move(*started));
-    if (trusted) sickness_.reset();
+    if (trusted) last_start_error_.reset();
   } else {
-    failure_ = Failure{started.error(), attempt};
-    sickness_ = started.error().message;
+    failure_ = Failure{started.error(), start.attempt};
+    last_start_error_ = started.error().message;
   }
+  changed_.notify_all();
 }
 
-void LauncherPool::run() {
-  std::unique_lock lock(mutex_);
-  while (!stop_) {
-    if (failure_) {
-      changed_.wait_for(lock, kRetryPause, [&] { return stop_ || !failure_; });
-      failure_.reset();
-    } else if (wants_more()) {
-      ++starting_;
-      start_one(lock);
-      --starting_;
-    } else if (!retired_.empty()) {
-      ++ending_;
-      std::deque<std::unique_ptr<LauncherClient>> over = std::exchange(retired_, {});
-      lock.unlock();
-      over.clear();  // waits for their end
-      lock.lock();
-      --ending_;
-    } else if (!of_runs_.empty()) {
-      changed_.wait_for(lock, kIdleSlice);
-      end_forgotten();
-      continue;
-    } else {
-      changed_.wait(lock);
-      continue;
-    }
-    changed_.notify_all();
-  }
+void LauncherPool::perform(End end) {
+  end.launchers.clear();  // waits for their end
+  const MutexLock lock(mutex_);
+  --ending_;
+  changed_.notify_all();
 }
 
 }  // namespace assay::sandbox

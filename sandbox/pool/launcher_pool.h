@@ -1,39 +1,41 @@
-// LauncherPool: launchers parked with their device context made, so that no submission waits for
-// one; and the end of those that were used.
+// LauncherPool keeps launchers parked, with their device context made, so that no submission waits
+// for one. It also ends the launchers that were used.
 //
-//   LauncherNursery launchers(config, spawner, 0);
+//   LauncherPool launchers(config, spawner, 0);
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
 //   ...
-//   launchers.discard(std::move(*launcher));         // never used again; returns at once
+//   launchers.discard(std::move(*launcher));  // never used again; returns at once
 //
-//   launcher = launchers.take_for_oracle(deadline); // the one that was kept, if there is one
-//   launchers.keep(std::move(*launcher));           // for the next oracle
+//   launcher = launchers.take_for_oracle(deadline);  // the kept one, if there is one
+//   launchers.keep(std::move(*launcher));            // for the next reference
 //
-//   launcher = launchers.take_for_run("run_1", deadline);       // one that this run has used
-//   before, if there is one launchers.keep_for_run("run_1", std::move(*launcher));      // for its
-//   next test or profile
+//   launcher = launchers.take_for_run("run_1", deadline);  // one that this run has used before
+//   launchers.keep_for_run("run_1", std::move(*launcher));  // for its next test or profile
 //
-// Making a context keeps the driver busy for a fifth of a second, one at a time for the whole
-// machine: so one launcher is started after the other, unless somebody waits. Whoever is being
-// timed meanwhile loses a sample now and then, which no median shows, and his calls of the driver
-// take a little longer (measurements/beside_starts.py has both). Oracles are ours: they need no
-// context of their own each, which would be every other context of those who are graded. And what a
-// run tests and profiles is its own affair: only a grade, which counts, gets a context that nothing
-// else has been in. Thread-safe.
+// Who shares a launcher: a grade gets a launcher that has performed nothing else. Tests and
+// profiles of one run may share one, because they count for nothing. The references of operators
+// are trusted and share one too; otherwise every other context would be made for a reference.
+//
+// Starting a launcher keeps the driver busy for a fifth of a second, one start at a time for the
+// whole machine. So the pool starts one after the other unless a caller waits. A start while
+// another job is timed costs that job an occasional outlier, which the median hides, and slightly
+// slower driver calls (measured in measurements/beside_starts.py).
+//
+// Thread-safe.
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <variant>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/pool/launcher_client.h"
 
@@ -41,86 +43,98 @@ namespace assay::sandbox {
 
 class LauncherPool {
  public:
-  /// Of one that is kept, for oracles or for a run: some fifty graded submissions. Whatever a
-  /// driver may leave behind ends with the context.
+  /// The launches after which a kept launcher ends: about fifty graded submissions. The driver may
+  /// leave things behind in a context, and they end with it.
   static constexpr int kMostKeptLaunches = 1'000;
 
-  /// Starts parking `config.parked_launchers` of them. `driver`: "cuda", or "fake" for tests.
+  /// Starts to park `config.parked_launchers` launchers. `driver`: "cuda", or "fake" for tests.
   LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
                std::string driver = "cuda");
   ~LauncherPool();
   LauncherPool(const LauncherPool&) = delete;
   LauncherPool& operator=(const LauncherPool&) = delete;
 
-  /// Waits until the first one is parked and tells the device's facts.
+  /// Waits until the first launcher is parked and returns the facts of the device.
   Result<LauncherDevice> ready(const Deadline& deadline);
-  /// One that nobody used. Each one that is taken must be retired, or kept.
+  /// Returns an unused launcher. The caller discards or keeps each launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// For plans of our own: one that has performed nothing else.
+  /// Returns a launcher that has performed references only.
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
-  /// Kills it; its context ends behind the caller.
+  /// Kills it and returns at once. A thread of the pool waits for the end of its context.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Of one that was taken for an oracle and did all that it was asked for. Retires it when one is
-  /// kept already, or after kMostKeptLaunches.
+  /// Keeps a launcher of take_for_oracle() that did everything it was asked to do. Discards it if
+  /// one is kept already, or after kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
-  /// For a test or a profile of `run`: one that only plans of that run have been in, else a new
-  /// one.
+  /// For a test or a profile of `run`: returns a launcher that has performed plans of this run
+  /// only, or an unused one.
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
-  /// Of one that was taken for `run` and is well. It ends after config.kept_launcher_ms that nobody
-  /// asked for it, when more than config.kept_launchers are kept, the oldest first, or after
-  /// kMostKeptLaunches.
+  /// Keeps a launcher of take_for_run() that works. It ends when it is unused for
+  /// config.kept_launcher_ms, after kMostKeptLaunches, or as the oldest when more than
+  /// config.kept_launchers are kept.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
-  /// Ends those that are kept for runs, whose memory somebody needs, and waits for that.
+  /// Ends the launchers that are kept for runs, to free their memory, and waits for that.
   Status end_those_of_runs(const Deadline& deadline);
-  /// After a fault of the device: those that are parked or kept are not handed out any more. Each
-  /// new one checks its device before it is ready.
+  /// After a fault of the device: ends the launchers that are parked or kept. Each new one checks
+  /// its device before it is ready.
   void invalidate_idle();
-  /// Why no launcher of this device became ready, the last time that one was started; nothing while
-  /// the device is well.
+  /// The error of the last start, if it failed. Nothing while the device is well.
   std::optional<std::string> last_start_error() const;
-  /// Facts of the device, once known.
+  /// The facts of the device, once they are known.
   std::optional<LauncherDevice> device() const;
 
  private:
+  struct Start {
+    int attempt, faults_before;
+  };
+  struct End {
+    std::deque<std::unique_ptr<LauncherClient>> launchers;
+  };
+  using Work = std::variant<Start, End>;
+  struct KeptForRun {
+    std::string run;
+    std::unique_ptr<LauncherClient> launcher;
+    std::chrono::steady_clock::time_point since;
+  };
+  struct Failure {
+    Error error;
+    int attempt;
+  };
+
   void run();
-  void start_one(std::unique_lock<std::mutex>& lock);
-  // With mutex_ held:
-  bool may_keep(const LauncherClient& used) const;
-  void end_kept_for_runs(std::size_t most);
-  void end_forgotten();
-  bool failed_since(int before) const;
-  bool wants_more() const;
-  /// Waits until `done` (mutex_ held). Errors: cancelled, resource_exhausted.
+  /// Waits until there is something to do. Nothing: the pool ends.
+  std::optional<Work> next_work();
+  void perform(Start start);
+  void perform(End end);
+  /// Waits until `done`. Errors: cancelled, resource_exhausted.
   template <class Done>
-  Status wait_until(std::unique_lock<std::mutex>& lock, const Deadline& deadline, Done done);
+  Status wait_until(MutexLock& lock, const Deadline& deadline, Done done) ASSAY_REQUIRES(mutex_);
+  bool may_keep(const LauncherClient& used) const ASSAY_REQUIRES(mutex_);
+  void end_kept_for_runs(std::size_t most) ASSAY_REQUIRES(mutex_);
+  void end_expired() ASSAY_REQUIRES(mutex_);
+  bool failed_since(int before) const ASSAY_REQUIRES(mutex_);
+  bool wants_more() const ASSAY_REQUIRES(mutex_);
 
   const SandboxConfig config_;
   Spawner& spawner_;
   const int device_index_;
   const std::string driver_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::unique_ptr<LauncherClient>> parked_, retired_;
-  std::unique_ptr<LauncherClient> kept_;
-  struct OfRun {
-    std::string run;
-    std::unique_ptr<LauncherClient> launcher;
-    std::chrono::steady_clock::time_point since;
-  };
-  std::deque<OfRun> of_runs_;  // the one that was used last is the last
-  std::optional<LauncherDevice> device_;
-  struct Failure {
-    Error error;
-    int attempt;
-  };
-  std::optional<Failure> failure_;  // of the last attempt; cleared by whoever comes next
-  int attempts_ = 0;
-  std::optional<std::string> sickness_;
-  int in_use_ = 0, waiting_ = 0;
-  int starting_ = 0, ending_ = 0;
-  int faults_ = 0;  // how often the parked ones were given up
-  bool stop_ = false;
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);  // killed
+  std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);                 // for references
+  std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // the last used one is the last
+  std::optional<LauncherDevice> device_ ASSAY_GUARDED_BY(mutex_);
+  /// Of the last attempt. The next caller clears it.
+  std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
+  /// Of the last attempt. The next success clears it.
+  std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
+  int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // starts that have begun
+  int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // callers of take()
+  int starting_ ASSAY_GUARDED_BY(mutex_) = 0;
+  int ending_ ASSAY_GUARDED_BY(mutex_) = 0;
+  int faults_ ASSAY_GUARDED_BY(mutex_) = 0;  // calls of invalidate_idle()
   std::stop_source shutdown_;
   std::vector<std::thread> threads_;  // each starts or ends one launcher at a time
 };

@@ -1,9 +1,9 @@
-// What Nsight Compute said besides its report, for the message of a failure: on a machine far away
-// it is all that there is to find the reason by.
+// Extracts what Nsight Compute printed besides its report, for an error message: on a remote
+// machine nothing else tells the reason of a failure.
 //
 //   fail(ErrorCode::unavailable, "ncu gave no report: " + ncu_words(log));
 //
-// Pure function, for text of any content.
+// Pure function. The text may have any content.
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,9 @@ namespace assay::sandbox {
 
 inline constexpr std::size_t kNcuWordsBytes = 1'500;
 
-/// One line of at most kNcuWordsBytes, the lines of `log` joined by " | ": first errors, ncu's and
-/// the launchers', then the others in their order. Lines of a report (CSV) are left out.
+/// Returns one line of at most kNcuWordsBytes: the lines of `log`, joined by " | ". Errors of ncu
+/// and of the launcher come first, then the other lines in their order. It leaves out the lines of
+/// the report (CSV).
 std::string ncu_words(std::string_view log);
 
 }  // namespace assay::sandbox

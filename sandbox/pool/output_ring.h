@@ -1,5 +1,5 @@
-// OutputRing keeps the head and the tail of what a process printed, within a budget, and counts all
-// of it.
+// OutputRing keeps the head and the tail of a process's output within a budget, and counts all of
+// it.
 //
 //   OutputRing ring(64 << 10);
 //   ring.append(bytes);
@@ -19,8 +19,8 @@ class OutputRing {
   explicit OutputRing(std::int64_t keep_bytes) : half_(static_cast<std::size_t>(keep_bytes / 2)) {}
 
   void append(std::string_view bytes);
-  /// Everything when it fits, else head and tail with a line between them that says how much is
-  /// gone.
+  /// Returns all of the output if it fits; else head and tail, with a line between them that tells
+  /// how many bytes were cut.
   std::string text() const;
   std::int64_t total() const { return total_; }
 

@@ -29,8 +29,8 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
   pool.give_back(std::move(*candidate));
 }
 
-/// The launcher knows the driver; this process never loads one.
-std::string launcher_says(const std::string& launcher, const std::string& driver) {
+/// Runs the launcher, because this process never loads a driver.
+std::string launcher_output(const std::string& launcher, const std::string& driver) {
   std::string text;
   FILE* pipe =
       ::popen(("'" + launcher + "' --probe --driver " + driver + " 2>/dev/null").c_str(), "r");
@@ -47,14 +47,14 @@ std::string launcher_says(const std::string& launcher, const std::string& driver
 
 void probe_gpus(const SandboxConfig& config, const std::string& driver,
                 std::vector<LauncherDevice>& gpus, std::string& reason) {
-  const nlohmann::json said =
-      nlohmann::json::parse(launcher_says(config.launcher, driver), nullptr, false);
-  if (!said.is_object()) {
+  const nlohmann::json output =
+      nlohmann::json::parse(launcher_output(config.launcher, driver), nullptr, false);
+  if (!output.is_object()) {
     reason = config.launcher + " --probe gave no answer";
     return;
   }
-  reason = said.value("reason", std::string());
-  for (const nlohmann::json& device : said.value("devices", nlohmann::json::array())) {
+  reason = output.value("reason", std::string());
+  for (const nlohmann::json& device : output.value("devices", nlohmann::json::array())) {
     const Frame frame{
         {{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
     if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {

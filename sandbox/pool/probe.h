@@ -1,9 +1,9 @@
-// What this machine can do: versions, sandbox layers, GPUs. For `assay doctor`.
+// Finds out what this machine can do: versions, sandbox layers, GPUs. For `assay doctor`.
 //
 //   Probe found = probe(config);
 //   for (const Layer& layer : found.layers) ...
 //
-// Starts the real zygote and parks a real candidate, so it tells what jobs will get, and takes
+// It starts a zygote and parks a candidate as for a job, so it tells what jobs will get. It takes
 // seconds.
 #pragma once
 
@@ -17,12 +17,12 @@
 namespace assay::sandbox {
 
 struct Probe {
-  std::string sandbox_error;  // why no candidate could be parked; empty when one was
+  std::string sandbox_error;  // why no candidate parked; empty if one did
   Versions versions;
   std::vector<Layer> layers;
   std::vector<LauncherDevice> gpus;
-  std::string gpu_reason;                // why there is none
-  std::vector<LauncherDevice> hip_gpus;  // seen by HIP; there is no device for jobs on them yet
+  std::string gpu_reason;                // why there is no GPU
+  std::vector<LauncherDevice> hip_gpus;  // found by HIP; no device runs jobs on them yet
   std::string hip_reason;
 };
 

@@ -76,7 +76,7 @@ void Process::kill() {
 }
 
 void Process::kill_group() {
-  // While it is not reaped, the number cannot be another's.
+  // The kernel does not reuse the number of a process that is not reaped.
   if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
   kill();
 }
@@ -111,10 +111,10 @@ Spawner::Spawner() : thread_([this] { run(); }) {}
 
 Spawner::~Spawner() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
+    changed_.notify_all();
   }
-  changed_.notify_all();
   thread_.join();
 }
 
@@ -122,22 +122,22 @@ Result<Process> Spawner::spawn(const SpawnRequest& request) {
   if (request.argv.empty()) return fail(ErrorCode::invalid_argument, "no program to start");
   Result<Process> process = fail(ErrorCode::unavailable, "the supervisor is ending");
   bool done = false;
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return !task_ || stop_; });
+  MutexLock lock(mutex_);
+  changed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return !task_ || stop_; });
   if (stop_) return process;
   task_ = [&] {
     process = start(request);
     done = true;
   };
   changed_.notify_all();
-  changed_.wait(lock, [&] { return done || stop_; });
+  changed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return done || stop_; });
   return process;
 }
 
 void Spawner::run() {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!stop_) {
-    changed_.wait(lock, [&] { return task_ || stop_; });
+    changed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return task_ || stop_; });
     if (stop_) return;
     task_();
     task_ = nullptr;
@@ -166,13 +166,12 @@ std::string tail_of(const std::string& log, std::size_t bytes) {
   return text;
 }
 
-Environment trusted_environment(const Environment& other) {
+Environment trusted_environment(const Environment& extra) {
   constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD",
                                                        "CREDENTIAL"};
-  std::map<std::string, std::string> instead(other.begin(), other.end());
-  instead.insert_or_assign(kDeviceOrder,
-                           kByPciAddress);  // cuda:N is the same GPU for torch and for the launcher
-                                            // (sandbox/jail/gpu_nodes.h)
+  std::map<std::string, std::string> replaced(extra.begin(), extra.end());
+  // cuda:N must be the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h).
+  replaced.insert_or_assign(kDeviceOrder, kByPciAddress);
   Environment out;
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
@@ -180,10 +179,10 @@ Environment trusted_environment(const Environment& other) {
     const bool secret = std::any_of(kSecret.begin(), kSecret.end(), [&](std::string_view word) {
       return name.find(word) != std::string_view::npos;
     });
-    if (secret || name.size() == text.size() || instead.contains(std::string(name))) continue;
+    if (secret || name.size() == text.size() || replaced.contains(std::string(name))) continue;
     out.emplace_back(name, text.substr(name.size() + 1));
   }
-  out.insert(out.end(), instead.begin(), instead.end());
+  out.insert(out.end(), replaced.begin(), replaced.end());
   return out;
 }
 

@@ -1,26 +1,26 @@
-// Process: a program that the supervisor started, held by a pidfd; and how it is started.
+// Process is a program that the supervisor started, held by a pidfd. Spawner starts it.
 //
-//   Spawner spawner;                                              // one thread, which all children
-//   are born of Result<Process> judge = spawner.spawn({.argv = {python, "-I", main}, .inherit =
-//   {socket}, .log = path}); judge->kill();  judge->wait(Deadline::after_ms(1'000));       // the
-//   status, or nothing yet
+//   Spawner spawner;  // has the thread that forks every child
+//   Result<Process> child = spawner.spawn(
+//       {.argv = {python, "-I", main}, .environment = {}, .inherit = {socket}, .log = path});
+//   child->kill();
+//   std::optional<ExitStatus> status = child->wait(Deadline::after_ms(1'000));
 //
-// A Process is killed and reaped when destroyed. Children ask for SIGKILL at their parent thread's
-// death, which is why one thread that lives as long as the Spawner starts them all. Spawner::spawn
-// is thread-safe; a Process belongs to one thread at a time.
+// The destructor of a Process kills and reaps it. The kernel kills a child when the thread that
+// forked it ends (PR_SET_PDEATHSIG), so one thread forks all of them and lives as long as the
+// Spawner. Spawner::spawn is thread-safe; a Process belongs to one thread at a time.
 #pragma once
 
 #include <sys/types.h>
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "sandbox/pool/messages.h"
@@ -33,7 +33,7 @@ using Environment = std::vector<std::pair<std::string, std::string>>;  // names 
 struct SpawnRequest {
   std::vector<std::string> argv;  // argv[0] is the program's path
   Environment environment;        // all of it
-  std::vector<int> inherit;       // descriptors that stay open, under the same numbers
+  std::vector<int> inherit;       // descriptors that the child keeps, with the same numbers
   std::string log;                // file for stdout and stderr, truncated at start
 };
 
@@ -52,11 +52,11 @@ class Process {
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
-  /// SIGKILL. Harmless when it is dead.
+  /// Sends SIGKILL. Does nothing if the process is dead.
   void kill();
-  /// The same for it and what it started, where it leads a process group.
+  /// Kills its process group as well, if it leads one.
   void kill_group();
-  /// Its end, from waitid, once it has come; nothing when the deadline passed first.
+  /// Waits for its end. Nothing if the deadline passed or a stop was requested first.
   std::optional<ExitStatus> wait(const Deadline& deadline);
   bool alive() { return pid_ > 0 && !wait(Deadline::after_ms(0)); }
 
@@ -80,10 +80,10 @@ class Spawner {
  private:
   void run();
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> task_;
-  bool stop_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  std::function<void()> task_ ASSAY_GUARDED_BY(mutex_);  // of one caller; others wait
+  bool stop_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
@@ -94,8 +94,8 @@ std::string signal_name(int signal);
 /// The last `bytes` of a log file, for an error message; empty when there is none.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
 /// The variables of this process's environment that trusted Python processes get: everything but
-/// keys and tokens, and CUDA told to count GPUs by their PCI addresses. `other`: what they get
-/// instead of what is there, or besides.
-Environment trusted_environment(const Environment& other = {});
+/// keys and tokens, and with CUDA's device order set to PCI addresses. `extra` overrides or adds
+/// variables.
+Environment trusted_environment(const Environment& extra = {});
 
 }  // namespace assay::sandbox

@@ -1,4 +1,4 @@
-// What happens between fork and exec, in the child of a process with threads: async-signal-safe
+// The child's code between fork and exec. The parent has threads, so it makes async-signal-safe
 // calls only.
 #pragma once
 
@@ -15,11 +15,12 @@ struct ChildPlan {
   std::size_t inherit_count = 0;
   int log_fd = -1;    // becomes stdout and stderr
   int null_fd = -1;   // becomes stdin
-  pid_t parent = -1;  // of the fork; when it is gone already, so is the child
+  pid_t parent = -1;  // the child exits if this process has ended already
 };
 
 inline constexpr int kExecFailed = 127;
 
+/// Sets up the child and executes the program.
 [[noreturn]] void become(const ChildPlan& plan);
 
 }  // namespace assay::sandbox

@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <filesystem>
@@ -18,12 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCancelledForkMs = 1'000;
-constexpr unsigned kLogs =
-    8;  // of zygotes that live at the same time; then the oldest is overwritten
+constexpr unsigned kLogs = 8;  // log files; one zygote more overwrites the oldest
 constexpr int kSlotUsers = kMaxSlots;
-constexpr auto kWaitSlice = std::chrono::milliseconds(50);
 
-/// What the harness finds NVRTC by; in the jail, where the folder is.
+/// Shows a toolkit folder inside the jail, and names it to the harness, which loads NVRTC there.
 void show_toolkit(const std::string& setting, const std::string& folder,
                   std::vector<std::string>& argv) {
   if (folder.empty()) return;
@@ -119,57 +118,62 @@ Zygote::~Zygote() {
 }
 
 bool Zygote::alive() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return !closed_;
 }
 
 Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int out, int err,
                               const Deadline& deadline) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     exited_.erase(request.slot);
   }
   {
-    const std::lock_guard one_at_a_time(sending_);
+    const Result<FifoSemaphore::Slot> turn = sending_.acquire(deadline);
+    if (!turn) return fail(turn.error());
     if (Status sent =
             send_frame(socket_.get(), to_header(request), {}, {job_socket, out, err}, deadline);
         !sent)
       return fail(sent.error());
   }
-  std::unique_lock lock(mutex_);
-  std::optional<Deadline>
-      last;  // of who is cancelled: an answer is milliseconds away, and a zygote serves many
-  while (forked_.count(request.slot) == 0) {
-    if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-    if (deadline.cancelled() && !last) last = Deadline::after_ms(kCancelledForkMs);
-    if (deadline.expired() || (last && last->expired())) {
-      // Its answer may come yet, and would be taken for that of the next child in this slot: nobody
-      // asks this zygote again.
-      closed_ = true;
-      changed_.notify_all();
-      return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
-    }
-    changed_.wait_for(lock, kWaitSlice);
+  MutexLock lock(mutex_);
+  const auto answered = [&]() ASSAY_REQUIRES(mutex_) {
+    return closed_ || forked_.contains(request.slot);
+  };
+  // A cancelled caller waits a moment longer: the answer is milliseconds away, and a zygote that
+  // serves others as well must not be given up for it.
+  if (!changed_.wait_until(lock, deadline.stop(), deadline.time(), answered) &&
+      deadline.cancelled()) {
+    const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
+    changed_.wait_for(lock, std::chrono::milliseconds(left_ms), answered);
   }
-  UniqueFd pidfd = std::move(forked_[request.slot]);
-  forked_.erase(request.slot);
-  return pidfd;
+  if (const auto forked = forked_.find(request.slot); forked != forked_.end()) {
+    UniqueFd pidfd = std::move(forked->second);
+    forked_.erase(forked);
+    return pidfd;
+  }
+  if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
+  // Its answer may still come, and the next child in this slot would be mistaken for it. So no
+  // further request goes to this zygote.
+  closed_ = true;
+  changed_.notify_all();
+  return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
 }
 
 std::optional<ExitStatus> Zygote::wait_exit(int slot, const Deadline& deadline) {
-  std::unique_lock lock(mutex_);
-  while (exited_.count(slot) == 0) {
-    if (closed_ || deadline.over()) return std::nullopt;
-    changed_.wait_for(lock, kWaitSlice);
-  }
-  return exited_[slot];
+  MutexLock lock(mutex_);
+  changed_.wait_until(lock, deadline.stop(), deadline.time(),
+                      [&]() ASSAY_REQUIRES(mutex_) { return closed_ || exited_.contains(slot); });
+  const auto exited = exited_.find(slot);
+  if (exited == exited_.end()) return std::nullopt;
+  return exited->second;
 }
 
 void Zygote::read() {
   while (true) {
     Result<Frame> frame = receive_frame(socket_.get(), Deadline::never());
     Result<ZygoteMessage> message = frame ? parse_zygote(*frame) : fail(frame.error());
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!message || std::holds_alternative<ZygoteReady>(*message)) break;
     if (const auto* forked = std::get_if<Forked>(&*message)) {
       if (frame->fds.size() != 1) break;
@@ -180,7 +184,7 @@ void Zygote::read() {
     }
     changed_.notify_all();
   }
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
   changed_.notify_all();
 }

@@ -1,26 +1,26 @@
 // Zygote: the jailed Python process that has torch and Triton loaded and forks candidates. It never
 // sees a submission.
 //
-//   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner,
-//   Deadline::after_ms(60'000)); Result<Forked..> child = (*zygote)->fork(request, job_socket, out,
-//   err, deadline);
-//   (*zygote)->wait_exit(slot, deadline);           // what waitid said of the child
+//   const Deadline deadline = Deadline::after_ms(60'000);
+//   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner, deadline);
+//   Result<UniqueFd> pidfd = (*zygote)->fork(request, job_socket, out, err, deadline);
+//   std::optional<ExitStatus> status = (*zygote)->wait_exit(request.slot, deadline);
 //
-// Thread-safe: a reader thread sorts its answers by slot. When the zygote dies every candidate dies
-// with it, and all calls fail.
+// Thread-safe: a reader thread sorts the zygote's answers by slot. When the zygote dies, every
+// candidate dies with it and all calls fail.
 #pragma once
 
-#include <condition_variable>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/device.h"
+#include "sandbox/pool/fifo_semaphore.h"
 #include "sandbox/pool/process.h"
 
 namespace assay::sandbox {
@@ -37,11 +37,11 @@ class Zygote {
   /// Device files that its children may use.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Forks a child into a slot that is free; its pidfd. The three descriptors stay the caller's. A
-  /// zygote that misses the deadline is not alive any more.
+  /// Forks a child into a free slot and returns its pidfd. The caller keeps the three descriptors.
+  /// A zygote that misses the deadline counts as dead.
   Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err,
                         const Deadline& deadline);
-  /// The child's end, once; nothing when the deadline passed or the zygote died first.
+  /// Waits for the child's end. Nothing if the deadline passed or the zygote died first.
   std::optional<ExitStatus> wait_exit(int slot, const Deadline& deadline);
 
  private:
@@ -53,16 +53,16 @@ class Zygote {
   ZygoteReady ready_;
   std::string log_;
   std::vector<std::string> devices_;
-  std::mutex sending_;        // one fork request at a time
-  mutable std::mutex mutex_;  // guards what follows
-  std::condition_variable changed_;
-  std::map<int, UniqueFd> forked_;  // answers not yet taken
-  std::map<int, ExitStatus> exited_;
-  bool closed_ = false;
+  FifoSemaphore sending_{1, "the zygote took no request in time"};  // one request at a time
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::map<int, UniqueFd> forked_ ASSAY_GUARDED_BY(mutex_);  // by slot, until fork() takes it
+  std::map<int, ExitStatus> exited_ ASSAY_GUARDED_BY(mutex_);
+  bool closed_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread reader_;
 };
 
-/// Folder of `_native*.so`: beside the folder of the jail program, "../harness".
+/// The folder of `_native*.so`: "../harness", relative to the folder of the jail program.
 std::string native_folder(const SandboxConfig& config);
 
 }  // namespace assay::sandbox

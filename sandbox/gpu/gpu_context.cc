@@ -1,0 +1,84 @@
+#include "sandbox/gpu/gpu_context.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sandbox/jail/gpu_nodes.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // about a thousand plans
+constexpr std::int64_t kStartMs = 30'000;
+
+/// Tests give one judge that does everything, on another device.
+bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
+
+/// A candidate without a GPU mostly compiles. It yields the processors to the job that has the GPU.
+SandboxConfig with_yielding_candidates(SandboxConfig config) {
+  config.candidates_yield = true;
+  return config;
+}
+
+/// The device files that CUDA opens for one GPU, as far as this machine has them.
+GpuAccess gpu_access(const CudaOptions& options) {
+  GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
+  if (options.driver != "cuda") return access;
+  const std::string node = gpu_node(options.index).value_or("");
+  access.ordinal = gpu_ordinal(node).value_or(0);
+  for (const std::string& path :
+       {std::string("/dev/nvidiactl"), std::string("/dev/nvidia-uvm"), node}) {
+    if (::access(path.c_str(), F_OK) == 0) access.devices.push_back(path);
+  }
+  return access;
+}
+
+int judge_count(const SandboxConfig& config, const CudaOptions& options) {
+  return has_test_judge(options) ? 1 : std::max(config.judges, 1);
+}
+
+std::vector<std::unique_ptr<Judge>> start_judges(const SandboxConfig& config, Spawner& spawner,
+                                                 const CudaOptions& options,
+                                                 const std::string& name) {
+  std::vector<std::unique_ptr<Judge>> judges;
+  const std::string& device = has_test_judge(options) ? options.judge_device : name;
+  for (int i = 0; i < judge_count(config, options); ++i)
+    judges.push_back(std::make_unique<Judge>(config, spawner, device, i));
+  return judges;
+}
+
+}  // namespace
+
+GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& cuda_options)
+    : config(sandbox_config),
+      options(cuda_options),
+      name("cuda:" + std::to_string(options.index)),
+      jobs(std::max(config.gpu_jobs, config.gpu_sharers)),
+      scheduler({.sharers = config.gpu_sharers, .judges = judge_count(config, options)}),
+      submissions(kRecordingCacheBytes),
+      references(kRecordingCacheBytes),
+      launchers(config, spawner, options.index, options.driver),
+      candidates(with_yielding_candidates(config), spawner),
+      host(config, spawner, gpu_access(options)),
+      judges(start_judges(config, spawner, options, name)) {
+  if (!has_test_judge(options)) shape_judge_.emplace(config, spawner, "cpu");
+}
+
+std::optional<LauncherDevice> GpuContext::wait_until_ready(JobExecution& run) {
+  Result<LauncherDevice> facts = launchers.ready(run.deadline(kStartMs));
+  if (!facts) {
+    const std::optional<std::string> error = launchers.last_start_error();
+    if (error && facts.error().code != ErrorCode::cancelled)
+      run.fail(ErrorKind::device_unhealthy, name + ": " + *error);
+    else
+      run.fail_infrastructure(facts.error(), "starting device " + name);
+    return std::nullopt;
+  }
+  scheduler.set_memory_slots(static_cast<int>(
+      std::clamp<std::int64_t>(facts->memory_bytes / kMemorySlotBytes, config.gpu_sharers, jobs)));
+  return std::move(*facts);
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,111 @@
+#include "sandbox/gpu/scheduler.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace assay::sandbox {
+
+GpuScheduler::Guard& GpuScheduler::Guard::operator=(Guard&& other) noexcept {
+  if (this == &other) return *this;
+  release();
+  owner_ = std::exchange(other.owner_, nullptr);
+  mode_ = other.mode_;
+  return *this;
+}
+
+void GpuScheduler::Guard::release() {
+  if (owner_ != nullptr) owner_->unlock(mode_);
+  owner_ = nullptr;
+}
+
+GpuScheduler::GpuScheduler(const Limits& limits)
+    : limits_(limits),
+      memory_slots_(limits.sharers, "the GPU's memory was in use for all of the time allowed"),
+      judges_(static_cast<std::size_t>(limits.judges)) {}
+
+GpuScheduler::Queue& GpuScheduler::queue(Mode mode) {
+  return mode == Mode::shared ? shared_queue_ : exclusive_queue_;
+}
+
+const GpuScheduler::Queue& GpuScheduler::queue(Mode mode) const {
+  return mode == Mode::shared ? shared_queue_ : exclusive_queue_;
+}
+
+bool GpuScheduler::may_enter(std::uint64_t ticket, Mode mode) const {
+  if (exclusive_held_ || queue(mode).front() != ticket) return false;
+  const bool shared_batch_waits =
+      !shared_queue_.empty() && shared_queue_.front() < shared_batch_end_;
+  if (mode == Mode::exclusive) return shared_holders_ == 0 && !shared_batch_waits;
+  const bool may_join = shared_holders_ > 0 && std::chrono::steady_clock::now() <
+                                                   shared_batch_began_ + limits_.join_window;
+  return shared_holders_ < limits_.sharers &&
+         (exclusive_queue_.empty() || shared_batch_waits || may_join);
+}
+
+Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadline) {
+  MutexLock lock(mutex_);
+  const std::uint64_t mine = next_ticket_++;
+  queue(mode).push_back(mine);
+  changed_.notify_all();
+  const bool admitted =
+      changed_.wait_until(lock, deadline.stop(), deadline.time(),
+                          [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine, mode); });
+  std::erase(queue(mode), mine);
+  if (admitted && mode == Mode::exclusive) exclusive_held_ = true;
+  if (admitted && mode == Mode::shared) ++shared_holders_;
+  changed_.notify_all();  // the next waiter may be able to share, or is first in its queue now
+  if (admitted) return Guard(*this, mode);
+  return deadline.cancelled()
+             ? fail(ErrorCode::cancelled, "cancelled")
+             : fail(ErrorCode::resource_exhausted, "the GPU was busy for all of the time allowed");
+}
+
+void GpuScheduler::unlock(Mode mode) {
+  const MutexLock lock(mutex_);
+  if (mode == Mode::shared) {
+    --shared_holders_;
+  } else {
+    exclusive_held_ = false;
+    if (++exclusive_in_row_ >= kExclusiveBatch || exclusive_queue_.empty()) {
+      shared_batch_end_ = next_ticket_;
+      shared_batch_began_ = std::chrono::steady_clock::now();
+      exclusive_in_row_ = 0;
+    }
+  }
+  changed_.notify_all();
+}
+
+int GpuScheduler::waiting(Mode mode) const {
+  const MutexLock lock(mutex_);
+  return static_cast<int>(queue(mode).size());
+}
+
+bool GpuScheduler::wait_for_waiters(Mode mode, int count, const Deadline& deadline) const {
+  MutexLock lock(mutex_);
+  return changed_.wait_until(lock, deadline.stop(), deadline.time(), [&]() ASSAY_REQUIRES(mutex_) {
+    return static_cast<int>(queue(mode).size()) == count;
+  });
+}
+
+GpuScheduler::JudgeGuard GpuScheduler::assign_judge(const std::string& operator_name) {
+  const MutexLock lock(mutex_);
+  auto known = judge_of_operator_.find(operator_name);
+  if (known == judge_of_operator_.end()) {
+    const auto fewest = std::min_element(
+        judges_.begin(), judges_.end(), [](const JudgeLoad& a, const JudgeLoad& b) {
+          return std::tie(a.jobs, a.operators) < std::tie(b.jobs, b.operators);
+        });
+    ++fewest->operators;
+    known = judge_of_operator_.emplace(operator_name, fewest - judges_.begin()).first;
+  }
+  ++judges_[known->second].jobs;
+  return {*this, known->second};
+}
+
+void GpuScheduler::leave_judge(std::size_t index) {
+  const MutexLock lock(mutex_);
+  --judges_[index].jobs;
+}
+
+}  // namespace assay::sandbox

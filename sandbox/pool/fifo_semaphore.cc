@@ -1,0 +1,50 @@
+#include "sandbox/pool/fifo_semaphore.h"
+
+namespace assay::sandbox {
+
+void FifoSemaphore::Slot::release() {
+  if (owner_ != nullptr) owner_->release();
+  owner_ = nullptr;
+}
+
+Result<FifoSemaphore::Slot> FifoSemaphore::acquire(const Deadline& deadline) {
+  MutexLock lock(mutex_);
+  const std::uint64_t mine = next_ticket_++;
+  queue_.push_back(mine);
+  changed_.notify_all();
+  const bool admitted = changed_.wait_until(
+      lock, deadline.stop(), deadline.time(),
+      [&]() ASSAY_REQUIRES(mutex_) { return queue_.front() == mine && held_ < slots_; });
+  std::erase(queue_, mine);
+  if (admitted) ++held_;
+  changed_.notify_all();
+  if (admitted) return Slot(*this);
+  return deadline.cancelled() ? fail(ErrorCode::cancelled, "cancelled")
+                              : fail(ErrorCode::resource_exhausted, busy_);
+}
+
+void FifoSemaphore::set_slots(int slots) {
+  const MutexLock lock(mutex_);
+  slots_ = slots;
+  changed_.notify_all();
+}
+
+int FifoSemaphore::waiting() const {
+  const MutexLock lock(mutex_);
+  return static_cast<int>(queue_.size());
+}
+
+bool FifoSemaphore::wait_for_waiters(int count, const Deadline& deadline) const {
+  MutexLock lock(mutex_);
+  return changed_.wait_until(lock, deadline.stop(), deadline.time(), [&]() ASSAY_REQUIRES(mutex_) {
+    return static_cast<int>(queue_.size()) == count;
+  });
+}
+
+void FifoSemaphore::release() {
+  const MutexLock lock(mutex_);
+  --held_;
+  changed_.notify_all();
+}
+
+}  // namespace assay::sandbox

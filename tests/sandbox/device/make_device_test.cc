@@ -1,0 +1,43 @@
+#include "sandbox/device/make_device.h"
+
+#include <string>
+
+#include "sandbox/device/fake.h"
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+
+TEST_CASE("device names: those of the table, with a number where the pattern has one") {
+  for (const char* good : {"cpu", "fake", "cuda:0", "cuda:12", "cuda:999"})
+    CHECK(check_device_name(good));
+  for (const char* bad : {"", "tpu", "CPU", "cpu:0", "cuda", "cuda:", "cuda:N", "cuda:x", "cuda:1x",
+                          "cuda:-1", "cuda:+1", "cuda: 1", "cuda:9999", "cuda:99999999999"}) {
+    INFO(bad);
+    const Status known = check_device_name(bad);
+    REQUIRE_FALSE(known);
+    CHECK(known.error().code == ErrorCode::invalid_argument);
+    CHECK(known.error().message ==
+          "unknown device '" + std::string(bad) + "'; valid: cpu, cuda:N, fake");
+  }
+  CHECK(device_names_help() == "cpu, cuda:N or fake");
+}
+
+TEST_CASE("only a GPU measures times") {
+  CHECK(can_time("cuda:0"));
+  CHECK_FALSE(can_time("cpu"));
+  CHECK_FALSE(can_time("fake"));
+  CHECK_FALSE(can_time("tpu"));
+}
+
+TEST_CASE("a device that starts processes names the file that it lacks") {
+  SandboxConfig config;
+  config.python = "/nowhere/python";
+  const auto device = make_device("cpu", config);
+  REQUIRE_FALSE(device);
+  CHECK(device.error().message ==
+        "no Python interpreter at '/nowhere/python'; ./run setup makes it");
+  const auto fake = make_device("fake", config);
+  REQUIRE(fake);
+  CHECK((*fake)->info().can_time == can_time("fake"));
+}

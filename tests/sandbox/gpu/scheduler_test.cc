@@ -1,0 +1,217 @@
+#include "sandbox/gpu/scheduler.h"
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <future>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using Guard = GpuScheduler::Guard;
+using Mode = GpuScheduler::Mode;
+
+namespace {
+
+Deadline at_once() { return Deadline::after_ms(0); }
+Deadline long_enough() { return Deadline::after_ms(60'000); }
+
+bool is_refused(const Result<Guard>& guard) {
+  return !guard && guard.error().code == ErrorCode::resource_exhausted;
+}
+
+/// Threads that wait for the GPU lock. `add` returns once the new one is in the queue.
+class Waiters {
+ public:
+  explicit Waiters(GpuScheduler& scheduler) : scheduler_(scheduler) {}
+  ~Waiters() { join(); }
+  Waiters(const Waiters&) = delete;
+  Waiters& operator=(const Waiters&) = delete;
+
+  void add(Mode mode) {
+    const int before = scheduler_.waiting(mode);
+    threads_.emplace_back([this, mode] {
+      const Result<Guard> guard = mode == Mode::exclusive ? scheduler_.lock_exclusive(long_enough())
+                                                          : scheduler_.lock_shared(long_enough());
+      const std::lock_guard lock(mutex_);
+      order_ += mode == Mode::exclusive ? 'E' : 's';
+    });
+    REQUIRE(scheduler_.wait_for_waiters(mode, before + 1, long_enough()));
+  }
+  void join() {
+    for (std::thread& thread : threads_) thread.join();
+    threads_.clear();
+  }
+  /// The holders in the order in which they got the lock.
+  std::string order() {
+    join();
+    return order_;
+  }
+
+ private:
+  GpuScheduler& scheduler_;
+  std::mutex mutex_;
+  std::string order_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+TEST_CASE("the lock is shared up to its bound, and exclusive means exclusive") {
+  GpuScheduler scheduler({.sharers = 2});
+  Result<Guard> first = scheduler.lock_shared(at_once()), second = scheduler.lock_shared(at_once());
+  REQUIRE(first);
+  REQUIRE(second);
+  CHECK(first->mode() == Mode::shared);
+  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  CHECK(is_refused(scheduler.lock_exclusive(at_once())));
+  first->release();
+  CHECK(scheduler.lock_shared(at_once()));  // the temporary guard releases it at once
+  CHECK(is_refused(scheduler.lock_exclusive(at_once())));
+  second->release();
+  Result<Guard> timing = scheduler.lock_exclusive(at_once());
+  REQUIRE(timing);
+  CHECK(timing->mode() == Mode::exclusive);
+  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  *timing = Guard(std::move(*timing));  // a move keeps the lock
+  CHECK(is_refused(scheduler.lock_shared(at_once())));
+}
+
+TEST_CASE("a shared request does not overtake an exclusive one that waits") {
+  GpuScheduler scheduler({.sharers = 2});
+  std::optional<Guard> holder(std::move(*scheduler.lock_shared(at_once())));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::exclusive);
+  CHECK(is_refused(scheduler.lock_shared(at_once())));
+  holder.reset();
+  CHECK(waiters.order() == "E");
+  CHECK(scheduler.lock_shared(at_once()));
+}
+
+TEST_CASE("a batch of exclusive holders comes before all shared waiters of that time") {
+  GpuScheduler scheduler({.sharers = 2});
+  std::optional<Guard> first(std::move(*scheduler.lock_exclusive(at_once())));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::shared);
+  for (int i = 0; i < GpuScheduler::kExclusiveBatch + 1; ++i) waiters.add(Mode::exclusive);
+  waiters.add(Mode::shared);
+  first.reset();
+  CHECK(waiters.order() == std::string(GpuScheduler::kExclusiveBatch - 1, 'E') + "ssEE");
+}
+
+TEST_CASE("a shared request may join the current shared batch, within the join window only") {
+  const auto joins = [](std::chrono::milliseconds window) {
+    GpuScheduler scheduler({.sharers = 2, .join_window = window});
+    std::optional<Guard> exclusive(std::move(*scheduler.lock_exclusive(at_once())));
+    std::future<Result<Guard>> waiting =
+        std::async(std::launch::async, [&] { return scheduler.lock_shared(long_enough()); });
+    REQUIRE(scheduler.wait_for_waiters(Mode::shared, 1, long_enough()));
+    exclusive.reset();  // the shared batch begins
+    std::optional<Guard> shared(std::move(*waiting.get()));
+    Waiters waiters(scheduler);
+    waiters.add(Mode::exclusive);
+    const bool joined = scheduler.lock_shared(at_once()).has_value();
+    shared.reset();
+    return joined;
+  };
+  CHECK(joins(std::chrono::hours(1)));
+  CHECK_FALSE(joins(std::chrono::milliseconds(0)));
+}
+
+TEST_CASE("a waiter that is cancelled leaves the queue to the others") {
+  GpuScheduler scheduler({.sharers = 2});
+  std::optional<Guard> held(std::move(*scheduler.lock_shared(at_once())));
+  std::stop_source stop;
+  std::future<Result<Guard>> timing = std::async(std::launch::async, [&] {
+    return scheduler.lock_exclusive(Deadline::after_ms(60'000, stop.get_token()));
+  });
+  REQUIRE(scheduler.wait_for_waiters(Mode::exclusive, 1, long_enough()));
+  Waiters waiters(scheduler);
+  waiters.add(Mode::shared);
+  stop.request_stop();
+  const Result<Guard> cancelled = timing.get();
+  REQUIRE_FALSE(cancelled);
+  CHECK(cancelled.error().code == ErrorCode::cancelled);
+  CHECK(waiters.order() == "s");
+  CHECK(scheduler.waiting(Mode::exclusive) == 0);
+}
+
+TEST_CASE(
+    "many threads: never more than the bound, and never a second holder beside an exclusive") {
+  GpuScheduler scheduler({.sharers = 3});
+  std::atomic<int> shared{0}, exclusive{0}, broken{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 6; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        const bool is_exclusive = (t + i) % 5 == 0;
+        const Result<Guard> guard = is_exclusive ? scheduler.lock_exclusive(Deadline::never())
+                                                 : scheduler.lock_shared(Deadline::never());
+        (is_exclusive ? exclusive : shared)++;
+        if (shared > 3 || exclusive > 1 || (exclusive == 1 && shared > 0)) ++broken;
+        (is_exclusive ? exclusive : shared)--;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(broken == 0);
+}
+
+TEST_CASE("memory slots are as many as the sharers until the size of the memory is known") {
+  GpuScheduler scheduler({.sharers = 1});
+  const Result<GpuScheduler::MemorySlot> first = scheduler.reserve_memory(at_once());
+  REQUIRE(first);
+  const Result<GpuScheduler::MemorySlot> refused = scheduler.reserve_memory(at_once());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().message == "the GPU's memory was in use for all of the time allowed");
+  scheduler.set_memory_slots(2);
+  CHECK(scheduler.reserve_memory(at_once()));
+}
+
+TEST_CASE("a memory slot leaves the GPU lock to others") {
+  GpuScheduler scheduler({.sharers = 1});
+  const Result<GpuScheduler::MemorySlot> slot = scheduler.reserve_memory(at_once());
+  CHECK(scheduler.lock_exclusive(at_once()));
+}
+
+TEST_CASE("an operator keeps its judge") {
+  GpuScheduler scheduler({.judges = 3});
+  const std::size_t first = scheduler.assign_judge("softmax").index();
+  const GpuScheduler::JudgeGuard busy = scheduler.assign_judge("softmax");
+  CHECK(busy.index() == first);
+  CHECK(scheduler.assign_judge("softmax").index() == first);
+}
+
+TEST_CASE("operators that come while others are at work go to idle judges") {
+  GpuScheduler scheduler({.judges = 3});
+  const GpuScheduler::JudgeGuard a = scheduler.assign_judge("a"), b = scheduler.assign_judge("b"),
+                                 c = scheduler.assign_judge("c");
+  CHECK(a.index() != b.index());
+  CHECK(b.index() != c.index());
+  CHECK(a.index() != c.index());
+}
+
+TEST_CASE("a job that is over leaves its judge to others") {
+  GpuScheduler scheduler({.judges = 2});
+  const GpuScheduler::JudgeGuard a = scheduler.assign_judge("a");
+  std::size_t idle = 0;
+  {
+    const GpuScheduler::JudgeGuard b = scheduler.assign_judge("b");
+    idle = b.index();
+  }
+  const GpuScheduler::JudgeGuard again = scheduler.assign_judge("a");
+  const GpuScheduler::JudgeGuard c = scheduler.assign_judge("c"), d = scheduler.assign_judge("d");
+  CHECK(c.index() == idle);
+  CHECK(d.index() == idle);
+}
+
+TEST_CASE("operators are dealt out evenly while no job is at work") {
+  GpuScheduler scheduler({.judges = 2});
+  CHECK(scheduler.assign_judge("a").index() != scheduler.assign_judge("b").index());
+}

@@ -86,6 +86,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sandbox/timing": ("base", "sandbox/job", "sandbox/judging", "sandbox/launch"),
     "sandbox/gpu": (
         "base",
+        "sandbox/jail",
         "sandbox/job",
         "sandbox/judging",
         "sandbox/launch",
@@ -109,7 +110,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "sandbox/harness/native": ("sandbox/jail",),
     "tools/json": ("base", "sandbox/job"),
     "tools/model": ("base", "operators", "operators/search", "sandbox/job", "tools/json"),
-    "server/report/model": ("base", "metrics", "operators", "sandbox/job", "tools/model"),
+    "server/report/model": (
+        "base",
+        "metrics",
+        "operators",
+        "sandbox/device",
+        "sandbox/job",
+        "tools/model",
+    ),
     "server/store": ("base", "sandbox/job", "server/mcp/core", "tools/json", "tools/model"),
     "server/runs": (
         "base",
@@ -136,6 +144,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "reference_agents/core",
         "reference_agents/llm",
         "reference_agents/registry",
+        "sandbox/device",
         "server/app",
         "server/mcp/client",
         "server/report/model",

@@ -6,6 +6,7 @@
 #include <limits>
 #include <system_error>
 
+#include "sandbox/device/make_device.h"
 #include "server/app/common.h"
 #include "tools/model/tracks.h"
 
@@ -50,15 +51,9 @@ Result<std::string> checked_list(const BenchOptions& options, const operators::C
 
 }  // namespace
 
-Status check_device_name(const std::string& device) {
-  const bool cuda = device.starts_with("cuda:") && device.size() > 5 && device.size() <= 8 &&
-                    device.find_first_not_of("0123456789", 5) == std::string::npos;
-  if (cuda || device == "cpu" || device == "fake") return {};
-  return fail(ErrorCode::not_found, "unknown device '" + device + "'; valid: cpu, cuda:N, fake");
-}
-
 Status check_options(const BenchOptions& options) {
-  if (Status ok = check_device_name(options.device); !ok) return ok;
+  if (Status ok = sandbox::check_device_name(options.device); !ok)
+    return fail(ErrorCode::not_found, ok.error().message);
   if (!options.track.empty() && !tools::track_from(options.track))
     return fail(ErrorCode::not_found,
                 "unknown track '" + options.track + "'; valid: " + tools::track_names());

@@ -48,9 +48,6 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
 /// track, invalid_argument for the rest.
 Status check_options(const BenchOptions& options);
 
-/// not_found for a name that is no device; whether the device is there is the server's to say.
-Status check_device_name(const std::string& device);
-
 /// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument, naming the forms, for anything
 /// else, for nothing and for more than kMostBenchSeconds.
 Result<std::int64_t> duration_from(const std::string& text);

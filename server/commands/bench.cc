@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference_agents/registry/agents.h"
+#include "sandbox/device/make_device.h"
 #include "server/app/common.h"
 #include "server/app/report_source.h"
 #include "server/bench/begin.h"
@@ -140,8 +141,9 @@ void add_bench(CLI::App& app, int& status) {
       ->excludes(names)
       ->excludes(samples)
       ->excludes(cost);
-  CLI::Option* device = command->add_option("--device", options->device, "cpu, cuda:N or fake")
-                            ->capture_default_str();
+  CLI::Option* device =
+      command->add_option("--device", options->device, sandbox::device_names_help())
+          ->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store,
                                            "the store of runs and verdicts (default: the user's)");
   const std::vector<CLI::Option*> sandbox = add_sandbox_options(*command, options->sandbox);

@@ -206,7 +206,8 @@ void add_eval(CLI::App& app, int& status) {
                       "the store that holds the plans' artifacts (default: the user's)");
   command->add_option("--artifacts", options->artifacts,
                       "write launch plans and PTX of public cases into this folder");
-  command->add_option("--device", options->device, "cpu, cuda:N or fake")->capture_default_str();
+  command->add_option("--device", options->device, sandbox::device_names_help())
+      ->capture_default_str();
   command->add_option("--mode", options->mode, kModes)->capture_default_str();
   command->add_option(
       "--language", options->language,

@@ -210,7 +210,7 @@ void add_serve(CLI::App& app, int& status) {
   command->get_option("--http")->excludes(stdio);
   command
       ->add_option("--device", options->devices,
-                   "cpu, cuda:N or fake; the first is the default one; may be repeated")
+                   sandbox::device_names_help() + "; the first is the default one; may be repeated")
       ->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--suite", options->suite,

@@ -20,8 +20,6 @@ constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
 // Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
 constexpr double kMostOfTolerance = 0.5;
-constexpr const char* kRecordTarget = "cuda:90";
-constexpr const char* kCpu = "cpu";
 constexpr const char* kTimedCase =
     "large";  // the one that tables show: timing all of them takes seconds for each
 
@@ -110,7 +108,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     check_operator(*chosen[i], linter, reports[i]);
     reports[i].checks_s = watch.seconds();
   };
-  if (device_.info().name == kCpu) {
+  if (!device_.info().can_time) {
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter& linter) {
       check(i, linter);
       const Stopwatch watch;
@@ -150,7 +148,7 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
   for (const operators::Case& item : op.cases) {
-    if (device_.info().name != kCpu || item.interpreter || is_small(op, item))
+    if (device_.info().can_time || item.interpreter || is_small(op, item))
       cases.push_back(tools::case_request(item));
   }
   const auto checks = linter.lint(op.directory.string(), cases, seed_);
@@ -202,15 +200,14 @@ void LintRun::check_recording(const operators::Operator& op, LintReport& report)
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
   job.kind = sandbox::JobKind::compile;
   job.every_case = true;
-  job.targets = {kRecordTarget};
+  const std::string target = device_.info().default_target;
+  job.targets = {target};
   job.baseline_source.clear();
   const sandbox::Verdict verdict = device_.execute(job, monitor);
   if (verdict.outcome == sandbox::Outcome::pass) {
-    report.recorded =
-        "all " + std::to_string(op.cases.size()) + " cases record for " + kRecordTarget;
+    report.recorded = "all " + std::to_string(op.cases.size()) + " cases record for " + target;
   } else {
-    report.failures.push_back(op.name + ", oracle recorded for " + kRecordTarget + ": " +
-                              verdict.summary);
+    report.failures.push_back(op.name + ", oracle recorded for " + target + ": " + verdict.summary);
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "metrics/cost.h"
 #include "metrics/wilson.h"
+#include "sandbox/device/make_device.h"
 #include "server/report/model/samples.h"
 #include "tools/model/coverage.h"
 #include "tools/model/error_taxonomy.h"
@@ -96,10 +97,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
 std::string why_no_perf(const Report& report) {
   if (report.totals.perf_at_1) return "";
   if (report.devices.empty()) return "nothing was graded";
-  const auto times_nothing = [](const std::string& device) {
-    return device == "cpu" || device == "fake";
-  };
-  if (std::all_of(report.devices.begin(), report.devices.end(), times_nothing))
+  if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
     return "no GPU: nothing was timed";
   const auto timed = std::count_if(report.rows.begin(), report.rows.end(),
                                    [](const ReportRow& row) { return row.perf.has_value(); });

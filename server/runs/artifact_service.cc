@@ -7,19 +7,6 @@
 
 namespace assay::server {
 
-Result<std::string> StoredArtifacts::put(const std::string& job,
-                                         const sandbox::Artifact& artifact) {
-  if (static_cast<std::int64_t>(artifact.bytes.size()) > kMaxArtifactBytes) {
-    return fail(ErrorCode::resource_exhausted, "artifact " + artifact.name + " is larger than " +
-                                                   std::to_string(kMaxArtifactBytes) + " bytes");
-  }
-  std::string handle = new_handle("artifact");
-  if (const Status stored = store_.insert_artifact(handle, job, artifact, clock_.unix_ms());
-      !stored)
-    return fail(stored.error());
-  return handle;
-}
-
 Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, std::int64_t offset,
                                                    std::int64_t limit_bytes) {
   if (!is_handle(artifact, "artifact")) {
@@ -31,11 +18,8 @@ Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, 
 }
 
 std::vector<std::pair<std::string, std::string>> StoredArtifacts::list(const std::string& job) {
-  auto found = store_.list_artifacts(job);
-  return found ? std::move(*found)
-               : std::vector<std::pair<std::string, std::string>>();  // a list beside an answer:
-                                                                      // without it the answer still
-                                                                      // holds
+  // The list accompanies an answer; without it the answer still holds.
+  return store_.list_artifacts(job).value_or(std::vector<std::pair<std::string, std::string>>());
 }
 
 }  // namespace assay::server

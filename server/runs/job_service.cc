@@ -28,7 +28,6 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
 
 struct StoredJobs::Live {
   sandbox::Job job;
-  std::string run;
   Lane* lane = nullptr;
   std::stop_source stop;  // ends the job, whether it waits or runs
   sandbox::JobMonitor monitor{.stop = stop.get_token()};
@@ -50,8 +49,9 @@ struct StoredJobs::Lane {
   explicit Lane(int workers) : estimate(workers) {}
 };
 
-StoredJobs::StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits)
-    : store_(store), clock_(clock), limits_(limits) {
+StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
+                       const QueueLimits& limits)
+    : store_(store), runs_(runs), clock_(clock), limits_(limits) {
   for (auto& named : devices) {
     auto lane = std::make_unique<Lane>(std::max(named.second->info().concurrency, 1));
     lane->name = std::move(named.first);
@@ -107,47 +107,35 @@ void StoredJobs::enqueue(Lane& lane, const std::shared_ptr<Live>& live) {
   live->lane = &lane;
   live->queued_ns = clock_.monotonic_ns();
   live_[live->job.id] = live;
-  lane.queue.push(live->run, live->job.id);
+  lane.queue.push(live->job.run, live->job.id);
 }
 
 Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
                                        const std::string& device) {
   Lane* lane = lane_of(device);
-  const auto refuse = [&](ErrorCode code, const std::string& why) -> Result<std::string> {
-    // A call that was charged and not accepted costs nothing.
-    if (!run.empty()) {
-      const Status refunded =
-          store_.refund_unbound(run, job.operator_name, job.kind, sha256_hex(job.source));
-      if (!refunded)
-        return fail(code, why + " (and the budget could not be given back: " +
-                              refunded.error().message + ")");
-    }
-    return fail(code, why);
-  };
   if (lane == nullptr) {
     std::string names;
     for (const std::string& name : devices()) names += (names.empty() ? "" : ", ") + name;
-    return refuse(ErrorCode::invalid_argument,
-                  "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
+    return fail(ErrorCode::invalid_argument,
+                "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
   }
   auto live = std::make_shared<Live>();
-  if (job.id.empty()) job.id = new_handle("job");
-  const std::string id = job.id;
-  live->run = run;
+  live->job = std::move(job);
+  if (live->job.id.empty()) live->job.id = new_handle("job");
+  live->job.run = run;
+  std::string id = live->job.id;
   {
     const std::lock_guard lock(mutex_);
     if (lane->queue.size() >= limits_.queued_per_device) {
-      return refuse(ErrorCode::resource_exhausted,
-                    "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
-                        " jobs wait, yours would be at position " +
-                        std::to_string(lane->queue.size() + 1) + "; try again in " +
-                        about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
+      return fail(ErrorCode::resource_exhausted,
+                  "device " + lane->name + " is busy: " + std::to_string(lane->queue.size()) +
+                      " jobs wait, yours would be at position " +
+                      std::to_string(lane->queue.size() + 1) + "; try again in " +
+                      about(lane->estimate.ms(lane->queue.size() + 1)) + ", nothing was charged");
     }
   }
-  const Status stored = store_.insert_job(job, run, lane->name, clock_.unix_ms());
-  if (!stored) return refuse(stored.error().code, stored.error().message);
-  live->job = std::move(job);
-  live->job.run = run;
+  if (const Status stored = runs_.accept(live->job, lane->name); !stored)
+    return fail(stored.error());
   {
     // Several callers may have passed the check above at once: the bound is exceeded by at most
     // their number, never by a lost job.
@@ -167,7 +155,7 @@ std::shared_ptr<StoredJobs::Live> StoredJobs::live(const std::string& job) const
 JobStatus StoredJobs::status_of(const Live& live) const {
   JobStatus status;
   status.job = live.job.id;
-  status.run = live.run;
+  status.run = live.job.run;
   status.state = live.state;
   status.stage = sandbox::to_string(live.stage);
   status.cases_done = live.cases_done;
@@ -308,23 +296,14 @@ void StoredJobs::finish(const std::shared_ptr<Live>& live, Verdict verdict) {
   const JobState state = verdict.error_kind == ErrorKind::cancelled ? JobState::cancelled
                          : verdict.error_kind == ErrorKind::aborted ? JobState::aborted
                                                                     : JobState::finished;
-  const std::int64_t now = clock_.unix_ms();
-  Status stored;
-  for (const auto& artifact : verdict.artifacts) {
-    stored = store_.insert_artifact(new_handle("artifact"), live->job.id, artifact, now);
-    if (!stored) break;
-  }
-  verdict.artifacts.clear();
-  if (stored)
-    stored = store_.finish_job(live->job.id, state, verdict,
-                               sandbox::is_infrastructure_error(verdict.error_kind), now);
-  if (!stored) {
-    // An unstored verdict must not be announced: what was said would be gone after a restart, and
-    // the job would be run again.
-    verdict =
-        verdict_without_execution(live->job, ErrorKind::internal_error,
-                                  "the verdict could not be stored: " + stored.error().message);
-  }
+  const bool refund = sandbox::is_infrastructure_error(verdict.error_kind);
+  auto stored = store_.finish(live->job.id, state, std::move(verdict), refund, clock_.unix_ms());
+  // An unstored verdict must not be announced: after a restart it would be gone, and the job would
+  // run again.
+  verdict = stored ? std::move(*stored)
+                   : verdict_without_execution(
+                         live->job, ErrorKind::internal_error,
+                         "the verdict could not be stored: " + stored.error().message);
   {
     const std::lock_guard lock(mutex_);
     live->state = state;
@@ -339,7 +318,6 @@ void StoredJobs::finish(const std::shared_ptr<Live>& live, Verdict verdict) {
 Result<Recovered> StoredJobs::recover() {
   const auto unfinished = store_.unfinished_jobs();
   if (!unfinished) return fail(unfinished.error());
-  if (const Status refunded = store_.refund_all_unbound(); !refunded) return fail(refunded.error());
   Recovered recovered;
   for (const UnfinishedJob& stored : *unfinished) {
     Lane* lane = lane_of(stored.device);
@@ -355,7 +333,7 @@ Result<Recovered> StoredJobs::recover() {
         return fail(counted.error());
       auto live = std::make_shared<Live>();
       live->job = *stored.request;
-      live->job.run = live->run = stored.run;
+      live->job.run = stored.run;
       const std::lock_guard lock(mutex_);
       enqueue(*lane, live);
       ++recovered.requeued;
@@ -365,11 +343,11 @@ Result<Recovered> StoredJobs::recover() {
     job.id = stored.job;
     job.kind = stored.kind;
     job.operator_name = stored.operator_name;
-    const Verdict verdict = verdict_without_execution(
+    Verdict verdict = verdict_without_execution(
         job, ErrorKind::aborted,
         "aborted by a restart of the server: " + why_not + "; send it again");
-    const Status finished =
-        store_.finish_job(stored.job, JobState::aborted, verdict, true, clock_.unix_ms());
+    const auto finished =
+        store_.finish(stored.job, JobState::aborted, std::move(verdict), true, clock_.unix_ms());
     if (!finished) return fail(finished.error());
     ++recovered.aborted;
   }

@@ -1,6 +1,6 @@
 // Jobs over the store: durable queues, one per device, whose workers run Device::execute and
 // persist each verdict before anybody hears of it. Runs take turns (fair_queue.h). Thread-safe. The
-// store and the clock must outlive it.
+// store, the runs and the clock must outlive it.
 //
 //   auto job = jobs.submit(std::move(job), run, "");                  // "": the first device
 //   auto status = jobs.wait(*job, 20'000, nullptr);                   // status->verdict once it is
@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "sandbox/job/device.h"
 #include "server/runs/fair_queue.h"
+#include "server/runs/run_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
 
@@ -44,7 +45,8 @@ struct Recovered {
 
 class StoredJobs final : public tools::JobService {
  public:
-  StoredJobs(Store& store, const Clock& clock, Devices devices, const QueueLimits& limits);
+  StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devices devices,
+             const QueueLimits& limits);
   ~StoredJobs() override;
   StoredJobs(const StoredJobs&) = delete;
   StoredJobs& operator=(const StoredJobs&) = delete;
@@ -80,6 +82,7 @@ class StoredJobs final : public tools::JobService {
   std::shared_ptr<Live> live(const std::string& job) const;
 
   Store& store_;
+  StoredRuns& runs_;
   const Clock& clock_;
   const QueueLimits limits_;
   std::vector<std::unique_ptr<Lane>> lanes_;

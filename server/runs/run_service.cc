@@ -72,31 +72,34 @@ Status StoredRuns::not_over(const tools::RunInfo& run) const {
                   " s have passed. `scorecard` still shows it; `start_run` begins another");
 }
 
-Status StoredRuns::charge(const std::string& run, const std::string& operator_name,
-                          sandbox::JobKind kind, const std::string& source_sha256) {
-  const auto info = find(run);
-  if (!info) return fail(info.error());
-  if (Status open = not_over(*info); !open) return open;
-  if (std::find(info->operators.begin(), info->operators.end(), operator_name) ==
-      info->operators.end()) {
-    return fail(ErrorCode::permission_denied,
-                operator_name + " is not in this run's suite ('" + info->request.suite + "', " +
-                    std::to_string(info->operators.size()) + " operators); `scorecard` lists them");
+Status StoredRuns::accept(const sandbox::Job& job, const std::string& device) {
+  const std::int64_t now = clock_.unix_ms();
+  if (job.run.empty()) {
+    const auto stored = store_.accept(job, device, {}, now);
+    return stored ? Status() : fail(stored.error());
   }
-  const std::int64_t limit = limit_of(info->budgets, kind);
-  const bool lock = tools::rules_of(info->request.track).locks_source;
-  const auto outcome =
-      store_.charge(run, operator_name, kind, source_sha256, limit, lock, clock_.unix_ms());
-  if (!outcome) return fail(outcome.error());
-  if (outcome->granted) return {};
-  if (!outcome->locked_to.empty()) {
+  const auto run = find(job.run);
+  if (!run) return fail(run.error());
+  if (Status open = not_over(*run); !open) return open;
+  if (std::find(run->operators.begin(), run->operators.end(), job.operator_name) ==
+      run->operators.end()) {
     return fail(ErrorCode::permission_denied,
-                "the one_shot track takes one source per operator, and " + operator_name +
-                    " has seen another (SHA-256 " + outcome->locked_to.substr(0, 12) +
+                job.operator_name + " is not in this run's suite ('" + run->request.suite + "', " +
+                    std::to_string(run->operators.size()) + " operators); `scorecard` lists them");
+  }
+  const Charge charge = {.limit = limit_of(run->budgets, job.kind),
+                         .locks_source = tools::rules_of(run->request.track).locks_source};
+  const auto stored = store_.accept(job, device, charge, now);
+  if (!stored) return fail(stored.error());
+  if (stored->accepted) return {};
+  if (!stored->locked_to.empty()) {
+    return fail(ErrorCode::permission_denied,
+                "the one_shot track takes one source per operator, and " + job.operator_name +
+                    " has seen another (SHA-256 " + stored->locked_to.substr(0, 12) +
                     "...); send exactly that source, or work without `run` (unscored practice)");
   }
   return fail(ErrorCode::permission_denied,
-              over_budget(*info, operator_name, kind, outcome->used, limit));
+              over_budget(*run, job.operator_name, job.kind, stored->used, charge.limit));
 }
 
 Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run,

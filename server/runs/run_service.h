@@ -1,10 +1,10 @@
-// Runs over the store: handles, tracks, budgets, usage, scorecards. Thread-safe: each rule is
-// checked and applied in one transaction of the store. The catalog, the store and the clock must
-// outlive it.
+// StoredRuns keeps scored runs in the store: handles, tracks, budgets, usage, scorecards.
+// Thread-safe: one transaction of the store checks a budget and charges it. The catalog, the store
+// and the clock must outlive it.
 //
-//   auto run = runs.start({.agent = "mine", .model = "m", .track = Track::one_shot, .suite =
-//   "standard"}); Status allowed = runs.charge(run->handle, "vector_add", JobKind::test,
-//   sha256_hex(source));
+//   auto run = runs.start({.agent = "mine", .model = "m", .track = Track::one_shot});
+//   job.run = run->handle;
+//   Status accepted = runs.accept(job, "cpu");
 #pragma once
 
 #include <string>
@@ -24,12 +24,14 @@ class StoredRuns final : public tools::RunService {
 
   Result<tools::RunInfo> start(const tools::RunRequest& request) override;
   Result<tools::RunInfo> find(const std::string& run) override;
-  Status charge(const std::string& run, const std::string& operator_name, sandbox::JobKind kind,
-                const std::string& source_sha256) override;
   Result<tools::CallsLeft> calls_left(const std::string& run, const std::string& operator_name,
                                       sandbox::JobKind kind) override;
   Status report_usage(const std::string& run, const tools::Usage& usage) override;
   Result<tools::Scorecard> scorecard(const std::string& run) override;
+
+  /// Checks the rules of `job.run`, charges it and stores the job for `device`, or refuses with the
+  /// rule and stores nothing. A job without a run is only stored.
+  Status accept(const sandbox::Job& job, const std::string& device);
 
  private:
   Status not_over(const tools::RunInfo& run) const;

@@ -13,10 +13,10 @@ class StoreBackend final : public Backend {
       : clock_(options.clock != nullptr ? *options.clock : system_clock_),
         store_(std::move(store)),
         runs_(*store_, catalog, clock_),
-        artifacts_(*store_, clock_),
-        jobs_(*store_, clock_, std::move(devices), options.queue) {}
+        artifacts_(*store_),
+        jobs_(*store_, runs_, clock_, std::move(devices), options.queue) {}
 
-  tools::RunService& runs() override { return runs_; }
+  StoredRuns& runs() override { return runs_; }
   tools::JobService& jobs() override { return jobs_; }
   std::vector<StoredJobs::Load> load() const override { return jobs_.load(); }
   tools::ArtifactService& artifacts() override { return artifacts_; }

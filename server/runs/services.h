@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "operators/catalog.h"
 #include "server/runs/job_service.h"
+#include "server/runs/run_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
 
@@ -40,7 +41,7 @@ class Backend {
                                                const ServicesOptions& options = {});
   virtual ~Backend() = default;
 
-  virtual tools::RunService& runs() = 0;
+  virtual StoredRuns& runs() = 0;
   virtual tools::JobService& jobs() = 0;
   virtual tools::ArtifactService& artifacts() = 0;
   virtual Store& store() = 0;

@@ -1,12 +1,12 @@
-// The store's tables and their version (PRAGMA user_version). A store of an older version would be
-// migrated here, step by step; one of a newer version is refused and left as it is.
-// docs/reference/store.md describes the tables.
+// The store's tables and their version (PRAGMA user_version). Opening a store of an older version
+// for writing migrates it, one version a step. A store of a newer version is refused and left as it
+// is. docs/reference/store.md describes the tables.
 #pragma once
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 1;
-/// PRAGMA application_id, "ASSY": tells a store from any other SQLite file.
+inline constexpr int kSchemaVersion = 2;
+/// PRAGMA application_id, "ASSY": distinguishes a store from any other SQLite file.
 inline constexpr int kApplicationId = 0x41535359;
 
 inline constexpr const char* kSchemaSql = R"sql(
@@ -31,20 +31,21 @@ CREATE TABLE usage (
   input_tokens INTEGER NOT NULL,
   output_tokens INTEGER NOT NULL,
   cost_usd REAL NOT NULL,
-  at_unix_ms INTEGER NOT NULL
+  at_unix_ms INTEGER NOT NULL,
+  cost_known INTEGER NOT NULL DEFAULT 0 -- 0: the report named no cost, and cost_usd is 0
 ) STRICT;
 CREATE INDEX usage_by_run ON usage(run);
 CREATE TABLE submissions (
   job TEXT PRIMARY KEY,
-  run TEXT NOT NULL,                   -- empty: practice without a run
+  run TEXT NOT NULL,                   -- empty: unscored practice
   operator TEXT NOT NULL,
   kind TEXT NOT NULL,
   device TEXT NOT NULL,
-  state TEXT NOT NULL,                 -- queued until it is over: what runs is known to the process alone
+  state TEXT NOT NULL,                 -- queued until the job is over: a running job is queued here
   source TEXT NOT NULL,
   source_sha256 TEXT NOT NULL,
   request TEXT NOT NULL,               -- assay.job/1 without the source
-  attempts INTEGER NOT NULL,           -- starts of a server that took it up
+  attempts INTEGER NOT NULL,           -- server starts that queued the job again
   queued_unix_ms INTEGER NOT NULL,
   finished_unix_ms INTEGER
 ) STRICT;
@@ -56,7 +57,7 @@ CREATE TABLE tool_calls (
   operator TEXT NOT NULL,
   kind TEXT NOT NULL,
   source_sha256 TEXT NOT NULL,
-  job TEXT REFERENCES submissions(job), -- NULL until the job is accepted
+  job TEXT REFERENCES submissions(job), -- NULL only in rows of version 1: a refunded charge without a job
   refunded INTEGER NOT NULL DEFAULT 0, -- 1: does not count against the budget; a one_shot source stays locked
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
@@ -80,14 +81,9 @@ CREATE TABLE artifacts (
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX artifacts_by_job ON artifacts(job);
-)sql";
-
-/// A table that older versions neither have nor mind: made where it is missing, without another
-/// version.
-inline constexpr const char* kTasksSql = R"sql(
-CREATE TABLE IF NOT EXISTS tasks (
+CREATE TABLE tasks (
   task TEXT PRIMARY KEY,
-  principal TEXT NOT NULL,             -- the token's name; empty: anybody
+  principal TEXT NOT NULL,             -- the token's name; empty: any client
   status TEXT NOT NULL,
   message TEXT NOT NULL,
   outcome TEXT NOT NULL,               -- JSON: a tool's result, a JSON-RPC error, or null
@@ -95,15 +91,39 @@ CREATE TABLE IF NOT EXISTS tasks (
   updated_unix_ms INTEGER NOT NULL,
   ends_unix_ms INTEGER NOT NULL        -- the row may be deleted afterwards
 ) STRICT;
+CREATE INDEX tasks_by_end ON tasks(ends_unix_ms);
+)sql";
+
+/// Version 1 kept the rows of `usage` with a known cost of 0 in a table `free_usage`, and charged a
+/// call before its job was stored. Its first releases had neither `free_usage` nor `tasks`.
+inline constexpr const char* kMigrateFromVersion1Sql = R"sql(
+CREATE TABLE IF NOT EXISTS free_usage (usage INTEGER PRIMARY KEY REFERENCES usage(id)) STRICT;
+ALTER TABLE usage ADD COLUMN cost_known INTEGER NOT NULL DEFAULT 0;
+UPDATE usage SET cost_known = 1 WHERE cost_usd > 0 OR id IN (SELECT usage FROM free_usage);
+DROP TABLE free_usage;
+UPDATE tool_calls SET refunded = 1 WHERE job IS NULL;
+CREATE TABLE IF NOT EXISTS tasks (
+  task TEXT PRIMARY KEY,
+  principal TEXT NOT NULL,
+  status TEXT NOT NULL,
+  message TEXT NOT NULL,
+  outcome TEXT NOT NULL,
+  created_unix_ms INTEGER NOT NULL,
+  updated_unix_ms INTEGER NOT NULL,
+  ends_unix_ms INTEGER NOT NULL
+) STRICT;
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Tells a cost of 0 from one that nobody named; made like `tasks`.
-inline constexpr const char* kFreeUsageSql = R"sql(
-CREATE TABLE IF NOT EXISTS free_usage (
-  usage INTEGER PRIMARY KEY REFERENCES usage(id) -- a report that said that it cost nothing; where another one has 0, its cost is not known
-) STRICT;
+/// Shows version 1 as the current version to a connection that only reads: a temporary view takes
+/// precedence over the table of the same name. The second statement is for a file
+/// with a table `free_usage`.
+inline constexpr const char* kReadVersion1Sql = R"sql(
+CREATE TEMP VIEW usage AS SELECT *, cost_usd > 0 AS cost_known FROM main.usage
 )sql";
-inline constexpr const char* kFreeUsageTable = "free_usage";
+inline constexpr const char* kReadVersion1WithFreeUsageSql = R"sql(
+CREATE TEMP VIEW usage AS
+  SELECT *, cost_usd > 0 OR id IN (SELECT usage FROM main.free_usage) AS cost_known FROM main.usage
+)sql";
 
 }  // namespace assay::server

@@ -4,6 +4,8 @@
 #include <sqlite3.h>
 #include <sys/file.h>
 
+#include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "server/store/connection.h"
@@ -14,17 +16,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kBusyTimeoutMs =
-    5'000;  // readers of other processes hold their locks for moments only
-constexpr std::uintmax_t kQuickCheckMaxBytes =
-    64 << 20;  // a linear scan; larger stores are checked as they are read
+/// Readers in other processes hold their locks only briefly.
+constexpr int kBusyTimeoutMs = 5'000;
+/// The check reads the whole file. In a larger store, damage is found when the rows are read.
+constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 
 Error not_writable(const fs::path& path, const std::string& why) {
   return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why +
                                            "; name another file with --store"};
 }
 
-/// What is in an existing file, before anything may change it.
+/// Refuses an existing file that is not a usable store, before anything can change it.
 Status inspect(const fs::path& path) {
   SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
   const int version = db.execAndGet("PRAGMA user_version").getInt();
@@ -38,7 +40,7 @@ Status inspect(const fs::path& path) {
   }
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) return {};
-  if (application != kApplicationId || version != kSchemaVersion) {
+  if (application != kApplicationId || version < 1) {
     return fail(ErrorCode::corrupt, path.string() +
                                         " is an SQLite file but no store of Assay's; it was left "
                                         "as it is. Name another file with --store");
@@ -53,32 +55,41 @@ Status inspect(const fs::path& path) {
   return {};
 }
 
-/// The lock is a file of its own: closing any descriptor of the database itself would drop SQLite's
-/// locks on it.
+/// Locks a separate file: closing any descriptor of the database itself would drop SQLite's locks
+/// on the database.
 Result<UniqueFd> lock_for_writing(const fs::path& path) {
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!fd) return fail(not_writable(path, fail_errno("open " + lock_path).value().message));
+  if (!fd) return fail(not_writable(path, "open " + lock_path + ": " + std::strerror(errno)));
   if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return fd;
   const int error_number = errno;
   if (error_number != EWOULDBLOCK)
-    return fail(not_writable(path, fail_errno("flock " + lock_path, error_number).value().message));
+    return fail(not_writable(path, "flock " + lock_path + ": " + std::strerror(error_number)));
   return fail(ErrorCode::unavailable,
               "store " + path.string() +
                   " is in use by another Assay; stop that one, or name another file with --store");
 }
 
-Status create_schema(SQLite::Database& db) {
+void create_schema(SQLite::Database& db) {
   SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
   db.exec(kSchemaSql);
   db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
   db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
   transaction.commit();
-  return {};
+}
+
+/// Brings an older schema to kSchemaVersion. A failed step leaves the file as it was.
+void migrate(SQLite::Database& db) {
+  const int version = db.execAndGet("PRAGMA user_version").getInt();
+  if (version == kSchemaVersion) return;
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
+  if (version < 2) db.exec(kMigrateFromVersion1Sql);
+  db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
 }
 
 Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
-  // SQLite opens a write-protected file for reading and says nothing.
+  // SQLite silently opens a write-protected file for reading.
   if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
     return fail(not_writable(path, "the file is write-protected"));
   db.exec("PRAGMA journal_mode=WAL");
@@ -86,11 +97,21 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   db.exec("PRAGMA foreign_keys=ON");
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) {
-    if (Status made = create_schema(db); !made) return made;
+    create_schema(db);
+  } else {
+    migrate(db);
   }
-  db.exec(kTasksSql);
-  db.exec(kFreeUsageSql);
-  SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);  // rolled back
+  // Fails if the file cannot be written; the destructor rolls it back.
+  SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);
+  return {};
+}
+
+Status prepare_for_reading(SQLite::Database& db, const fs::path& path) {
+  if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
+    return fail(ErrorCode::corrupt,
+                "store " + path.string() + " is empty; `serve` and `bench` fill one");
+  if (db.execAndGet("PRAGMA user_version").getInt() == 1)
+    db.exec(db.tableExists("free_usage") ? kReadVersion1WithFreeUsageSql : kReadVersion1Sql);
   return {};
 }
 
@@ -145,12 +166,9 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
     const int flags = mode == StoreMode::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                     : SQLite::OPEN_READONLY;
     SQLite::Database db(path.string(), flags, kBusyTimeoutMs);
-    if (mode == StoreMode::read_write) {
-      if (const Status ready = prepare_for_writing(db, path); !ready) return fail(ready.error());
-    } else if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0) {
-      return fail(ErrorCode::corrupt,
-                  "store " + path.string() + " is empty; `serve` and `bench` fill one");
-    }
+    const Status ready = mode == StoreMode::read_write ? prepare_for_writing(db, path)
+                                                       : prepare_for_reading(db, path);
+    if (!ready) return fail(ready.error());
     return std::unique_ptr<Store>(
         new Store(std::make_unique<Connection>(path, std::move(db), std::move(lock), mode)));
   } catch (const SQLite::Exception& error) {

@@ -1,13 +1,16 @@
-// The store: runs, charged tool calls, submissions, verdicts, artifacts and usage, in one SQLite
-// file (WAL). Typed rows in, typed rows out; rules (budgets, tracks, expiry) are server/runs'
-// business.
+// The store keeps runs, charged tool calls, submissions, verdicts, artifacts and usage in one
+// SQLite file (WAL). It takes and returns typed rows; server/runs has the rules (budgets, tracks,
+// expiry). A job takes two transactions: accept() checks the budget, charges the call and stores
+// the job; finish() stores artifacts and verdict and refunds the call if need be.
 //
 //   auto store = Store::open("assay.db", StoreMode::read_write);
-//   (*store)->insert_job(job, run, "cpu", now);               // on the disk when it returns
+//   auto accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
+//   auto verdict = (*store)->finish(job.id, tools::JobState::finished, made, false, now_unix_ms);
 //
-// One writer: a second read_write open of the same file, also by another process, is refused while
-// the first lives; read_only opens are not. Thread-safe: calls are serialised on one connection.
-// Errors: `unavailable` (cannot be opened or written, newer schema), `corrupt`, `not_found`.
+// Only one process writes. While a store is open for writing, a second read_write open of the same
+// file is refused, also in another process; read_only opens succeed. Thread-safe: one connection
+// serialises all calls. Errors: `unavailable` (the file cannot be opened or written, or has a newer
+// schema), `corrupt`, `not_found`.
 #pragma once
 
 #include <cstdint>
@@ -29,26 +32,35 @@ namespace assay::server {
 
 enum class StoreMode { read_write, read_only };
 
-/// A job that was accepted and has no verdict.
+/// An accepted job without a verdict.
 struct UnfinishedJob {
   std::string job, run, device, operator_name;
   sandbox::JobKind kind = sandbox::JobKind::test;
-  std::optional<sandbox::Job> request;  // empty when what is stored cannot be read
-  std::int64_t attempts = 0;            // earlier recover()s that took it up
+  std::optional<sandbox::Job> request;  // empty if the stored document cannot be read
+  std::int64_t attempts = 0;            // times that recover() queued the job again
 };
 
 struct FinishedJob {
   std::string run;  // empty: none
   tools::JobState state = tools::JobState::finished;
-  sandbox::Verdict verdict;  // without artifacts: those have rows of their own
+  sandbox::Verdict verdict;  // without artifacts: list_artifacts() has them
   std::int64_t elapsed_ms = 0;
 };
 
-/// Charge refused: how many are used up, or which source the operator is locked to.
-struct ChargeOutcome {
-  bool granted = false;
-  std::int64_t used = 0;  // before this one
-  std::string locked_to;  // SHA-256, when another source than the first was refused
+/// An artifact above this is not stored; a hint in the verdict names it.
+inline constexpr std::size_t kMaxArtifactBytes = 64 << 20;
+
+/// The rules under which a run pays for a job: one call of the job's kind on its operator.
+struct Charge {
+  std::int64_t limit = -1;    // calls in the whole run; -1: unlimited
+  bool locks_source = false;  // only the operator's first source is accepted
+};
+
+/// The answer of accept(). A job that is not accepted leaves nothing in the store.
+struct Acceptance {
+  bool accepted = false;
+  std::int64_t used = 0;       // calls of this kind before this one
+  std::string locked_to = {};  // SHA-256 of the first source, if this one differs and is refused
 };
 
 /// A graded submission of a run, in the order of acceptance.
@@ -70,50 +82,41 @@ class Store {
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
-  /// One transaction: counts, checks and records. `limit` -1 is unlimited. `lock` refuses any but
-  /// the operator's first source.
-  Result<ChargeOutcome> charge(const std::string& run, const std::string& operator_name,
-                               sandbox::JobKind kind, const std::string& source_sha256,
-                               std::int64_t limit, bool lock, std::int64_t now_unix_ms);
-  /// Gives back charges that no accepted job stands for; an empty `run` means those of all runs
-  /// (after a restart).
-  Status refund_unbound(const std::string& run, const std::string& operator_name,
-                        sandbox::JobKind kind, const std::string& source_sha256);
-  Status refund_all_unbound();
-  Result<std::map<std::string, std::int64_t>> tool_calls(
-      const std::string& run);  // operator -> calls
-  Result<std::map<std::string, std::int64_t>> calls_by_kind(
-      const std::string& run, const std::string& operator_name);  // kind -> calls
+  /// Operator -> charged calls that were not refunded.
+  Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);
+  /// Kind -> charged calls that were not refunded.
+  Result<std::map<std::string, std::int64_t>> calls_by_kind(const std::string& run,
+                                                            const std::string& operator_name);
   Result<std::vector<GradedJob>> graded(const std::string& run);
-  /// operator -> how its compile, run_tests and profile calls ended, in the order of acceptance;
-  /// those that are unfinished are left out.
+  /// Operator -> the results of its compile, run_tests and profile calls, in the order of
+  /// acceptance, without unfinished ones.
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
   // store_jobs.cc
-  /// Durable (fsync) when it returns. Binds the oldest open charge of the same run, operator, kind
-  /// and source.
-  Status insert_job(const sandbox::Job& job, const std::string& run, const std::string& device,
-                    std::int64_t now_unix_ms);
-  /// Durable when it returns. `refund`: the job's charge does not count.
-  Status finish_job(const std::string& job, tools::JobState state, const sandbox::Verdict& verdict,
-                    bool refund, std::int64_t now_unix_ms);
+  /// Charges `job.run`, unless that is empty, and stores the job. Durable (fsync) when it returns.
+  Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
+                            const Charge& charge, std::int64_t now_unix_ms);
+  /// Stores the verdict and its artifacts; with `refund` the job's call does not count against the
+  /// budget. Returns the verdict as stored: without artifacts, with a hint for each that is above
+  /// kMaxArtifactBytes. Durable when it returns. Refuses a second verdict.
+  Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
+                                  sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
   /// Empty while the job is unfinished; not_found when there is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
-  Result<std::string> source(
-      const std::string& job);  // what was submitted; not_found when there is no such job
+  /// The submitted source; not_found when there is no such job.
+  Result<std::string> source(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
 
   // store_artifacts.cc
-  Status insert_artifact(const std::string& handle, const std::string& job,
-                         const sandbox::Artifact& artifact, std::int64_t now_unix_ms);
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
                                              std::int64_t limit_bytes);
+  /// Handle and "kind name" of each, in the order of the verdict.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
   // store_tasks.cc
-  /// Durable when it returns: inserts or replaces. Deletes the tasks whose time is over.
+  /// Inserts or replaces the task, and deletes expired tasks. Durable when it returns.
   Status save_task(const mcp::TaskRecord& task);
   Result<std::optional<mcp::TaskRecord>> task(const std::string& id);
 

@@ -1,27 +1,11 @@
-// Artifacts: bytes that are too large for an answer, read piece by piece.
+// Reads artifacts: bytes that are too large for one answer, in slices.
 #include <cstdint>
 
-#include "base/escape.h"
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"
 
 namespace assay::server {
-
-Status Store::insert_artifact(const std::string& handle, const std::string& job,
-                              const sandbox::Artifact& artifact, std::int64_t now_unix_ms) {
-  return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement known(db, "SELECT 1 FROM submissions WHERE job = ?");
-    bind_all(known, job);
-    if (!known.executeStep()) return fail(ErrorCode::not_found, "unknown job " + job);
-    SQLite::Statement insert(db, "INSERT INTO artifacts VALUES (?,?,?,?,?,?)");
-    bind_all(insert, handle, job, escape_text(artifact.kind), escape_text(artifact.name));
-    insert.bind(5, artifact.bytes.data(), static_cast<int>(artifact.bytes.size()));
-    insert.bind(6, now_unix_ms);
-    insert.exec();
-    return {};
-  });
-}
 
 Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle, std::int64_t offset,
                                                   std::int64_t limit_bytes) {

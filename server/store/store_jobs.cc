@@ -1,7 +1,9 @@
-// Submissions and their verdicts.
+// Submissions, their charges, verdicts and artifacts.
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "base/escape.h"
 #include "base/handle.h"
 #include "server/store/connection.h"
 #include "server/store/rows.h"
@@ -14,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// What is not UTF-8 must not throw: it becomes U+FFFD.
+/// Replaces bytes that are not UTF-8 by U+FFFD instead of throwing.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -35,6 +37,55 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
+/// Checks a job against its run's budget and locked source; writes nothing.
+Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
+                 const Charge& charge) {
+  Acceptance found;
+  if (charge.locks_source) {
+    SQLite::Statement first(db,
+                            "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? "
+                            "ORDER BY id LIMIT 1");
+    bind_all(first, job.run, job.operator_name);
+    if (first.executeStep() && first.getColumn(0).getString() != sha256) {
+      found.locked_to = first.getColumn(0).getString();
+      return found;
+    }
+  }
+  SQLite::Statement count(db,
+                          "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND "
+                          "kind = ? AND refunded = 0");
+  bind_all(count, job.run, job.operator_name, std::string(sandbox::to_string(job.kind)));
+  count.executeStep();
+  found.used = count.getColumn(0).getInt64();
+  found.accepted = charge.limit < 0 || found.used < charge.limit;
+  return found;
+}
+
+/// Moves the artifacts out of the verdict. An artifact above the cap is dropped; a hint names it.
+std::vector<sandbox::Artifact> take_artifacts(sandbox::Verdict& verdict) {
+  std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
+  std::erase_if(artifacts, [&](const sandbox::Artifact& artifact) {
+    if (artifact.bytes.size() <= kMaxArtifactBytes) return false;
+    verdict.hints.push_back({sandbox::HintKind::other, "",
+                             "artifact " + escape_text(artifact.kind) + " " +
+                                 escape_text(artifact.name) + " was not stored: it has " +
+                                 std::to_string(artifact.bytes.size()) + " bytes, the limit is " +
+                                 std::to_string(kMaxArtifactBytes) + " (kMaxArtifactBytes)"});
+    return true;
+  });
+  return artifacts;
+}
+
+void insert_artifact(SQLite::Database& db, const std::string& job,
+                     const sandbox::Artifact& artifact, std::int64_t now_unix_ms) {
+  SQLite::Statement insert(db, "INSERT INTO artifacts VALUES (?,?,?,?,?,?)");
+  bind_all(insert, new_handle("artifact"), job, escape_text(artifact.kind),
+           escape_text(artifact.name));
+  insert.bind(5, artifact.bytes.data(), static_cast<int>(artifact.bytes.size()));
+  insert.bind(6, now_unix_ms);
+  insert.exec();
+}
+
 }  // namespace
 
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job) {
@@ -46,56 +97,64 @@ Result<sandbox::Verdict> verdict_of(const std::string& document, const std::stri
   return verdict;
 }
 
-Status Store::insert_job(const sandbox::Job& job, const std::string& run, const std::string& device,
-                         std::int64_t now_unix_ms) {
+Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& device,
+                                 const Charge& charge, std::int64_t now_unix_ms) {
   json request = tools::job_to_json(job);
   request.erase("source");
-  const std::string kind(sandbox::to_string(job.kind));
   const std::string sha256 = sha256_hex(job.source);
-  const auto insert_and_bind = [&](SQLite::Database& db) -> Status {
-    SQLite::Statement insert(db,
-                             "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL)");
-    bind_all(insert, job.id, run, job.operator_name, kind, device, job.source, sha256,
-             dump(request), now_unix_ms);
-    insert.exec();
-    if (run.empty()) return {};
-    SQLite::Statement bind(db,
-                           "UPDATE tool_calls SET job = ? WHERE id = (SELECT min(id) FROM "
-                           "tool_calls WHERE run = ? AND operator = ? AND kind = ? "
-                           "AND source_sha256 = ? AND job IS NULL AND refunded = 0)");
-    bind_all(bind, job.id, run, job.operator_name, kind, sha256);
-    bind.exec();
-    return {};
-  };
-  return connection_->write(insert_and_bind, true);
+  return connection_->write(
+      [&](SQLite::Database& db) -> Result<Acceptance> {
+        const Acceptance allowed =
+            job.run.empty() ? Acceptance{.accepted = true} : check(db, job, sha256, charge);
+        if (!allowed.accepted) return allowed;
+        const std::string kind(sandbox::to_string(job.kind));
+        SQLite::Statement insert(
+            db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL)");
+        bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256,
+                 dump(request), now_unix_ms);
+        insert.exec();
+        if (job.run.empty()) return allowed;
+        SQLite::Statement call(db,
+                               "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
+                               "at_unix_ms) VALUES (?,?,?,?,?,?)");
+        bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+        call.exec();
+        return allowed;
+      },
+      /*durable=*/true);
 }
 
-Status Store::finish_job(const std::string& job, tools::JobState state,
-                         const sandbox::Verdict& verdict, bool refund, std::int64_t now_unix_ms) {
-  sandbox::Verdict stored = verdict;
-  stored.artifacts.clear();
-  const std::string document = dump(tools::verdict_to_json(stored));
-  const auto finish = [&](SQLite::Database& db) -> Status {
-    SQLite::Statement update(db,
-                             "UPDATE submissions SET state = ?, finished_unix_ms = ? WHERE job = ? "
-                             "AND finished_unix_ms IS NULL");
-    bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
-    if (update.exec() != 1)
-      return fail(ErrorCode::internal,
-                  "job " + job + " is not in the store, or has a verdict already");
-    SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
-    bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
-             std::string(sandbox::to_string(verdict.error_kind)),
-             std::string(sandbox::to_string(verdict.tier)), verdict.perf, document, now_unix_ms);
-    insert.exec();
-    if (refund) {
-      SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
-      bind_all(back, job);
-      back.exec();
-    }
-    return {};
-  };
-  return connection_->write(finish, true);
+Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState state,
+                                       sandbox::Verdict verdict, bool refund,
+                                       std::int64_t now_unix_ms) {
+  const std::vector<sandbox::Artifact> artifacts = take_artifacts(verdict);
+  const std::string document = dump(tools::verdict_to_json(verdict));
+  const Status stored = connection_->write(
+      [&](SQLite::Database& db) -> Status {
+        SQLite::Statement update(db,
+                                 "UPDATE submissions SET state = ?, finished_unix_ms = ? "
+                                 "WHERE job = ? AND finished_unix_ms IS NULL");
+        bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
+        if (update.exec() != 1)
+          return fail(ErrorCode::internal,
+                      "job " + job + " is not in the store, or has a verdict already");
+        for (const sandbox::Artifact& artifact : artifacts)
+          insert_artifact(db, job, artifact, now_unix_ms);
+        SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
+        bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
+                 std::string(sandbox::to_string(verdict.error_kind)),
+                 std::string(sandbox::to_string(verdict.tier)), verdict.perf, document,
+                 now_unix_ms);
+        insert.exec();
+        if (!refund) return {};
+        SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
+        bind_all(back, job);
+        back.exec();
+        return {};
+      },
+      /*durable=*/true);
+  if (!stored) return fail(stored.error());
+  return verdict;
 }
 
 Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {

@@ -4,7 +4,6 @@
 
 #include "server/store/connection.h"
 #include "server/store/rows.h"
-#include "server/store/schema.h"
 #include "server/store/store.h"
 
 namespace assay::server {
@@ -94,86 +93,27 @@ Status Store::add_usage(const std::string& run, const tools::Usage& usage,
   return connection_->write([&](SQLite::Database& db) -> Status {
     SQLite::Statement insert(db,
                              "INSERT INTO usage (run, input_tokens, output_tokens, cost_usd, "
-                             "at_unix_ms) VALUES (?,?,?,?,?)");
-    bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms);
+                             "at_unix_ms, cost_known) VALUES (?,?,?,?,?,?)");
+    const bool cost_known = usage.cost_known || usage.cost_usd > 0;
+    bind_all(insert, run, usage.input_tokens, usage.output_tokens, usage.cost_usd, now_unix_ms,
+             std::int64_t{cost_known});
     insert.exec();
-    if (!usage.cost_known || usage.cost_usd > 0) return {};
-    SQLite::Statement free(db, "INSERT INTO free_usage VALUES (?)");
-    bind_all(free, static_cast<std::int64_t>(db.getLastInsertRowid()));
-    free.exec();
     return {};
   });
 }
 
 Result<tools::Usage> Store::usage(const std::string& run) {
   return connection_->with([&](SQLite::Database& db) -> Result<tools::Usage> {
-    // A store that was last written by an older Assay and is opened for reading has no such table.
-    const std::string is_known = db.tableExists(kFreeUsageTable)
-                                     ? "(cost_usd > 0 OR id IN (SELECT usage FROM free_usage))"
-                                     : "(cost_usd > 0)";
     SQLite::Statement query(db,
                             "SELECT coalesce(sum(input_tokens),0), coalesce(sum(output_tokens),0), "
-                            "total(cost_usd), coalesce(min(" +
-                                is_known + "),0) FROM usage WHERE run = ?");
+                            "total(cost_usd), coalesce(min(cost_known),0) FROM usage "
+                            "WHERE run = ?");
     bind_all(query, run);
     query.executeStep();
     return tools::Usage{.input_tokens = query.getColumn(0).getInt64(),
                         .output_tokens = query.getColumn(1).getInt64(),
                         .cost_usd = query.getColumn(2).getDouble(),
                         .cost_known = query.getColumn(3).getInt() != 0};
-  });
-}
-
-Result<ChargeOutcome> Store::charge(const std::string& run, const std::string& operator_name,
-                                    sandbox::JobKind kind, const std::string& source_sha256,
-                                    std::int64_t limit, bool lock, std::int64_t now_unix_ms) {
-  const std::string kind_name(sandbox::to_string(kind));
-  return connection_->write([&](SQLite::Database& db) -> Result<ChargeOutcome> {
-    ChargeOutcome outcome;
-    if (lock) {
-      SQLite::Statement first(db,
-                              "SELECT source_sha256 FROM tool_calls WHERE run = ? AND operator = ? "
-                              "ORDER BY id LIMIT 1");
-      bind_all(first, run, operator_name);
-      if (first.executeStep() && first.getColumn(0).getString() != source_sha256) {
-        outcome.locked_to = first.getColumn(0).getString();
-        return outcome;
-      }
-    }
-    SQLite::Statement count(db,
-                            "SELECT count(*) FROM tool_calls WHERE run = ? AND operator = ? AND "
-                            "kind = ? AND refunded = 0");
-    bind_all(count, run, operator_name, kind_name);
-    count.executeStep();
-    outcome.used = count.getColumn(0).getInt64();
-    if (limit >= 0 && outcome.used >= limit) return outcome;
-    SQLite::Statement insert(db,
-                             "INSERT INTO tool_calls (run, operator, kind, source_sha256, "
-                             "at_unix_ms) VALUES (?,?,?,?,?)");
-    bind_all(insert, run, operator_name, kind_name, source_sha256, now_unix_ms);
-    insert.exec();
-    outcome.granted = true;
-    return outcome;
-  });
-}
-
-Status Store::refund_unbound(const std::string& run, const std::string& operator_name,
-                             sandbox::JobKind kind, const std::string& source_sha256) {
-  return connection_->write([&](SQLite::Database& db) -> Status {
-    SQLite::Statement update(db,
-                             "UPDATE tool_calls SET refunded = 1 WHERE id = (SELECT min(id) FROM "
-                             "tool_calls WHERE run = ? AND operator = ? AND kind = ? "
-                             "AND source_sha256 = ? AND job IS NULL AND refunded = 0)");
-    bind_all(update, run, operator_name, std::string(sandbox::to_string(kind)), source_sha256);
-    update.exec();
-    return {};
-  });
-}
-
-Status Store::refund_all_unbound() {
-  return connection_->write([&](SQLite::Database& db) -> Status {
-    db.exec("UPDATE tool_calls SET refunded = 1 WHERE job IS NULL");
-    return {};
   });
 }
 

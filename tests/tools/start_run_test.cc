@@ -18,10 +18,6 @@ class FakeRuns final : public RunService {
     return run;
   }
   Result<RunInfo> find(const std::string&) override { return none(); }
-  Status charge(const std::string&, const std::string&, sandbox::JobKind,
-                const std::string&) override {
-    return none();
-  }
   Result<CallsLeft> calls_left(const std::string&, const std::string&, sandbox::JobKind) override {
     return none();
   }
@@ -48,9 +44,6 @@ class NoJobs final : public JobService {
 
 class NoArtifacts final : public ArtifactService {
  public:
-  Result<std::string> put(const std::string&, const sandbox::Artifact&) override {
-    return fail(ErrorCode::unavailable, "no store");
-  }
   Result<ArtifactSlice> read(const std::string&, std::int64_t, std::int64_t) override {
     return fail(ErrorCode::not_found, "no artifact");
   }

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/escape.h"
-#include "base/handle.h"
 #include "operators/catalog.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/call/schema_parts.h"
@@ -96,12 +95,6 @@ Result<sandbox::Job> make_job(const Services& services, const SubmissionArgument
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context) {
   const sandbox::JobKind kind = job.kind;
-  if (!submission.run.empty()) {
-    if (const Status allowed =
-            services.runs.charge(submission.run, job.operator_name, kind, sha256_hex(job.source));
-        !allowed)
-      return error_answer(allowed.error());
-  }
   const auto handle = services.jobs.submit(std::move(job), submission.run, submission.device);
   if (!handle) return error_answer(handle.error());
   return follow_job(services, *handle,

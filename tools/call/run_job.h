@@ -1,6 +1,6 @@
 // What compile, run_tests, profile and submit share. Each reads a submission from its arguments,
-// makes a job of it, and runs the job: the run's budget is charged, the job is queued and followed,
-// and its verdict is the answer. Thread-safe.
+// makes a job of it, and runs the job: the job is submitted, which charges the run's budget, and
+// followed, and its verdict is the answer. Thread-safe.
 //
 //   Result<sandbox::Job> job = make_job(services, arguments.submission, JobKind::test);
 //   if (!job) return error_answer(job.error());
@@ -37,7 +37,7 @@ struct SubmissionArguments {
 Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
                               sandbox::JobKind kind);
 
-/// Charges the run, queues the job and follows it until its verdict is there or
+/// Submits the job, which charges the run, and follows it until its verdict is there or
 /// AnswerLimits::answer_within_ms have passed. A job whose client goes away is cancelled, except a
 /// grade: an accepted submission is always graded.
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,

@@ -100,11 +100,6 @@ class RunService {
   virtual ~RunService() = default;
   virtual Result<RunInfo> start(const RunRequest& request) = 0;
   virtual Result<RunInfo> find(const std::string& run) = 0;
-  /// Charges one call of `kind` on `operator_name` to the run, or refuses with the rule and what is
-  /// left. In the one_shot track the first source seen for an operator is the only one: others are
-  /// refused.
-  virtual Status charge(const std::string& run, const std::string& operator_name,
-                        sandbox::JobKind kind, const std::string& source_sha256) = 0;
   virtual Result<CallsLeft> calls_left(const std::string& run, const std::string& operator_name,
                                        sandbox::JobKind kind) = 0;
   virtual Status report_usage(const std::string& run, const Usage& usage) = 0;
@@ -130,7 +125,9 @@ struct JobStatus {
 class JobService {
  public:
   virtual ~JobService() = default;
-  /// Durable before it returns. `run` may be empty (practice).
+  /// Charges one call to the run and stores and queues the job, or refuses with the rule, and then
+  /// nothing is charged. In the one_shot track the first accepted source of an operator is the only
+  /// one. Durable before it returns. `run` may be empty (practice).
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
                                      const std::string& device) = 0;
   /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes
@@ -152,8 +149,6 @@ struct ArtifactSlice {
 class ArtifactService {
  public:
   virtual ~ArtifactService() = default;
-  /// Returns the artifact's handle.
-  virtual Result<std::string> put(const std::string& job, const sandbox::Artifact& artifact) = 0;
   virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
                                      std::int64_t limit_bytes) = 0;
   virtual std::vector<std::pair<std::string, std::string>> list(

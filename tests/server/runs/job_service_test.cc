@@ -138,8 +138,8 @@ TEST_CASE(
     REQUIRE(store);
     sandbox::Job job = services.job(source, JobKind::grade, op);
     job.id = new_handle("job");
-    REQUIRE((*store)->charge(run, op, JobKind::grade, sha256_hex(source), 1, true, 1));
-    REQUIRE((*store)->insert_job(job, run, device, 1));
+    job.run = run;
+    REQUIRE((*store)->accept(job, device, {.limit = 1, .locks_source = true}, 1)->accepted);
     return job.id;
   };
   const std::string good = leave("fake", "vector_add", "# fake: pass\n");
@@ -154,9 +154,8 @@ TEST_CASE(
   CHECK(aborted.state == JobState::aborted);
   CHECK(aborted.verdict->error_kind == ErrorKind::aborted);
   CHECK(aborted.verdict->summary.find("cuda:7") != std::string::npos);
-  CHECK(services->runs().charge(run, "row_sum", JobKind::grade, sha256_hex("# fake: pass\n")));
-  CHECK_FALSE(
-      services->runs().charge(run, "vector_add", JobKind::grade, sha256_hex("# fake: pass\n")));
+  CHECK(services.accept(run, "row_sum", JobKind::grade, "# fake: pass\n"));
+  CHECK_FALSE(services.accept(run, "vector_add", JobKind::grade, "# fake: pass\n"));
 }
 
 TEST_CASE("a job that takes the server down again and again is aborted") {
@@ -198,12 +197,11 @@ TEST_CASE("the queue is bounded; a refused job names its position and costs noth
   const std::string second = submit(services, kSlow);
   CHECK(services->jobs().wait(first, 0, nullptr)->queue_position == 1);
   CHECK(services->jobs().wait(second, 0, nullptr)->queue_position == 2);
-  REQUIRE(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));
   const auto refused = services->jobs().submit(services.job("x"), run, "");
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("position 3") != std::string::npos);
-  CHECK(services->runs().charge(run, "vector_add", JobKind::test, sha256_hex("x")));  // given back
+  CHECK(services.accept(run, "vector_add", JobKind::test, "x"));
 }
 
 TEST_CASE("waiting for a device counts as the verdict's stage queue") {

@@ -54,6 +54,26 @@ class ServicesFixture {
     job.cases[0].id = "small";
     return job;
   }
+  /// Charges the run and stores a job that no device gets.
+  Status accept(const std::string& run, const std::string& op, sandbox::JobKind kind,
+                const std::string& source) {
+    sandbox::Job accepted = job(source, kind, op);
+    accepted.id = new_handle("job");
+    accepted.run = run;
+    return services_->runs().accept(accepted, "fake");
+  }
+  /// The handle of an artifact of a finished practice job.
+  std::string artifact(sandbox::Artifact artifact) {
+    sandbox::Job made = job("");
+    made.id = new_handle("job");
+    sandbox::Verdict verdict;
+    verdict.artifacts = {std::move(artifact)};
+    server::Store& store = services_->store();
+    if (!store.accept(made, "fake", {}, 1) ||
+        !store.finish(made.id, tools::JobState::finished, std::move(verdict), false, 2))
+      throw std::runtime_error("the store refused an artifact");
+    return store.list_artifacts(made.id)->at(0).first;
+  }
   std::string start(tools::Track track, const std::string& suite = "all") {
     auto run = services_->runs().start(
         {.agent = "tester", .model = "none", .track = track, .suite = suite});

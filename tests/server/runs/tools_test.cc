@@ -238,34 +238,31 @@ TEST_CASE("compile reports kernels per target, and artifacts that read_artifact 
 
 TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by substring") {
   ToolBench bench;
-  const std::string job = bench.grade("run_tests", "# fake: pass\n").structured["job"];
   std::string text;
   for (int i = 0; i < 20'000; ++i)
     text += "line " + std::to_string(i) + (i % 7'000 == 5 ? " (needle.*)" : "") + "\n";
-  const auto handle = bench.services->artifacts().put(job, {"ptx", "kernel", text});
-  REQUIRE(handle);
+  const std::string handle = bench.services.artifact({"ptx", "kernel", text});
   std::string read;
   std::int64_t offset = 0;
   for (int i = 0; i < 10; ++i) {
     const ToolResult piece =
-        bench.call("read_artifact", {{"artifact", *handle}, {"offset", offset}});
+        bench.call("read_artifact", {{"artifact", handle}, {"offset", offset}});
     read += piece.structured["text"].get<std::string>();
     CHECK(piece.structured["next_offset"] > offset);
     offset = piece.structured["next_offset"];
   }
   CHECK(text.starts_with(read));
   const ToolResult found =
-      bench.call("read_artifact", {{"artifact", *handle}, {"grep", "needle.*"}});
+      bench.call("read_artifact", {{"artifact", handle}, {"grep", "needle.*"}});
   CHECK(has(found.text, "3 lines with 'needle.*'"));
   CHECK(has(found.text, ": line 7005 (needle.*)"));
-  const ToolResult many = bench.call("read_artifact", {{"artifact", *handle}, {"grep", "line"}});
+  const ToolResult many = bench.call("read_artifact", {{"artifact", handle}, {"grep", "line"}});
   CHECK(many.structured["next_offset"] < many.structured["total_bytes"]);
 
   std::string binary;
   for (int i = 0; i < 40'000; ++i) binary += static_cast<char>(i * 7);
-  const auto plan = bench.services->artifacts().put(job, {"plan", "small", binary});
-  REQUIRE(plan);
-  const ToolResult bytes = bench.call("read_artifact", {{"artifact", *plan}});
+  const std::string plan = bench.services.artifact({"plan", "small", binary});
+  const ToolResult bytes = bench.call("read_artifact", {{"artifact", plan}});
   CHECK(bytes.structured["next_offset"] > 0);
 }
 

@@ -86,28 +86,6 @@ TEST_CASE("a new store is made, with its folders, and opens again") {
   CHECK((*again)->runs()->size() == 1);
 }
 
-TEST_CASE(
-    "a store of an Assay that did not tell a cost of 0 from none is read, and its 0 is not known") {
-  const TemporaryFolder folder;
-  const auto path = folder.path() / "older.db";
-  const tools::RunInfo run = run_of();
-  {
-    const auto store = Store::open(path, StoreMode::read_write);
-    REQUIRE(store);
-    REQUIRE((*store)->insert_run(run));
-    REQUIRE(
-        (*store)->add_usage(run.handle, {.input_tokens = 3, .cost_usd = 0, .cost_known = true}, 1));
-    CHECK((*store)->usage(run.handle)->cost_known);
-  }
-  { SQLite::Database(path.string(), SQLite::OPEN_READWRITE).exec("DROP TABLE free_usage"); }
-  const auto store = Store::open(path, StoreMode::read_only);
-  REQUIRE(store);
-  const auto usage = (*store)->usage(run.handle);
-  REQUIRE(usage);
-  CHECK(usage->input_tokens == 3);
-  CHECK_FALSE(usage->cost_known);
-}
-
 TEST_CASE("a store of a newer schema is refused and left as it is") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "newer.db";
@@ -194,13 +172,13 @@ TEST_CASE("one writer: a second one is refused while the first lives, a reader i
   CHECK(refused(folder.path() / "none.db", StoreMode::read_only).code == ErrorCode::not_found);
 }
 
-TEST_CASE("a submission is there for another connection before insert_job returns to its caller") {
+TEST_CASE("another connection sees a submission before accept returns to its caller") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   const auto store = Store::open(path, StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of("secret = 1\n");
-  REQUIRE((*store)->insert_job(job, "", "cpu", 7));
+  REQUIRE((*store)->accept(job, "cpu", {}, 7)->accepted);
   SQLite::Database other(path.string(), SQLite::OPEN_READONLY);
   SQLite::Statement query(other, "SELECT source, state, device FROM submissions WHERE job = ?");
   query.bind(1, job.id);
@@ -215,14 +193,14 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of();
-  REQUIRE((*store)->insert_job(job, "", "cpu", 100));
+  REQUIRE((*store)->accept(job, "cpu", {}, 100)->accepted);
   CHECK_FALSE((*store)->finished_job(job.id)->has_value());
   const auto unfinished = (*store)->unfinished_jobs();
   REQUIRE(unfinished);
   REQUIRE(unfinished->size() == 1);
   REQUIRE(unfinished->front().request.has_value());
   CHECK(unfinished->front().request->source == job.source);
-  REQUIRE((*store)->finish_job(job.id, tools::JobState::finished, verdict_of(job), false, 350));
+  REQUIRE((*store)->finish(job.id, tools::JobState::finished, verdict_of(job), false, 350));
   CHECK((*store)->unfinished_jobs()->empty());
   const auto finished = (*store)->finished_job(job.id);
   REQUIRE(finished);
@@ -231,7 +209,7 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
   CHECK((*finished)->verdict.perf == 1.5);
   sandbox::Verdict second = verdict_of(job);
   second.outcome = sandbox::Outcome::fail;
-  CHECK_FALSE((*store)->finish_job(job.id, tools::JobState::finished, second, false, 400));
+  CHECK_FALSE((*store)->finish(job.id, tools::JobState::finished, second, false, 400));
   CHECK((*(*store)->finished_job(job.id))->verdict.outcome == sandbox::Outcome::pass);
   CHECK((*store)->finished_job("job_none").error().code == ErrorCode::not_found);
 }
@@ -248,14 +226,15 @@ TEST_CASE(
     sandbox::Job job = job_of();
     job.id = new_handle("job");
     job.kind = kind;
-    REQUIRE((*store)->insert_job(job, of_run, "cpu", 1));
+    job.run = of_run;
+    REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
     if (!end) return;
     sandbox::Verdict verdict = verdict_of(job);
     verdict.outcome =
         *end == sandbox::ErrorKind::none ? sandbox::Outcome::pass : sandbox::Outcome::error;
     verdict.error_kind = *end;
     verdict.stage = sandbox::Stage::record;
-    REQUIRE((*store)->finish_job(job.id, tools::JobState::finished, verdict, false, 2));
+    REQUIRE((*store)->finish(job.id, tools::JobState::finished, verdict, false, 2));
   };
   insert(sandbox::JobKind::compile, run.handle, sandbox::ErrorKind::key_error);
   insert(sandbox::JobKind::test, run.handle, sandbox::ErrorKind::none);
@@ -279,27 +258,130 @@ TEST_CASE("charges count, lock and come back") {
   REQUIRE(store);
   const tools::RunInfo run = run_of();
   REQUIRE((*store)->insert_run(run));
-  const auto charge = [&](const std::string& source, std::int64_t limit, bool lock) {
-    const auto outcome = (*store)->charge(run.handle, "vector_add", sandbox::JobKind::grade,
-                                          sha256_hex(source), limit, lock, 1);
+  std::string last;
+  const auto accept = [&](const std::string& source, std::int64_t limit) {
+    sandbox::Job job = job_of(source);
+    job.run = run.handle;
+    last = job.id;
+    const auto outcome = (*store)->accept(job, "cpu", {.limit = limit, .locks_source = true}, 1);
     REQUIRE(outcome);
     return *outcome;
   };
-  CHECK(charge("a", 1, true).granted);
-  CHECK_FALSE(charge("a", 1, true).granted);
-  CHECK(charge("b", 5, true).locked_to == sha256_hex("a"));
-
-  const sandbox::Job job = job_of("a");
-  REQUIRE((*store)->insert_job(job, run.handle, "cpu", 2));
-  REQUIRE((*store)->refund_all_unbound());
-  CHECK_FALSE(charge("a", 1, true).granted);  // the accepted job still counts
-  REQUIRE((*store)->finish_job(job.id, tools::JobState::aborted, verdict_of(job), true, 3));
-  CHECK_FALSE(charge("b", 1, true).granted);  // the lock outlives the refund
-  CHECK(charge("a", 1, true).granted);
-  REQUIRE(
-      (*store)->refund_unbound(run.handle, "vector_add", sandbox::JobKind::grade, sha256_hex("a")));
-  CHECK(charge("a", 1, true).granted);
+  const auto refund = [&](const std::string& id) {
+    sandbox::Job job = job_of();
+    job.id = id;
+    REQUIRE((*store)->finish(id, tools::JobState::aborted, verdict_of(job), true, 3));
+  };
+  CHECK(accept("a", 1).accepted);
+  const std::string first = last;
+  CHECK_FALSE(accept("a", 1).accepted);
+  CHECK(accept("a", 1).used == 1);
+  CHECK(accept("b", 5).locked_to == sha256_hex("a"));
+  CHECK((*store)->unfinished_jobs()->size() == 1);  // a refused job is not stored
+  refund(first);
+  CHECK_FALSE(accept("b", 1).accepted);  // the lock outlives the refund
+  CHECK(accept("a", 1).accepted);
   CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 1);
+  refund(last);
+  CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 0);
+}
+
+namespace {
+
+/// A store with one run, whose statements another connection can make fail.
+class FailingStore {
+ public:
+  FailingStore() { REQUIRE(store->insert_run(run)); }
+
+  /// From now on a statement `on` this table ("INSERT ON verdicts") fails.
+  void fail_at(const std::string& statement) {
+    other.exec("CREATE TRIGGER injected BEFORE " + statement +
+               " BEGIN SELECT RAISE(ABORT, 'injected failure'); END");
+  }
+  void work_again() { other.exec("DROP TRIGGER injected"); }
+  int count(const std::string& table) {
+    return other.execAndGet("SELECT count(*) FROM " + table).getInt();
+  }
+  sandbox::Job job() const {
+    sandbox::Job job = job_of();
+    job.run = run.handle;
+    return job;
+  }
+
+  const TemporaryFolder folder;
+  const tools::RunInfo run = run_of();
+  const std::unique_ptr<Store> store =
+      std::move(*Store::open(folder.path() / "assay.db", StoreMode::read_write));
+
+ private:
+  SQLite::Database other{(folder.path() / "assay.db").string(), SQLite::OPEN_READWRITE, 5'000};
+};
+
+}  // namespace
+
+TEST_CASE("a failure anywhere in accept leaves neither a charge nor a job") {
+  FailingStore failing;
+  const sandbox::Job job = failing.job();
+  for (const char* statement : {"INSERT ON submissions", "INSERT ON tool_calls"}) {
+    INFO(statement);
+    failing.fail_at(statement);
+    const auto accepted = failing.store->accept(job, "cpu", {.limit = 1}, 1);
+    REQUIRE_FALSE(accepted);
+    CHECK(accepted.error().message.find("injected failure") != std::string::npos);
+    CHECK(failing.count("submissions") == 0);
+    CHECK(failing.count("tool_calls") == 0);
+    failing.work_again();
+  }
+  CHECK(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted);
+  CHECK(failing.store->tool_calls(failing.run.handle)->at("vector_add") == 1);
+}
+
+TEST_CASE("a failure anywhere in finish leaves neither artifacts nor verdict, and no refund") {
+  FailingStore failing;
+  const sandbox::Job job = failing.job();
+  REQUIRE(failing.store->accept(job, "cpu", {.limit = 1}, 1)->accepted);
+  sandbox::Verdict verdict = verdict_of(job);
+  verdict.artifacts = {{"ptx", "first", "1"}, {"ptx", "second", "2"}};
+  const auto finish = [&] {
+    return failing.store->finish(job.id, tools::JobState::finished, verdict, true, 2);
+  };
+  for (const char* statement : {"UPDATE ON submissions", "INSERT ON artifacts",
+                                "INSERT ON verdicts", "UPDATE ON tool_calls"}) {
+    INFO(statement);
+    failing.fail_at(statement);
+    REQUIRE_FALSE(finish());
+    CHECK(failing.count("artifacts") == 0);
+    CHECK(failing.count("verdicts") == 0);
+    CHECK(failing.store->unfinished_jobs()->size() == 1);
+    CHECK(failing.store->tool_calls(failing.run.handle)->at("vector_add") == 1);
+    failing.work_again();
+  }
+  REQUIRE(finish());
+  CHECK(failing.store->list_artifacts(job.id)->size() == 2);
+  CHECK(failing.store->unfinished_jobs()->empty());
+  CHECK(failing.store->tool_calls(failing.run.handle)->empty());
+}
+
+TEST_CASE("an artifact above the limit is not stored, and a hint of the verdict names it") {
+  const TemporaryFolder folder;
+  const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
+  REQUIRE(store);
+  const sandbox::Job job = job_of();
+  REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
+  sandbox::Verdict verdict = verdict_of(job);
+  verdict.artifacts = {{"ptx", "large", std::string(kMaxArtifactBytes + 1, 'x')},
+                       {"ptx", "allowed", std::string(kMaxArtifactBytes, 'x')}};
+  const auto stored =
+      (*store)->finish(job.id, tools::JobState::finished, std::move(verdict), false, 2);
+  REQUIRE(stored);
+  const auto list = (*store)->list_artifacts(job.id);
+  REQUIRE(list->size() == 1);
+  CHECK(list->front().second == "ptx allowed");
+  REQUIRE(stored->hints.size() == 1);
+  CHECK(stored->hints[0].text ==
+        "artifact ptx large was not stored: it has 67108865 bytes, the limit is 67108864 "
+        "(kMaxArtifactBytes)");
+  CHECK((*(*store)->finished_job(job.id))->verdict.hints == stored->hints);
 }
 
 TEST_CASE("artifacts are read in slices, byte for byte") {
@@ -307,23 +389,24 @@ TEST_CASE("artifacts are read in slices, byte for byte") {
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
   const sandbox::Job job = job_of();
-  REQUIRE((*store)->insert_job(job, "", "cpu", 1));
+  REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
   const std::string bytes(
       "\0a\xff"
       "b\n",
       5);
-  REQUIRE((*store)->insert_artifact("artifact_1", job.id, {"plan", "small", bytes}, 1));
-  REQUIRE((*store)->insert_artifact("artifact_2", job.id, {"log", "empty", ""}, 1));
-  const auto slice = (*store)->read_artifact("artifact_1", 1, 3);
+  sandbox::Verdict verdict = verdict_of(job);
+  verdict.artifacts = {{"plan", "small", bytes}, {"log", "empty", ""}};
+  REQUIRE((*store)->finish(job.id, tools::JobState::finished, std::move(verdict), false, 2));
+  const auto list = (*store)->list_artifacts(job.id);
+  REQUIRE(list->size() == 2);
+  CHECK((*list)[0].second == "plan small");
+  const auto slice = (*store)->read_artifact((*list)[0].first, 1, 3);
   REQUIRE(slice);
   CHECK(slice->bytes == bytes.substr(1, 3));
   CHECK(slice->total_bytes == 5);
-  CHECK((*store)->read_artifact("artifact_1", 99, 3)->bytes.empty());
-  CHECK((*store)->read_artifact("artifact_2", 0, 10)->bytes.empty());
+  CHECK((*store)->read_artifact((*list)[0].first, 99, 3)->bytes.empty());
+  CHECK((*store)->read_artifact((*list)[1].first, 0, 10)->bytes.empty());
   CHECK((*store)->read_artifact("artifact_3", 0, 1).error().code == ErrorCode::not_found);
-  CHECK((*store)->list_artifacts(job.id)->size() == 2);
-  CHECK((*store)->insert_artifact("artifact_4", "job_none", {"log", "x", ""}, 1).error().code ==
-        ErrorCode::not_found);
 }
 
 }  // namespace assay::server

@@ -1,0 +1,111 @@
+// Stores of an older schema: opened for writing they are migrated, opened for reading they are
+// read.
+#include <SQLiteCpp/SQLiteCpp.h>
+
+#include "base/handle.h"
+#include "server/store/schema.h"
+#include "server/store/store.h"
+#include "tests/catch.h"
+#include "tests/server/store/schema_v1.h"
+#include "tests/tools/fixture.h"
+
+namespace assay::server {
+namespace {
+
+using testing::TemporaryFolder;
+
+/// A file as version 1 left it: three runs with usage, an unfinished job, a charge without a job.
+std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_tables) {
+  const auto path = folder.path() / "old.db";
+  SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec("PRAGMA journal_mode=WAL");
+  db.exec(testing::kSchemaVersion1Sql);
+  db.exec("PRAGMA user_version=1");
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  for (const char* run : {"run_paid", "run_free", "run_unknown"}) {
+    SQLite::Statement insert(
+        db, "INSERT INTO runs VALUES (?,'a','m','one_shot','all','vector_add',1,1,1,1,9,1,9000)");
+    insert.bind(1, run);
+    insert.exec();
+  }
+  db.exec(
+      "INSERT INTO usage VALUES (1,'run_paid',3,4,0.5,1), (2,'run_free',3,4,0,1), "
+      "(3,'run_unknown',3,4,0,1)");
+  db.exec(
+      "INSERT INTO submissions VALUES ('job_old','run_paid','vector_add','test','cpu','queued',"
+      "'x = 1','sha','{}',0,5,NULL)");
+  db.exec(
+      "INSERT INTO tool_calls VALUES (1,'run_paid','vector_add','test','sha','job_old',0,5), "
+      "(2,'run_paid','vector_add','test','sha',NULL,0,6)");
+  if (with_later_tables) {
+    db.exec(testing::kLaterInVersion1Sql);
+    db.exec("INSERT INTO free_usage VALUES (2)");
+  }
+  return path;
+}
+
+void check_usage(Store& store, bool with_later_tables) {
+  CHECK(store.usage("run_paid")->cost_known);
+  CHECK(store.usage("run_paid")->cost_usd == 0.5);
+  CHECK(store.usage("run_free")->input_tokens == 3);
+  CHECK(store.usage("run_free")->cost_known == with_later_tables);
+  CHECK_FALSE(store.usage("run_unknown")->cost_known);
+}
+
+}  // namespace
+
+TEST_CASE("a store of version 1 is migrated when it is opened for writing") {
+  for (const bool with_later_tables : {true, false}) {
+    INFO(with_later_tables);
+    const TemporaryFolder folder;
+    const auto path = old_store(folder, with_later_tables);
+    for (int i = 0; i < 2; ++i) {  // the second time there is nothing to migrate
+      const auto store = Store::open(path, StoreMode::read_write);
+      REQUIRE(store);
+      check_usage(**store, with_later_tables);
+      CHECK((*store)->unfinished_jobs()->size() == 1);
+      CHECK((*store)->tool_calls("run_paid")->at("vector_add") == 1);  // the other one is refunded
+      CHECK(*(*store)->task("task_none") == std::nullopt);
+    }
+    const SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);
+    CHECK(raw.tableExists("tasks"));
+    CHECK_FALSE(raw.tableExists("free_usage"));
+    CHECK(SQLite::Database(path.string()).execAndGet("PRAGMA user_version").getInt() ==
+          kSchemaVersion);
+  }
+}
+
+TEST_CASE("a store of version 1 that is opened for reading is read and left as it is") {
+  for (const bool with_later_tables : {true, false}) {
+    INFO(with_later_tables);
+    const TemporaryFolder folder;
+    const auto path = old_store(folder, with_later_tables);
+    const auto store = Store::open(path, StoreMode::read_only);
+    REQUIRE(store);
+    check_usage(**store, with_later_tables);
+    CHECK((*store)->runs()->size() == 3);
+    CHECK(SQLite::Database(path.string()).execAndGet("PRAGMA user_version").getInt() == 1);
+  }
+}
+
+TEST_CASE("a migrated store has the tables and columns of a new one") {
+  const auto columns = [](const std::filesystem::path& path) {
+    SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
+    SQLite::Statement query(db,
+                            "SELECT m.name || '.' || c.name || ' ' || c.type || ' ' || "
+                            "c.\"notnull\" || ' ' || ifnull(c.dflt_value, '') "
+                            "FROM sqlite_master m, pragma_table_info(m.name) c "
+                            "WHERE m.type IN ('table', 'index') ORDER BY 1");
+    std::string text;
+    while (query.executeStep()) text += query.getColumn(0).getString() + "\n";
+    return text;
+  };
+  const TemporaryFolder folder;
+  const auto migrated = old_store(folder, false);
+  REQUIRE(Store::open(migrated, StoreMode::read_write));
+  const auto fresh = folder.path() / "new.db";
+  REQUIRE(Store::open(fresh, StoreMode::read_write));
+  CHECK(columns(migrated) == columns(fresh));
+}
+
+}  // namespace assay::server

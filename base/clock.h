@@ -1,10 +1,17 @@
-// Clock: what time it is. The only interface through which the server reads time, so that tests can
-// set it. All implementations are thread-safe.
+// Clock tells the time and waits for it. The server reads time through this interface, so that a
+// test can set it. All implementations are thread-safe.
+//
+//   const std::int64_t until_ns = clock.monotonic_ns() + 5'000'000;
+//   MutexLock lock(mutex_);
+//   if (!clock.wait_until(changed_, lock, until_ns, [&] { return done_; })) return timed_out();
 #pragma once
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
+
+#include "base/mutex.h"
 
 namespace assay {
 
@@ -15,6 +22,12 @@ class Clock {
   virtual std::int64_t monotonic_ns() const = 0;
   /// Milliseconds since the Unix epoch.
   virtual std::int64_t unix_ms() const = 0;
+  /// Waits on `condition` until `ready` is true or this clock shows `until_ns` (monotonic). `lock`
+  /// is held on entry, on return and while `ready` runs. Returns the last value of `ready`.
+  virtual bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
+                          const std::function<bool()>& ready) const {
+    return condition.wait_for(lock, std::chrono::nanoseconds(until_ns - monotonic_ns()), ready);
+  }
 };
 
 class SystemClock final : public Clock {
@@ -31,11 +44,23 @@ class SystemClock final : public Clock {
   }
 };
 
-/// For tests: stands still until told to move.
+/// For tests: stands still until advance_ms() moves it. A wait also ends after the same span by the
+/// system's clock, so that a test that never moves the clock does not hang.
 class ManualClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return now_ms_ * 1'000'000; }
   std::int64_t unix_ms() const override { return now_ms_; }
+  bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
+                  const std::function<bool()>& ready) const override {
+    constexpr std::chrono::milliseconds kLook(1);
+    const SystemClock system;
+    const std::int64_t end_ns = system.monotonic_ns() + until_ns - monotonic_ns();
+    while (!ready()) {
+      if (monotonic_ns() >= until_ns || system.monotonic_ns() >= end_ns) return false;
+      condition.wait_for(lock, kLook, ready);
+    }
+    return true;
+  }
   void advance_ms(std::int64_t ms) { now_ms_ += ms; }
 
  private:

@@ -12,17 +12,31 @@ Result<std::unique_ptr<ExampleSearch>> ExampleSearch::load(const std::filesystem
   return std::make_unique<ExampleSearch>(std::move(*examples));
 }
 
+Result<const FullText*> ExampleSearch::full_text() const {
+  const MutexLock lock(mutex_);
+  if (!full_text_) {
+    Result<std::unique_ptr<FullText>> made = FullText::make(examples_);
+    if (!made) return fail(made.error());
+    full_text_ = std::move(*made);
+  }
+  return full_text_.get();
+}
+
+const SimilarCode& ExampleSearch::similar_code() const {
+  const MutexLock lock(mutex_);
+  if (!similar_) {
+    std::vector<std::string_view> sources;
+    for (const Example& example : examples_) sources.emplace_back(example.source);
+    similar_ = std::make_unique<SimilarCode>(sources);
+  }
+  return *similar_;
+}
+
 Result<std::vector<FoundExample>> ExampleSearch::by_words(std::string_view words,
                                                           std::size_t k) const {
-  {
-    const std::lock_guard lock(making_);
-    if (!full_text_) {
-      Result<std::unique_ptr<FullText>> made = FullText::make(examples_);
-      if (!made) return fail(made.error());
-      full_text_ = std::move(*made);
-    }
-  }
-  const Result<std::vector<Hit>> hits = full_text_->search(words, k);
+  const Result<const FullText*> index = full_text();
+  if (!index) return fail(index.error());
+  const Result<std::vector<Hit>> hits = (*index)->search(words, k);
   if (!hits) return fail(hits.error());
   return found(*hits);
 }
@@ -32,15 +46,7 @@ Result<std::vector<FoundExample>> ExampleSearch::by_code(std::string_view code,
   if (code_grams(code).empty())
     return fail(ErrorCode::invalid_argument,
                 "code is too short to compare: give at least five tokens, e.g. a line of a kernel");
-  {
-    const std::lock_guard lock(making_);
-    if (!similar_) {
-      std::vector<std::string_view> sources;
-      for (const Example& example : examples_) sources.emplace_back(example.source);
-      similar_ = std::make_unique<SimilarCode>(sources);
-    }
-  }
-  return found(similar_->nearest(code, k));
+  return found(similar_code().nearest(code, k));
 }
 
 std::vector<FoundExample> ExampleSearch::found(const std::vector<Hit>& hits) const {

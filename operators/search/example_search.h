@@ -1,21 +1,21 @@
-// Finds examples (operators/examples.h) by words or by code like a given piece.
+// ExampleSearch finds examples (operators/examples.h) by words or by similar code.
 //
 //   auto search = ExampleSearch::load("operators/examples");
-//   for (const FoundExample& found : *(*search)->by_words("ragged rows", 3))
-//   show(found.example->source);
+//   auto found = (*search)->by_words("ragged rows", 3);
+//   if (found) for (const FoundExample& one : *found) show(one.example->source);
 //
-// Thread-safe. Both indices are made by the first search, not by load(): a server's start does not
+// Thread-safe. The first search makes the indices, not load(), so that a server's start does not
 // wait for them.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "operators/examples.h"
 #include "operators/search/full_text.h"
@@ -25,7 +25,7 @@ namespace assay::operators {
 
 struct FoundExample {
   const Example* example = nullptr;  // lives as long as the search
-  double score = 0;                  // the larger the better; comparable within one answer only
+  double score = 0;                  // larger is better; comparable within one answer only
 };
 
 class ExampleSearch {
@@ -35,16 +35,19 @@ class ExampleSearch {
 
   const std::vector<Example>& all() const { return examples_; }  // by name
   Result<std::vector<FoundExample>> by_words(std::string_view words, std::size_t k) const;
-  /// Code of less than five tokens is an invalid_argument.
+  /// invalid_argument: the code has fewer than five tokens.
   Result<std::vector<FoundExample>> by_code(std::string_view code, std::size_t k) const;
 
  private:
+  Result<const FullText*> full_text() const;
+  const SimilarCode& similar_code() const;
   std::vector<FoundExample> found(const std::vector<Hit>& hits) const;
 
   const std::vector<Example> examples_;
-  mutable std::mutex making_;
-  mutable std::unique_ptr<FullText> full_text_;
-  mutable std::unique_ptr<SimilarCode> similar_;
+  mutable Mutex mutex_;
+  /// Made by the first search; the indices themselves are thread-safe.
+  mutable std::unique_ptr<const FullText> full_text_ ASSAY_GUARDED_BY(mutex_);
+  mutable std::unique_ptr<const SimilarCode> similar_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::operators

@@ -6,9 +6,10 @@
 #include <SQLiteCpp/Transaction.h>
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <utility>
+
+#include "base/mutex.h"
 
 namespace assay::operators {
 namespace {
@@ -24,8 +25,8 @@ bool in_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// "a" OR "b": every word is quoted, and no word holds a quote, so AND, NEAR, columns and prefixes
-/// are words like any other.
+/// Makes a query like "a" OR "b". Every word is quoted and no word contains a quote, so AND, NEAR,
+/// columns and prefixes have no special meaning.
 std::string match_of(std::string_view words) {
   std::string match;
   std::size_t count = 0;
@@ -65,11 +66,12 @@ class SqliteFullText : public FullText {
   Result<std::vector<Hit>> search(std::string_view words, std::size_t k) const override {
     const std::string match = match_of(words);
     if (match.empty())
-      return fail(ErrorCode::invalid_argument,
-                  "query holds no word; say what the example should show, e.g. \"segmented scan\"");
-    const std::lock_guard lock(mutex_);
+      return fail(
+          ErrorCode::invalid_argument,
+          "query contains no word; say what the example should show, e.g. \"segmented scan\"");
+    const MutexLock lock(mutex_);
     try {
-      // What an example is named and called says more of it than the names in its source.
+      // An example's name and title describe it better than the names in its source.
       SQLite::Statement select(database_,
                                "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM "
                                "examples WHERE examples MATCH ? "
@@ -87,8 +89,8 @@ class SqliteFullText : public FullText {
   }
 
  private:
-  mutable std::mutex mutex_;
-  SQLite::Database database_;
+  mutable Mutex mutex_;
+  SQLite::Database database_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -21,15 +21,15 @@ std::string named(const std::vector<tools::RunInfo>& runs) {
   return text;
 }
 
-Result<std::unique_ptr<Backend>> open_store(const std::filesystem::path& store,
-                                            const operators::Catalog& catalog) {
+Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& store,
+                                                   const operators::Catalog& catalog) {
   std::error_code error;
   if (!std::filesystem::exists(store, error))
     return fail(ErrorCode::io, "there is no store at " + store.string() +
                                    "; `assay bench` makes one, --store names another");
   ServicesOptions options;
   options.mode = StoreMode::read_only;
-  return Backend::open(store, catalog, Devices{}, options);
+  return ServerServices::open(store, catalog, Devices{}, options);
 }
 
 Status add_calls(Store& store, tools::Scorecard& scorecard) {
@@ -60,7 +60,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
                                                 const std::vector<std::string>& runs) {
   const auto services = open_store(store, catalog);
   if (!services) return fail(services.error());
-  const Result<std::vector<tools::RunInfo>> known = (*services)->list_runs();
+  const Result<std::vector<tools::RunInfo>> known = (*services)->store().runs();
   if (!known) return fail(known.error());
   if (known->empty())
     return fail(ErrorCode::not_found,

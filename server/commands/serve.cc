@@ -117,8 +117,8 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   return entry;
 }
 
-void write_job_metrics(const Backend& backend, mcp::MetricsText& text) {
-  const std::vector<StoredJobs::Load> loads = backend.load();
+void write_job_metrics(const ServerServices& services, mcp::MetricsText& text) {
+  const std::vector<StoredJobs::Load> loads = services.jobs().load();
   text.family("assay_jobs_queued", "gauge", "Jobs that wait for their device.");
   for (const auto& load : loads)
     text.sample("assay_jobs_queued", {{"device", load.device}}, static_cast<double>(load.queued));
@@ -176,10 +176,10 @@ int serve(const ServeOptions& options) {
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  Result<std::unique_ptr<Backend>> backend =
-      Backend::open(store, workspace->catalog, std::move(*devices));
+  Result<std::unique_ptr<ServerServices>> backend =
+      ServerServices::open(store, workspace->catalog, std::move(*devices));
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
-  const auto recovered = (*backend)->recover();
+  const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
 
   StoredTasks tasks((*backend)->store());

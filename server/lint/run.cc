@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/operator_job.h"
 
@@ -97,9 +98,9 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     else
       done(reports[i] = std::move(*known), true);
   }
-  std::mutex one_at_a_time;
+  Mutex one_at_a_time;
   const auto finish = [&](std::size_t i) {
-    const std::lock_guard lock(one_at_a_time);
+    const MutexLock lock(one_at_a_time);
     cache_.keep(*chosen[i], reports[i]);
     done(reports[i], false);
   };

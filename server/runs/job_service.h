@@ -1,28 +1,30 @@
-// Jobs over the store: durable queues, one per device, whose workers run Device::execute and
-// persist each verdict before anybody hears of it. Runs take turns (fair_queue.h). Thread-safe. The
-// store, the runs and the clock must outlive it.
+// StoredJobs runs jobs over the store. Each device has a durable queue and workers, which call
+// Device::execute. A verdict is in the store before any caller sees it. Runs take turns
+// (job_queue.h). Thread-safe: no lock is held during I/O. The store, the runs and the clock must
+// outlive it.
 //
-//   auto job = jobs.submit(std::move(job), run, "");                  // "": the first device
-//   auto status = jobs.wait(*job, 20'000, nullptr);                   // status->verdict once it is
-//   over
+//   auto handle = jobs.submit(std::move(job), run, "");              // "": the first device
+//   auto status = jobs.wait(*handle, 20'000, nullptr);
+//   if (status && status->verdict) show(*status->verdict);           // else it still waits or runs
 //
-// Destruction cancels what runs and leaves it unfinished in the store; recover() of the next
-// process takes it up.
+// Destruction cancels running jobs and leaves them unfinished in the store; recover() of the next
+// process queues them again.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "sandbox/job/device.h"
-#include "server/runs/fair_queue.h"
+#include "server/runs/active_job.h"
+#include "server/runs/device_queue.h"
 #include "server/runs/run_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
@@ -33,8 +35,8 @@ namespace assay::server {
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
-  std::size_t queued_per_device = 256;  // waiting, not counting those that run
-  std::int64_t attempts = 3;            // restarts that take a job up again before it is aborted
+  std::size_t queued_per_device = 256;  // not counting running jobs
+  std::int64_t attempts = 3;            // restarts that queue a job again before it is aborted
   std::int64_t max_wait_ms = 60'000;    // of one wait()
 };
 
@@ -63,34 +65,33 @@ class StoredJobs final : public tools::JobService {
     std::string device;
     std::int64_t queued = 0, running = 0;
   };
-  /// What waits and what runs on each device, now.
+  /// Waiting and running jobs of each device, now.
   std::vector<Load> load() const;
 
-  /// Once, before the first submit. See Backend::recover.
+  /// Queues the unfinished jobs whose source is stored and whose device is here, and aborts the
+  /// others. Call it once, before the first submit().
   Result<Recovered> recover();
 
  private:
-  struct Live;  // a job that is queued or runs
-  struct Lane;  // a device, its queue and its workers
-
-  void work(Lane& lane);
-  void execute(Lane& lane, const std::shared_ptr<Live>& live);
-  void finish(const std::shared_ptr<Live>& live, sandbox::Verdict verdict);
-  Lane* lane_of(const std::string& device);
-  void enqueue(Lane& lane, const std::shared_ptr<Live>& live);  // mutex_ held
-  tools::JobStatus status_of(const Live& live) const;           // mutex_ held
-  std::shared_ptr<Live> live(const std::string& job) const;
+  void work(DeviceQueue& queue);
+  void execute(DeviceQueue& queue, ActiveJob& active);
+  /// Stores the verdict and returns what callers may see: without a stored verdict, an error.
+  sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);
+  void announce(ActiveJob& active, sandbox::Verdict verdict);
+  DeviceQueue* queue_of(const std::string& device) const;
+  void add(const std::shared_ptr<ActiveJob>& active);
+  std::shared_ptr<ActiveJob> active(const std::string& job) const;
 
   Store& store_;
   StoredRuns& runs_;
   const Clock& clock_;
   const QueueLimits limits_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;  // a job entered another stage or state, or work arrived
-  std::map<std::string, std::shared_ptr<Live>> live_;
-  bool stopping_ = false;
-  std::vector<std::thread> workers_;  // started last
+  std::vector<std::unique_ptr<DeviceQueue>> queues_;
+  std::stop_source stop_;
+  mutable Mutex mutex_;
+  /// Jobs without an announced verdict, by handle.
+  std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
+  std::vector<std::jthread> workers_;  // destroyed first, which joins them
 };
 
 }  // namespace assay::server

@@ -1,5 +1,5 @@
-// The connection behind a Store, and the border at which SQLite's exceptions become Errors. For
-// server/store only.
+// The SQLite connection of a Store. Its functions turn SQLite's exceptions into Errors. Only
+// server/store includes this header.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -8,17 +8,17 @@
 #include <SQLiteCpp/Transaction.h>
 
 #include <filesystem>
-#include <mutex>
 #include <string>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "server/store/store.h"
 
 namespace assay::server {
 
-/// `what` SQLite could not do with `path`, as the ErrorCode that fits.
+/// Converts an exception; the message names `path`.
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
 struct Store::Connection {
@@ -29,16 +29,17 @@ struct Store::Connection {
         db(std::move(database)),
         mode(open_mode) {}
 
-  std::filesystem::path path;
-  UniqueFd writer_lock;  // outlives db: nobody else may write before this connection is closed
-  SQLite::Database db;
-  StoreMode mode;
-  std::mutex mutex;
+  const std::filesystem::path path;
+  const UniqueFd
+      writer_lock;  // outlives db: keeps out other writers until the connection is closed
+  Mutex mutex;
+  SQLite::Database db ASSAY_GUARDED_BY(mutex);
+  const StoreMode mode;
 
-  /// Calls `work(db)`, which returns a Result or Status, alone on the connection.
+  /// Calls `work(db)`, which returns a Result or Status, with the connection locked.
   template <class Work>
   auto with(Work&& work) -> decltype(work(db)) {
-    const std::lock_guard lock(mutex);
+    const MutexLock lock(mutex);
     try {
       return work(db);
     } catch (const SQLite::Exception& error) {
@@ -46,9 +47,9 @@ struct Store::Connection {
     }
   }
 
-  /// As with(), for writers: refused on a read-only store, in one transaction that is committed
-  /// when `work` succeeds. When the call returns, kill -9 of this process cannot lose the write;
-  /// with `durable` a power failure cannot either.
+  /// Calls `work(db)` like with(), in one transaction, which is committed if `work` succeeds.
+  /// Refuses on a read-only store. After the return, kill -9 of this process cannot lose the write;
+  /// with `durable`, a power failure cannot either.
   template <class Work>
   auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
@@ -71,7 +72,7 @@ struct Store::Connection {
     }
     ~Synchronous() {
       if (full)
-        db.tryExec("PRAGMA synchronous=NORMAL");  // left at FULL, writes are slower and as safe
+        db.tryExec("PRAGMA synchronous=NORMAL");  // after a failure writes are slower, as safe
     }
     Synchronous(const Synchronous&) = delete;
     Synchronous& operator=(const Synchronous&) = delete;

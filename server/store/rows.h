@@ -1,4 +1,4 @@
-// Binding values to statements, and the JSON columns. For server/store only.
+// Binds values to statements and reads the JSON columns. Only server/store includes this header.
 #pragma once
 
 #include <SQLiteCpp/Statement.h>
@@ -35,7 +35,7 @@ void bind_all(SQLite::Statement& statement, const Values&... values) {
   (bind_one(statement, ++index, values), ...);
 }
 
-/// The `document` column of verdicts; `corrupt` names the job.
+/// Parses the `document` column of verdicts. Error: `corrupt`, naming the job.
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 
 }  // namespace assay::server

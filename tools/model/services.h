@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -51,8 +52,7 @@ struct RunInfo {
   std::int64_t expires_unix_ms = 0;
 };
 
-/// One report, or the sum of all. A cost that nobody named is not known, which is another thing
-/// than 0.
+/// One report, or the sum of all. An unknown cost differs from a cost of 0.
 struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
@@ -116,10 +116,10 @@ struct JobStatus {
   std::int64_t queue_position = 0;               // 0 when running or over
   std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones
   std::int64_t elapsed_ms = 0;
-  std::string stage;             // where it is, for a sign of life
-  std::int64_t cases_done = 0;   // through that stage
-  std::int64_t cases_total = 0;  // 0: unknown
-  std::optional<sandbox::Verdict> verdict;
+  std::string stage;                                          // where it is, for a sign of life
+  std::int64_t cases_done = 0;                                // through that stage
+  std::int64_t cases_total = 0;                               // 0: unknown
+  std::shared_ptr<const sandbox::Verdict> verdict = nullptr;  // null until the job is over
 };
 
 class JobService {

@@ -2,6 +2,7 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -53,7 +54,7 @@ TEST_CASE("a job ends with its verdict, which stays after it left memory") {
   CHECK(services.end_of(job).verdict->error_kind == ErrorKind::wrong_result);
 }
 
-TEST_CASE("a submission is in the store, for others to see, before submit returns") {
+TEST_CASE("another connection sees a submission before submit returns") {
   ServicesFixture services;
   const std::string job = submit(services, kSlow);
   SQLite::Database other(services.store_path().string(), SQLite::OPEN_READONLY);
@@ -64,7 +65,7 @@ TEST_CASE("a submission is in the store, for others to see, before submit return
   CHECK(query.getColumn(0).getString() == kSlow);
 }
 
-TEST_CASE("a verdict is in the store before anybody hears of it") {
+TEST_CASE("a verdict is in the store before a caller sees it") {
   ServicesFixture services;
   const std::string job = submit(services, "# fake: sleep_ms=20\n");
   services.end_of(job);
@@ -76,7 +77,7 @@ TEST_CASE("a verdict is in the store before anybody hears of it") {
 }
 
 TEST_CASE(
-    "stopping leaves what runs and what waits unfinished, and recover takes both up under their "
+    "a stop leaves running and waiting jobs unfinished, and recover queues both again under their "
     "handles") {
   ServicesFixture services({}, 1);
   const std::string running = submit(services, "# fake: sleep_ms=300\n");
@@ -85,7 +86,7 @@ TEST_CASE(
   services.close();
   services.open();
   CHECK_FALSE(services->jobs().wait(running, 0, nullptr));  // not before recover
-  const auto recovered = services->recover();
+  const auto recovered = services->jobs().recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 2);
   CHECK(recovered->aborted == 0);
@@ -93,9 +94,9 @@ TEST_CASE(
   CHECK(services.end_of(waiting).verdict->outcome == Outcome::fail);
 }
 
-TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it says") {
-  /// Asked to stop, it ends with what it has so far: as when a step beside the main one (asking the
-  /// compiler) is what is cancelled.
+TEST_CASE("a verdict that the stop cut short is not kept") {
+  /// Ends with what it has so far when it is cancelled, as if an auxiliary step (a question to the
+  /// compiler) had been cancelled.
   class HalfDone final : public sandbox::Device {
    public:
     sandbox::DeviceInfo info() const override {
@@ -120,7 +121,7 @@ TEST_CASE("a verdict that was cut short by the stop is not kept, whatever it say
   wait_until_running(services, job);
   services.close();
   services.open();
-  const auto recovered = services->recover();
+  const auto recovered = services->jobs().recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 1);
   CHECK(services.end_of(job).verdict->outcome == Outcome::pass);
@@ -131,7 +132,7 @@ TEST_CASE(
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
-  // What a killed process leaves: rows, and no process.
+  // A killed process leaves only rows.
   const auto leave = [&](const std::string& device, const std::string& op,
                          const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);
@@ -145,7 +146,7 @@ TEST_CASE(
   const std::string good = leave("fake", "vector_add", "# fake: pass\n");
   const std::string elsewhere = leave("cuda:7", "row_sum", "# fake: pass\n");
   services.open();
-  const auto recovered = services->recover();
+  const auto recovered = services->jobs().recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 1);
   CHECK(recovered->aborted == 1);
@@ -158,21 +159,21 @@ TEST_CASE(
   CHECK_FALSE(services.accept(run, "vector_add", JobKind::grade, "# fake: pass\n"));
 }
 
-TEST_CASE("a job that takes the server down again and again is aborted") {
+TEST_CASE("a job that repeatedly takes the server down is aborted") {
   ServicesFixture services({.queued_per_device = 10, .attempts = 2, .max_wait_ms = 60'000}, 1);
   const std::string job = submit(services, kSlow);
   for (int i = 0; i < 2; ++i) {
     services.close();
     services.open();
-    REQUIRE(services->recover()->requeued == 1);
+    REQUIRE(services->jobs().recover()->requeued == 1);
   }
   services.close();
   services.open();
-  CHECK(services->recover()->aborted == 1);
+  CHECK(services->jobs().recover()->aborted == 1);
   CHECK(services.end_of(job).state == JobState::aborted);
 }
 
-TEST_CASE("cancel ends a waiting job at once and a running one soon; what is over stays") {
+TEST_CASE("cancel ends a waiting job at once and a running one soon; a finished job stays") {
   ServicesFixture services({}, 1);
   const std::string running = submit(services, kSlow);
   const std::string waiting = submit(services, kSlow);
@@ -217,14 +218,14 @@ TEST_CASE("waiting for a device counts as the verdict's stage queue") {
   CHECK(stages.at("queue") >= kWaitedMs);
 }
 
-TEST_CASE("the load of a device counts what runs and what waits") {
+TEST_CASE("the load of a device counts running and waiting jobs") {
   ServicesFixture services;
-  const auto load = [&] { return services->load().front(); };
+  const auto load = [&] { return services->jobs().load().front(); };
   CHECK((load().queued == 0 && load().running == 0));
   const std::string first = submit(services, kSlow);
   wait_until_running(services, first);
   const std::string second = submit(services, kSlow);
-  const auto now = load();  // one look: the second job may begin between two
+  const auto now = load();  // one reading: the second job may begin between two
   CHECK(now.queued + now.running == 2);
   CHECK(now.running >= 1);
   for (const std::string& job : {second, first}) REQUIRE(services->jobs().cancel(job));
@@ -240,7 +241,7 @@ TEST_CASE("an unknown device is named with the valid ones") {
   CHECK(refused.error().message == "unknown device 'tpu'; valid: fake");
 }
 
-TEST_CASE("wait tells of stages while the job runs, and gives up in time") {
+TEST_CASE("wait reports stages while the job runs, and ends in time") {
   ServicesFixture services({}, 1);
   submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
@@ -248,12 +249,52 @@ TEST_CASE("wait tells of stages while the job runs, and gives up in time") {
   const auto status = services->jobs().wait(
       job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });
   REQUIRE(status);
-  CHECK(status->verdict.has_value());
+  CHECK(status->verdict != nullptr);
   CHECK_FALSE(stages.empty());
   const std::string slow = submit(services, kSlow);
   const auto start = std::chrono::steady_clock::now();
-  CHECK_FALSE(services->jobs().wait(slow, 50, nullptr)->verdict.has_value());
+  CHECK(services->jobs().wait(slow, 50, nullptr)->verdict == nullptr);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
+}
+
+TEST_CASE("a wait ends when the clock reaches its end, not before") {
+  constexpr std::int64_t kWaitMs = 50'000;
+  ServicesFixture services({}, 1);
+  const std::string slow = submit(services, kSlow);
+  std::atomic<bool> returned = false;
+  tools::JobStatus status;
+  std::thread waiter([&] {
+    status = *services->jobs().wait(slow, kWaitMs, nullptr);
+    returned = true;
+  });
+  services.clock.advance_ms(kWaitMs / 2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  CHECK_FALSE(returned);
+  while (!returned) {  // the wait may have begun after the first advance
+    services.clock.advance_ms(kWaitMs / 2);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  waiter.join();
+  CHECK(status.verdict == nullptr);
+  CHECK(status.elapsed_ms >= kWaitMs);
+}
+
+TEST_CASE(
+    "a verdict that the store refuses is not announced, and the job runs again after a restart") {
+  ServicesFixture services({}, 2);
+  const std::string job = submit(services, "# fake: sleep_ms=50\n");
+  SQLite::Database other(services.store_path().string(), SQLite::OPEN_READWRITE, 5'000);
+  other.exec(
+      "CREATE TRIGGER injected BEFORE INSERT ON verdicts BEGIN SELECT RAISE(ABORT, 'injected'); "
+      "END");
+  const auto status = services.end_of(job);
+  CHECK(status.verdict->error_kind == ErrorKind::internal_error);
+  CHECK(status.verdict->summary.find("could not be stored") != std::string::npos);
+  other.exec("DROP TRIGGER injected");
+  services.close();
+  services.open();
+  CHECK(services->jobs().recover()->requeued == 1);
+  CHECK(services.end_of(job).verdict->outcome == Outcome::pass);
 }
 
 TEST_CASE("many callers at once: every job gets its own verdict") {

@@ -20,7 +20,7 @@ class ServicesFixture {
     open();
   }
 
-  server::Backend* operator->() { return services_.get(); }
+  server::ServerServices* operator->() { return services_.get(); }
   void close() { services_.reset(); }
   void open(const std::string& device = "fake") {
     open(device, sandbox::make_fake_device(concurrency_));
@@ -31,7 +31,7 @@ class ServicesFixture {
     server::ServicesOptions options;
     options.queue = queue_;
     options.clock = &clock;
-    auto opened = server::Backend::open(store_path(), *catalog, std::move(devices), options);
+    auto opened = server::ServerServices::open(store_path(), *catalog, std::move(devices), options);
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
@@ -94,7 +94,7 @@ class ServicesFixture {
   TemporaryFolder folder_;
   server::QueueLimits queue_;
   int concurrency_;
-  std::unique_ptr<server::Backend> services_;
+  std::unique_ptr<server::ServerServices> services_;
 };
 
 }  // namespace assay::testing

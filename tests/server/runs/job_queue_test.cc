@@ -1,4 +1,4 @@
-#include "server/runs/fair_queue.h"
+#include "server/runs/job_queue.h"
 
 #include <vector>
 
@@ -6,8 +6,8 @@
 
 namespace assay::server {
 
-TEST_CASE("runs take turns, and within a run the first comes first") {
-  FairQueue queue;
+TEST_CASE("runs take turns, and within a run jobs keep their order") {
+  JobQueue queue(1);
   for (const char* job : {"a1", "a2", "a3", "a4"}) queue.push("a", job);
   queue.push("b", "b1");
   queue.push("c", "c1");
@@ -18,8 +18,8 @@ TEST_CASE("runs take turns, and within a run the first comes first") {
   CHECK(queue.size() == 0);
 }
 
-TEST_CASE("the position told is the order popped") {
-  FairQueue queue;
+TEST_CASE("positions are the order in which jobs are popped") {
+  JobQueue queue(1);
   for (int i = 0; i < 4; ++i) queue.push("a", "a" + std::to_string(i));
   for (int i = 0; i < 2; ++i) queue.push("b", "b" + std::to_string(i));
   queue.push("c", "c0");
@@ -38,16 +38,25 @@ TEST_CASE("the position told is the order popped") {
   }
 }
 
-TEST_CASE("a removed job is gone, and its run's lane with the last of them") {
-  FairQueue queue;
+TEST_CASE("a removed job is gone, and its run's turn with its last job") {
+  JobQueue queue(1);
   queue.push("a", "a1");
   queue.push("b", "b1");
   CHECK(queue.remove("a1"));
   CHECK_FALSE(queue.remove("a1"));
   CHECK(queue.size() == 1);
-  CHECK(queue.size_of("a") == 0);
   CHECK(*queue.pop() == "b1");
   CHECK_FALSE(queue.pop().has_value());
+}
+
+TEST_CASE("a wait is estimated from the last jobs, the position and the number of workers") {
+  JobQueue queue(2);
+  CHECK_FALSE(queue.expected_wait_ms(1));
+  queue.add_duration(800);
+  CHECK(queue.expected_wait_ms(1) == 400);
+  CHECK(queue.expected_wait_ms(3) == 1'200);
+  for (int i = 0; i < 50; ++i) queue.add_duration(100);
+  CHECK(queue.expected_wait_ms(2) == 100);
 }
 
 }  // namespace assay::server

@@ -1,0 +1,67 @@
+#include "server/runs/active_job.h"
+
+#include <utility>
+
+namespace assay::server {
+
+using sandbox::Stage;
+using tools::JobState;
+
+template <class Change>
+void ActiveJob::update(Change change) {
+  {
+    const MutexLock lock(mutex_);
+    change(progress_);
+  }
+  changed_.notify_all();
+}
+
+ActiveJob::ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock)
+    : job_(std::move(job)), queue_(queue), clock_(clock), queued_ns_(clock.monotonic_ns()) {
+  monitor_.stage_changed = [this](Stage stage) {
+    update([&](Progress& now) {
+      now.stage = stage;
+      now.cases_done = 0;
+    });
+  };
+  monitor_.case_done = [this](std::int64_t done, std::int64_t total) {
+    update([&](Progress& now) {
+      now.cases_done = done;
+      now.cases_total = total;
+    });
+  };
+}
+
+ActiveJob::Progress ActiveJob::progress() const {
+  const MutexLock lock(mutex_);
+  return progress_;
+}
+
+std::optional<ActiveJob::Progress> ActiveJob::wait_for_change(const Progress& seen,
+                                                              std::int64_t until_ns) const {
+  MutexLock lock(mutex_);
+  const bool changed = clock_.wait_until(
+      changed_, lock, until_ns, [&]() ASSAY_REQUIRES(mutex_) { return progress_ != seen; });
+  return changed ? std::optional(progress_) : std::nullopt;
+}
+
+void ActiveJob::begin() {
+  update([](Progress& now) { now.state = JobState::running; });
+}
+
+void ActiveJob::end(JobState state, sandbox::Verdict verdict) {
+  const auto shared = std::make_shared<const sandbox::Verdict>(std::move(verdict));
+  const std::int64_t finished_ns = clock_.monotonic_ns();
+  update([&](Progress& now) {
+    now.state = state;
+    now.stage = shared->stage;
+    now.finished_ns = finished_ns;
+    now.verdict = shared;
+  });
+}
+
+void ActiveJob::abandon() {
+  update([](Progress& now) { now.abandoned = true; });
+}
+
+}  // namespace assay::server

@@ -1,0 +1,74 @@
+// ActiveJob is a job in memory, from its acceptance to its verdict: its progress, the threads that
+// wait for it, and its cancellation. Thread-safe.
+//
+//   ActiveJob active(job, queue, clock);
+//   device.execute(active.job(), active.monitor());              // reports progress, sees cancel()
+//   active.wait_for_change(active.progress(), until_ns);         // in another thread
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "sandbox/job/device.h"
+#include "tools/model/services.h"
+
+namespace assay::server {
+
+class DeviceQueue;
+
+class ActiveJob {
+ public:
+  struct Progress {
+    tools::JobState state = tools::JobState::queued;
+    sandbox::Stage stage = sandbox::Stage::queue;
+    std::int64_t cases_done = 0, cases_total = 0;  // in that stage
+    std::int64_t finished_ns = 0;                  // monotonic; 0 without a verdict
+    std::shared_ptr<const sandbox::Verdict> verdict;
+    bool abandoned = false;  // the server stops; the verdict will not come
+
+    bool over() const { return verdict != nullptr || abandoned; }
+    bool operator==(const Progress&) const = default;
+  };
+
+  /// Counts the job's time from now on. The queue and the clock must outlive it.
+  ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock);
+  ActiveJob(const ActiveJob&) = delete;
+  ActiveJob& operator=(const ActiveJob&) = delete;
+
+  const sandbox::Job& job() const { return job_; }
+  DeviceQueue& queue() const { return queue_; }
+  std::int64_t queued_ns() const { return queued_ns_; }
+
+  Progress progress() const;
+  /// Waits until the progress differs from `seen`, and returns it. Empty if `until_ns` (monotonic)
+  /// comes first.
+  std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns) const;
+
+  sandbox::JobMonitor& monitor() { return monitor_; }
+  void cancel() { stop_.request_stop(); }
+
+  void begin();  // a worker has it
+  void end(tools::JobState state, sandbox::Verdict verdict);
+  /// Ends every wait: the server stops, and the job stays unfinished in the store.
+  void abandon();
+
+ private:
+  template <class Change>
+  void update(Change change);
+
+  const sandbox::Job job_;
+  DeviceQueue& queue_;
+  const Clock& clock_;
+  const std::int64_t queued_ns_;
+  std::stop_source stop_;
+  sandbox::JobMonitor monitor_{.stop = stop_.get_token()};
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  Progress progress_ ASSAY_GUARDED_BY(mutex_);
+};
+
+}  // namespace assay::server

@@ -1,0 +1,77 @@
+// DeviceQueue is a device with the jobs that wait for it. Workers take jobs with pop(); a job that
+// is not taken yet can be removed. Thread-safe.
+//
+//   DeviceQueue queue("cpu", std::move(device), 256);
+//   if (const Status reserved = queue.reserve(); !reserved) return reserved;   // full
+//   queue.push(active);                                                     // or release()
+//   while (const auto next = queue.pop(stop)) queue.device().execute(next->job(), monitor);
+//
+// The queue's lock may be held when a job's lock is taken, never the other way round.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "sandbox/job/device.h"
+#include "server/runs/active_job.h"
+#include "server/runs/job_queue.h"
+
+namespace assay::server {
+
+class DeviceQueue {
+ public:
+  /// `capacity`: jobs that may wait, not counting running ones.
+  DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, std::size_t capacity);
+
+  const std::string& name() const { return name_; }
+  sandbox::Device& device() const { return *device_; }
+  int workers() const { return workers_; }
+
+  /// Reserves a place for a job that is about to be stored, or refuses with the length of the queue
+  /// and the expected wait. push() takes the place; release() gives it back.
+  Status reserve();
+  void release();
+  void push(const std::shared_ptr<ActiveJob>& job);
+  /// Adds a stored job without a reservation, even above the capacity.
+  void push_recovered(const std::shared_ptr<ActiveJob>& job);
+  /// Waits for a job and marks it as running. Null once `stop` is requested.
+  std::shared_ptr<ActiveJob> pop(const std::stop_token& stop);
+  /// False if the job does not wait here, for example because a worker has taken it.
+  bool remove(const std::string& job);
+  /// A popped job has ended, after `job_ms` with the device.
+  void ended(std::int64_t job_ms);
+
+  struct Place {
+    std::int64_t position = 0;  // from 1; 0: not in the queue
+    std::optional<std::int64_t> expected_wait_ms;
+  };
+  Place place_of(const std::string& job) const;
+
+  struct Load {
+    std::int64_t queued = 0, running = 0;
+  };
+  Load load() const;
+
+ private:
+  void add(const std::shared_ptr<ActiveJob>& job) ASSAY_REQUIRES(mutex_);
+
+  const std::string name_;
+  const std::unique_ptr<sandbox::Device> device_;
+  const int workers_;
+  const std::size_t capacity_;
+  mutable Mutex mutex_;
+  Condition pushed_;
+  JobQueue queue_ ASSAY_GUARDED_BY(mutex_);
+  std::map<std::string, std::shared_ptr<ActiveJob>> waiting_ ASSAY_GUARDED_BY(mutex_);
+  std::size_t reserved_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::int64_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace assay::server

@@ -1,24 +1,36 @@
-// The exit statuses of `assay`, each with one meaning (docs/reference/cli.md lists them).
+// The exit statuses of `assay`, each with one meaning, and the message before one
+// (docs/reference/cli.md lists them).
 #pragma once
+
+#include <string>
+
+#include "base/result.h"
 
 namespace assay::server {
 
 enum ExitStatus : int {
-  kPass = 0,  // done; for `eval`: the submission passed
-  kFail = 1,  // `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the
-              // plans differ; `bench --replay`: not as recorded
-  kError = 2,     // `eval`: the submission ended in an error; `bench`: attempts are not finished
-  kUsage = 64,    // bad flags or arguments
-  kBadData = 65,  // a file is empty, binary or too large
-  kNoInput = 66,  // a file is missing or unreadable
+  kPass = 0,            // done; for `eval`: the submission passed
+  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed;
+                        // `plan diff`: the plans differ; `bench --replay`: not as recorded
+  kError = 2,           // `eval`: the submission ended in an error; `bench`: unfinished attempts
+  kUsage = 64,          // bad flags or arguments
+  kBadData = 65,        // a file is empty, binary or too large
+  kNoInput = 66,        // a file is missing or unreadable
   kUnknownName = 67,    // unknown operator, split, agent, device, provider, run
   kUnavailable = 69,    // a known device or server cannot be used now
   kInternal = 70,       // a defect of Assay
   kPortInUse = 71,      // the address is taken or cannot be bound
   kStoreUnusable = 73,  // the store is read-only, damaged or from a newer schema
-  kUnsafe = 76,  // `serve`: a public address without tokens, or a token file that others can read
+  kUnsafe = 76,         // `serve`: a public address without tokens, or a token file that other
+                        // users can read
   kNoCredentials = 77,  // an API key is missing
   kBadConfig = 78,      // a spec.toml or another configuration file is wrong
 };
+
+/// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
+int print_error(const std::string& command, int status, const std::string& message);
+
+/// kUnknownName if no device has that name, kUnavailable if the device cannot be used here.
+int status_of_device_error(const Error& error);
 
 }  // namespace assay::server

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "sandbox/jail/mutation.h"
-#include "server/app/common.h"
 
 namespace assay::server {
 namespace {
@@ -148,6 +147,24 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   text("--ncu", options.ncu, defaults.ncu);
   if (!options.host_tier) arguments.emplace_back("--no-host-tier");
   return arguments;
+}
+
+Result<IsolationChoice> isolation_from(const std::string& text) {
+  IsolationChoice choice;
+  std::string rest = text + ",";
+  while (!rest.empty()) {
+    const std::string word = rest.substr(0, rest.find(','));
+    rest.erase(0, word.size() + 1);
+    if (word == "strict")
+      choice.isolation = sandbox::Isolation::strict;
+    else if (word == "spawn")
+      choice.spawn = true;
+    else if (word != "best-effort")
+      return fail(
+          ErrorCode::invalid_argument,
+          "unknown isolation '" + word + "'; valid: strict, best-effort, spawn, strict,spawn");
+  }
+  return choice;
 }
 
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths) {

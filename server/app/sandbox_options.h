@@ -40,6 +40,15 @@ struct SandboxOptions {
   std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
 };
 
+/// The parsed value of --isolation.
+struct IsolationChoice {
+  sandbox::Isolation isolation = sandbox::Isolation::best_effort;
+  bool spawn = false;
+};
+/// Accepts "strict", "best-effort", "spawn", or one of the first two and "spawn" with a comma
+/// between.
+Result<IsolationChoice> isolation_from(const std::string& text);
+
 /// The options that were added.
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
 /// As a command line: those that differ from the default.

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
 #include "server/bench/replay.h"
 
 namespace assay::server {

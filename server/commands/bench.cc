@@ -9,8 +9,9 @@
 
 #include "reference_agents/registry/agents.h"
 #include "sandbox/device/make_device.h"
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
 #include "server/app/report_source.h"
+#include "server/app/workspace.h"
 #include "server/bench/begin.h"
 #include "server/bench/end.h"
 #include "server/bench/options.h"

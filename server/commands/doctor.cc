@@ -7,7 +7,8 @@
 #include <string>
 
 #include "sandbox/pool/probe.h"
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
+#include "server/app/workspace.h"
 #include "server/commands/commands.h"
 
 namespace assay::server {

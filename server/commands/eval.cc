@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "sandbox/device/make_device.h"
-#include "server/app/artifact_files.h"
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
+#include "server/app/files.h"
 #include "server/app/sandbox_options.h"
-#include "server/app/source_file.h"
+#include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/plan_text/plan_case.h"
 #include "server/plan_text/plan_source.h"

@@ -10,7 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
+#include "server/app/paths.h"
 #include "server/commands/commands.h"
 
 namespace assay::server {

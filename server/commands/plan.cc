@@ -5,7 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
+#include "server/app/paths.h"
 #include "server/commands/commands.h"
 #include "server/plan_text/diff.h"
 #include "server/plan_text/plan_source.h"

@@ -5,9 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
 #include "server/app/report_similarity.h"
 #include "server/app/report_source.h"
+#include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/report/model/compare.h"
 #include "server/report/model/formats.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "server/app/common.h"
+#include "server/app/exit_status.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
 #include "server/mcp/http/tokens.h"

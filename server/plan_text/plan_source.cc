@@ -7,7 +7,7 @@
 
 #include "base/handle.h"
 #include "server/app/exit_status.h"
-#include "server/app/file_bytes.h"
+#include "server/app/files.h"
 #include "server/store/store.h"
 
 namespace assay::server {

@@ -1,0 +1,32 @@
+// Files that a user names on the command line: submissions to read, artifacts to write.
+// Thread-safe.
+//
+//   Result<std::string> source = read_source("kernel.py", 1 << 20);
+//   Result<std::string> plan = read_file_bytes("kernel.plan", kMaxPlanBytes, "a launch plan");
+//   auto files = write_artifacts(verdict.artifacts, "out");     // out/small-cuda-90.plan, ...
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job/job.h"
+
+namespace assay::server {
+
+/// Reads a whole regular file; "-" reads standard input. Errors: not_found, no readable regular
+/// file of that name; corrupt, larger than `max_bytes`, the limit for `what`; io, a read failed.
+Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
+                                    const std::string& what);
+
+/// Reads a submission like read_file_bytes(). Also corrupt: an empty or binary file.
+Result<std::string> read_source(const std::string& path, std::int64_t max_bytes);
+
+/// Writes each artifact into a file of `folder`, which it makes. Names are untrusted: every
+/// character with a meaning in a path becomes '-', and equal names are numbered. Errors: io.
+Result<std::vector<std::filesystem::path>> write_artifacts(
+    const std::vector<sandbox::Artifact>& artifacts, const std::filesystem::path& folder);
+
+}  // namespace assay::server

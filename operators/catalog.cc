@@ -46,7 +46,7 @@ Result<std::string> read_file(const fs::path& path) {
   return text;
 }
 
-/// A Python source that lacks a function would only fail when a job needs it; say so at start.
+/// Checks at the start that a Python source defines a function. Otherwise only a job would fail.
 Status require_function(const fs::path& path, const std::string& source,
                         const std::string& function) {
   if (source.starts_with("def " + function + "(") ||
@@ -56,8 +56,8 @@ Status require_function(const fs::path& path, const std::string& source,
               path.string() + ": does not define 'def " + function + "('");
 }
 
-/// Changes when any of the three files does. Sizes go in so that moving text from one file to the
-/// next changes it too.
+/// Changes if any of the three files changes. It includes their sizes, so that moving text from one
+/// file to the next changes it too.
 std::string revision_of(std::initializer_list<const std::string*> files) {
   std::string all;
   for (const std::string* file : files)
@@ -122,7 +122,7 @@ Result<Operator> load_operator(const fs::path& directory) {
         !status)
       return fail(status.error());
   }
-  // With an adapter the oracle defines what the adapter calls, which only the adapter knows.
+  // With an adapter, the oracle defines functions that only the adapter knows.
   const Status defined = op->adapter.empty()
                              ? require_function(folder / "oracle.py", *oracle, op->entry)
                              : require_function(spec_path, op->adapter, op->entry);

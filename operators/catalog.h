@@ -3,8 +3,8 @@
 //   Result<Catalog> catalog = Catalog::load("operators");
 //   const Operator* op = catalog->find("vector_add");
 //
-// The format is documented in docs/reference/operator-format.md. An operator is a folder; nothing
-// else registers it. Immutable after load, hence safe to share between threads.
+// docs/reference/operator-format.md describes the format. A folder is enough to add an operator.
+// Immutable after load, so threads can share it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ enum class ArgumentType { tensor, integer, floating, boolean };
 enum class Role { input, inout, structural };
 
 struct Argument {
-  std::uint32_t line = 0;  // of spec.toml, where its table begins
+  std::uint32_t line = 0;  // of spec.toml, where the table begins
   std::string name;
   ArgumentType type = ArgumentType::tensor;
   std::string dtype;               // "case" or a dtype; empty for scalars
@@ -60,7 +60,7 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
-  bool imported = false;  // from another benchmark: its cases are what they are
+  bool imported = false;  // from another benchmark, so its cases cannot be changed
   std::string
       adapter;  // Python that is put after every submission, and may define the entry; empty: none
   std::vector<Argument> arguments;
@@ -79,17 +79,17 @@ class Catalog {
 
   const std::vector<Operator>& all() const { return operators_; }  // by split, then name
   const Operator* find(std::string_view name) const;
-  /// "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 16"
+  /// "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 164"
   Error unknown(std::string_view name) const;
 
  private:
   std::vector<Operator> operators_;
 };
 
-/// Parses one folder. For `operators lint` and tests.
+/// Parses one folder, for `operators lint` and tests.
 Result<Operator> load_operator(const std::filesystem::path& directory);
 
-/// Value of "rows", "128" or "2*rows*cols" for these axes.
+/// The value of "rows", "128" or "2*rows*cols" for these axes.
 Result<std::int64_t> evaluate_extent(std::string_view expression,
                                      const std::map<std::string, std::int64_t>& axes);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kQuotes = "\"\"\"";
 constexpr std::string_view kCheck = "\n\n\ndef check(";
-constexpr std::uintmax_t kMaxExampleBytes = 3'000;  // one must fit into a concise answer, whole
+constexpr std::uintmax_t kMaxExampleBytes = 3'000;  // a whole one fits into a concise answer
 
 Result<Example> load_example(const fs::path& path) {
   std::error_code code;
@@ -40,7 +40,7 @@ Result<Example> load_example(const fs::path& path) {
   const std::size_t check = text.find(kCheck);
   if (check == std::string::npos)
     return fail(ErrorCode::invalid_argument, path.string() + ": no function `check` at its end");
-  example.source.resize(check + 1);  // with its last line's end
+  example.source.resize(check + 1);  // keeps the end of the last line
   return example;
 }
 

@@ -1,11 +1,11 @@
-// Examples: short kernels that show one technique each, one Python file per example in
-// operators/examples. None computes what an operator asks for
-// (tests/operators/test_examples_overlap.py). A file there is all it takes to add one.
+// Examples are short kernels that show one technique each, one Python file per example in
+// operators/examples. No example solves an operator (tests/operators/test_examples_overlap.py). To
+// add an example, add a file there.
 //
-//   auto examples = load_examples("operators/examples");     // {name "collatz_steps", title "A
-//   loop that ...", source "..."}
+//   auto examples = load_examples("operators/examples");
+//   // {name "collatz_steps", title "A loop that ...", source "..."}, ...
 //
-// Pure function of the folder's content.
+// A pure function of the folder's content.
 #pragma once
 
 #include <filesystem>
@@ -19,11 +19,11 @@ namespace assay::operators {
 struct Example {
   std::string name;    // the file's name without .py
   std::string title;   // the first line of its docstring
-  std::string source;  // all of it but `check`, the test of the example that ends the file
+  std::string source;  // the file without its last function `check`, the example's test
 };
 
-/// By name. A folder that is missing, and a file without a title, without `check` or too large to
-/// show, are errors that name it.
+/// Returns the examples by name. Errors name the folder that is missing, or the file that has no
+/// title, has no `check` or is too large to show.
 Result<std::vector<Example>> load_examples(const std::filesystem::path& folder);
 
 }  // namespace assay::operators

@@ -1,4 +1,4 @@
-// evaluate_extent: the value of an extent such as "rows", "128" or "2*rows*cols" for given axes.
+// evaluate_extent() computes an extent such as "rows", "128" or "2*rows*cols" for given axes.
 #include <algorithm>
 #include <charconv>
 #include <cstdint>

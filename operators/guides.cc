@@ -11,7 +11,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kTitleMark = "# ";
-constexpr std::uintmax_t kMaxGuideBytes = 20'000;  // a client gets a guide whole
+constexpr std::uintmax_t kMaxGuideBytes = 20'000;  // a client gets the whole guide
 
 Result<Guide> load_guide(const fs::path& path) {
   std::error_code code;

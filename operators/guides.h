@@ -1,10 +1,10 @@
-// Guides: short texts for whoever writes kernels, one Markdown file per topic in operators/guides.
-// A file there is all it takes to add one.
+// Guides are short texts about writing kernels, one Markdown file per topic in operators/guides. To
+// add a guide, add a file there.
 //
-//   auto guides = load_guides("operators/guides");       // {topic "triton-pitfalls", title "Triton
-//   pitfalls", text "# Triton pitfalls\n..."}
+//   auto guides = load_guides("operators/guides");
+//   // {topic "triton-pitfalls", title "Triton pitfalls", text "# Triton pitfalls\n..."}, ...
 //
-// Pure function of the folder's content.
+// A pure function of the folder's content.
 #pragma once
 
 #include <filesystem>
@@ -18,10 +18,10 @@ namespace assay::operators {
 struct Guide {
   std::string topic;  // the file's name without .md
   std::string title;  // its first line without "# "
-  std::string text;   // all of it
+  std::string text;   // the whole file
 };
 
-/// By topic. A folder that is missing or a file without a title is an error that names it.
+/// Returns the guides by topic. Errors name the missing folder, or the file without a title.
 Result<std::vector<Guide>> load_guides(const std::filesystem::path& folder);
 
 }  // namespace assay::operators

@@ -1,4 +1,4 @@
-// Names: what counts as an identifier here, and which known name a misspelt one was meant to be.
+// Checks identifiers, and finds the known name that is nearest to a misspelt one.
 // Pure functions, thread-safe.
 //
 //   nearest("vectoradd", {"vector_add", "gelu_tanh"})  ->  "vector_add"
@@ -12,8 +12,8 @@ namespace assay::operators {
 /// [a-z][a-z0-9_]*, at most 64 characters.
 bool is_identifier(std::string_view text);
 
-/// The name with the smallest edit distance to `text`, or empty when none is near (more than a
-/// third of the longer one apart).
+/// The name with the smallest edit distance to `text`. Empty if that distance is more than a third
+/// of the longer name.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 
 }  // namespace assay::operators

@@ -10,7 +10,7 @@ namespace {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// What stands behind the file's name in a message.
+/// The part of a message after the file's name.
 std::string at(std::uint32_t line, const std::string& place) {
   return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
 }
@@ -41,7 +41,7 @@ Status check_unique(const List& list, Name name_of) {
   return {};
 }
 
-/// Every case has the same axes, and every extent evaluates with them.
+/// Checks that every case has the same axes, and that every extent evaluates with them.
 Status check_axes(const Operator& op) {
   for (const Case& item : op.cases) {
     for (const auto& [name, value] : op.cases.front().axes) {
@@ -78,8 +78,8 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
-/// An output `from` an argument is that argument after the call, so dtype and shape agree; an inout
-/// argument without one is never checked.
+/// An output `from` an argument is that argument after the call, so dtype and shape must agree. An
+/// inout argument without such an output would never be checked.
 Status check_inout(const Operator& op) {
   std::string inout_names;
   for (const Argument& argument : op.arguments) {

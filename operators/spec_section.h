@@ -1,7 +1,7 @@
-// Section: typed, strict access to one table of a spec.toml. Every key of the table must be known
-// and every required key must be there with the right type; the first thing wrong is kept in a
-// Diagnostics as one sentence that names file, line, table, key and the valid values. After that
-// the getters return empty values, so a parser can read on without checking.
+// Section gives typed, strict access to one table of a spec.toml. Every key of the table must be
+// known, and every required key must be present with the right type. Diagnostics keeps the first
+// error as one sentence that names file, line, table, key and the valid values. After an error the
+// getters return empty values, so a parser can go on without checks.
 //
 //   Diagnostics diagnostics{"operators/standard/relu/spec.toml"};
 //   Section section(table, "[[cases]] 'small'", diagnostics);
@@ -9,8 +9,8 @@
 //   std::string dtype = section.choice("dtype", kDtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
-// Not thread-safe; lives on one thread's stack while one file is parsed. The only header that shows
-// toml++ to its includer.
+// Not thread-safe: it lives on one thread's stack while a file is parsed. Only this header includes
+// toml++.
 #pragma once
 
 #include <toml++/toml.h>
@@ -38,7 +38,7 @@ struct Diagnostics {
   std::string file;
   std::optional<Error> first;
 
-  /// Keeps the first complaint only. `line` 0: about the file as a whole.
+  /// Keeps only the first error. `line` 0: the error is about the whole file.
   void add(std::uint32_t line, const std::string& message);
   bool failed() const { return first.has_value(); }
 };
@@ -49,27 +49,26 @@ class Section {
   Section(const toml::table& table, std::string label, Diagnostics& diagnostics)
       : table_(table), label_(std::move(label)), diagnostics_(diagnostics) {}
 
-  /// Complains about a key that is in neither list, and about a required one that is missing.
+  /// Reports a key that is in neither list, and a required key that is missing.
   void keys(std::initializer_list<std::string_view> required,
             std::initializer_list<std::string_view> optional);
 
   bool has(std::string_view key) const { return table_.contains(key); }
   std::string text(std::string_view key);
-  /// Lower-case letters, digits and underscores, starting with a letter: usable as a file name and
-  /// a Python name.
+  /// Lower-case letters, digits and underscores, a letter first: a valid file name and Python name.
   std::string identifier(std::string_view key);
   std::string choice(std::string_view key, Names valid);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
   double number(std::string_view key, double low, double high);
   bool boolean(std::string_view key);
-  /// An array whose items are strings or non-negative integers, each as text.
+  /// An array of strings or non-negative integers, each as text.
   std::vector<std::string> extents(std::string_view key);
   /// A string or a number, as text.
   std::string extent_or_number(std::string_view key);
   /// A table of integers.
   std::map<std::string, std::int64_t> integers(std::string_view key, std::int64_t low,
                                                std::int64_t high);
-  /// The tables of [[key]]; complains when there is none.
+  /// The tables of [[key]]; reports an error if there is none.
   std::vector<const toml::table*> tables(std::string_view key);
 
   void print_error(std::string_view key, const std::string& message);

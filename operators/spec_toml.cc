@@ -10,7 +10,7 @@ namespace assay::operators {
 namespace {
 
 constexpr std::int64_t kMaxDifficulty = 5;
-constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec may only be stricter
+constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec can only be stricter
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 3> kSplits{"standard", "ood", "dsl"};
@@ -32,7 +32,7 @@ std::vector<std::string_view> dtypes_and_case() {
   return names;
 }
 
-/// The label of the i-th [[key]] table: its own name where it has one.
+/// The label of the i-th [[key]] table: its own name, if it has one.
 std::string label(const toml::table& table, std::string_view key, std::string_view name_key,
                   std::size_t index) {
   const auto* name = table.get_as<std::string>(name_key);

@@ -1,9 +1,9 @@
-// Parses a spec.toml (docs/reference/operator-format.md) into an Operator. Total: any bytes give an
-// Operator or one precise error. Pure, hence thread-safe.
+// Parses a spec.toml (docs/reference/operator-format.md) into an Operator. Any bytes give an
+// Operator or one precise error. A pure function, thread-safe.
 //
 //   Result<Operator> op = parse_spec(text, "operators/standard/relu/spec.toml");
 //
-// Sets everything that the file says; directory, sources and revision are the catalog's work.
+// Sets the fields that the file defines; the catalog sets directory, sources and revision.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace assay::operators {
 
-/// `file` is what messages call it.
+/// Error messages begin with `file`.
 Result<Operator> parse_spec(std::string_view text, const std::string& file);
 
 }  // namespace assay::operators

@@ -30,8 +30,8 @@ bool kept(std::string_view name) {
   return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end();
 }
 
-/// Past the end of the string that starts at `at`; an unfinished one ends with its line, or with
-/// the text when it has three quotes.
+/// The position after the string that starts at `at`. An unfinished string ends with its line; with
+/// three quotes it ends with the text.
 std::size_t end_of_string(std::string_view code, std::size_t at, bool triple) {
   const char quote = code[at];
   for (std::size_t i = at + (triple ? 3 : 1); i < code.size(); ++i) {
@@ -78,7 +78,7 @@ std::vector<Token> tokens_of(std::string_view code) {
 
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return (hash ^ 0xffU) * 0x100000001b3U;  // no byte of UTF-8: "ab","c" is not "a","bc"
+  return (hash ^ 0xffU) * 0x100000001b3U;  // not a UTF-8 byte, so "ab","c" differs from "a","bc"
 }
 
 std::uint64_t hash_of(const Token* run) {
@@ -95,7 +95,7 @@ std::uint64_t hash_of(const Token* run) {
         static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
     if (place == known) variables[known++] = run[i].text;
     const std::array<char, 2> canonical = {
-        '\n', static_cast<char>('0' + place)};  // no token holds a line's end
+        '\n', static_cast<char>('0' + place)};  // no token contains a line end
     hash = mixed(hash, {canonical.data(), canonical.size()});
   }
   return hash;

@@ -1,12 +1,11 @@
-// What is compared when two pieces of kernel source are: runs of five tokens in which names stand
-// for themselves only where they mean the same everywhere. A variable is known by its place among
-// the run's variables, so renaming changes nothing, nor does where in the file the run is.
-// Comments, layout and docstrings are left out; numbers, strings, keywords, `tl`, `torch` and what
-// follows a dot (`.load`) are kept.
+// Turns kernel source into grams, which similar code shares: hashes of runs of five tokens. A run
+// keeps numbers, strings, keywords, `tl`, `torch` and names after a dot (`.load`). It replaces each
+// variable by its number among the run's variables, so neither renaming nor moving code changes a
+// gram. Comments, layout and docstrings are left out.
 //
 //   code_grams("y = tl.exp(x)\n")  ==  code_grams("b = tl.exp(a)  # shifted\n")
 //
-// Takes any bytes: what is no Python gives grams of what is there. Pure function.
+// Takes any bytes, also bytes that are not Python. A pure function.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace assay::operators {
 
-/// Hashes of the runs, ascending, each once. Empty for less than five tokens.
+/// Hashes of the runs, ascending, each once. Empty for fewer than five tokens.
 std::vector<std::uint64_t> code_grams(std::string_view code);
 
 }  // namespace assay::operators

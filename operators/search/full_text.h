@@ -1,11 +1,11 @@
-// Full-text search of the examples: BM25 over name, title and source, by SQLite's FTS5 in memory.
-// Words are compared by their stems, so that "masking" finds "masked", and split where a name has
-// an underscore.
+// FullText searches the examples by words: BM25 over name, title and source, with SQLite's FTS5 in
+// memory. It compares words by their stems, so that "masking" finds "masked", and splits names at
+// underscores.
 //
 //   auto index = FullText::make(examples);
 //   (*index)->search("segmented scan", 3);             // {{12, 7.9}, {40, 3.1}}
 //
-// Thread-safe: one connection behind a lock; a search takes some tens of microseconds.
+// Thread-safe: one connection with a lock. A search takes some tens of microseconds.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ class FullText {
   static Result<std::unique_ptr<FullText>> make(const std::vector<Example>& examples);
   virtual ~FullText() = default;
 
-  /// At most `k` examples with any word of `words`, best first. Whatever else `words` holds
-  /// separates words: nothing of it is query language. Text without a word is an invalid_argument.
+  /// At most `k` examples with any word of `words`, best first. Every other character of `words`
+  /// separates words; there is no query language. Error: invalid_argument, there is no word.
   virtual Result<std::vector<Hit>> search(std::string_view words, std::size_t k) const = 0;
 };
 

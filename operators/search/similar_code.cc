@@ -20,7 +20,7 @@ double SimilarCode::weight_of(std::uint64_t gram) const {
   const auto found = holders_.find(gram);
   const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
   return std::log(static_cast<double>(texts_ + 2) /
-                  static_cast<double>(holders + 1));  // above 0 also for what all hold
+                  static_cast<double>(holders + 1));  // above 0 even if every text contains it
 }
 
 double SimilarCode::weight_of(const std::vector<std::uint64_t>& grams) const {
@@ -41,10 +41,7 @@ std::vector<Hit> SimilarCode::nearest(std::string_view code, std::size_t k) cons
   }
   std::vector<Hit> hits;
   for (std::size_t i = 0; i < texts_; ++i) {
-    if (shared[i] > 0)
-      hits.push_back(
-          {i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});  // sums of many: a hair
-                                                                          // above 1 is rounding
+    if (shared[i] > 0) hits.push_back({i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});
   }
   std::stable_sort(hits.begin(), hits.end(),
                    [](const Hit& a, const Hit& b) { return a.score > b.score; });

@@ -1,11 +1,11 @@
-// Which texts of a corpus have the most code in common with a given piece, by runs of tokens
-// (code_grams.h). A run that many texts hold, as `tl.program_id(0) * BLOCK` does, says little and
-// weighs little.
+// SimilarCode finds the texts of a corpus that share the most code with a given piece, by runs of
+// tokens (code_grams.h). A run that many texts contain, such as `tl.program_id(0) * BLOCK`, has a
+// small weight.
 //
 //   SimilarCode similar({source_a, source_b});
 //   similar.nearest("y = tl.associative_scan(x, 0, _add)", 3);      // {{1, 0.42}, {0, 0.07}}
 //
-// Unchanging once made, so thread-safe.
+// Immutable, so thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@
 
 namespace assay::operators {
 
-/// A text's place in the corpus, and how well it fits: the larger the better.
+/// A text's index in the corpus, and its score: larger is better.
 struct Hit {
   std::size_t index = 0;
   double score = 0;

@@ -1,4 +1,4 @@
-// HOST:PORT for `serve --http`.
+// Parses HOST:PORT for `serve --http`.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct Address {
   bool loopback = false;  // only this machine can reach it
 };
 
-/// "127.0.0.1:8080", "localhost:0", "[::]:8080". Anything else is an error that shows the form.
+/// Accepts "127.0.0.1:8080", "localhost:0", "[::]:8080". An error shows the form.
 Result<Address> parse_address(const std::string& text);
 
 }  // namespace assay::server

@@ -1,5 +1,4 @@
-// Where Assay's parts lie on this machine: operators, harness, helper programs, the Python with
-// torch.
+// Finds Assay's parts on this machine: operators, harness, helper programs, the Python with torch.
 //
 // Everything is relative to the source tree that this binary was built from, unless ASSAY_ROOT
 // names another. ASSAY_PYTHON names the interpreter, ASSAY_STATE_DIR the writable directory
@@ -15,8 +14,8 @@
 namespace assay::server {
 
 struct Paths {
-  std::filesystem::path root;      // holds operators/, sandbox/harness/, reference_agents/
-  std::filesystem::path binaries;  // holds assay, assay-jail, assay-launcher
+  std::filesystem::path root;      // contains operators/, sandbox/harness/, reference_agents/
+  std::filesystem::path binaries;  // contains assay, assay-jail, assay-launcher
   std::filesystem::path python;
   std::filesystem::path state;
 
@@ -24,11 +23,11 @@ struct Paths {
   std::filesystem::path default_store() const { return state / "assay.db"; }
 };
 
-/// Fails when the tree does not hold what it must, naming the path and the variable that would
-/// point elsewhere.
+/// Fails if a part of the tree is missing. The error names its path, and the variable that sets
+/// another tree.
 Result<Paths> find_paths();
 
-/// Nsight Compute's command line: on the PATH, or where its installers put it; empty where there is
+/// The path of Nsight Compute's `ncu`, from PATH or from the installer's folder. Empty if there is
 /// none.
 std::string find_ncu();
 

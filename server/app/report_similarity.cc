@@ -30,7 +30,7 @@ struct Child {
   UniqueFd pidfd;
 };
 
-/// A file in memory, so that neither side ever waits for the other to read.
+/// A file in memory, so that neither process ever waits for the other to read.
 Result<UniqueFd> memory_file(const std::string& content) {
   UniqueFd file(::memfd_create("codebleu", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create");
@@ -54,7 +54,7 @@ Result<Child> start(std::vector<std::string> words, int input, int output) {
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   Child child;
-  // No environment: nothing of ours (keys, paths) is there to be read.
+  // No environment: the child must not see keys or paths.
   char* environment[] = {nullptr};
   const int error = ::posix_spawn(&child.pid, arguments.front(), &actions, nullptr,
                                   arguments.data(), environment);
@@ -114,7 +114,7 @@ Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& t
     return fail(ErrorCode::unavailable, "codebleu.py answered " + std::to_string(scores.size()) +
                                             " of " + std::to_string(expected) + " pairs");
   } catch (const json::exception& error) {
-    return fail(ErrorCode::unavailable, "codebleu.py gave no answer that can be read: " +
+    return fail(ErrorCode::unavailable, "codebleu.py gave no readable answer: " +
                                             printable_line(error.what(), kMessageCharacters));
   }
 }

@@ -1,10 +1,10 @@
-// CodeBLEU for a report: hands sources and oracles to metrics/codebleu.py, which parses them and
-// never runs them. It is a process of its own with limits, since a submission may hold anything and
-// Python's parser was not written for that.
+// Adds CodeBLEU to a report. metrics/codebleu.py parses sources and oracles and never runs them. It
+// is a process of its own with limits, because a submission can contain anything and Python's
+// parser is not made for hostile input.
 //
 //   auto sources = read_sources(store, catalog, report);
-//   Status done = add_similarity(report, *sources, catalog, paths);       // fills
-//   ReportRow::similarity and ReportTotals::similarity
+//   Status done = add_similarity(report, *sources, catalog, paths);
+//   // sets ReportRow::similarity and ReportTotals::similarity
 #pragma once
 
 #include <map>
@@ -19,8 +19,8 @@ namespace assay::server {
 
 inline constexpr int kSimilarityWallMs = 600'000;  // for all rows together
 
-/// Rows without a source in Python, or whose source cannot be compared, get none. unavailable when
-/// the program fails as a whole.
+/// A row without a Python source, or with a source that cannot be compared, gets no value. Error:
+/// unavailable, if the whole program fails.
 Status add_similarity(Report& report, const std::map<std::string, std::string>& sources,
                       const operators::Catalog& catalog, const Paths& paths);
 

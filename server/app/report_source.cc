@@ -64,7 +64,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
   if (!known) return fail(known.error());
   if (known->empty())
     return fail(ErrorCode::not_found,
-                "the store " + store.string() + " holds no run; `assay bench` makes one");
+                "the store " + store.string() + " contains no run; `assay bench` makes one");
   std::vector<tools::Scorecard> samples;
   for (const std::string& handle :
        runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {

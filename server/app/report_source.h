@@ -1,5 +1,5 @@
-// Reads the report of one run, or of several that are samples of one configuration, from a store:
-// without changing the store, without any device.
+// Reads the report of one run, or of several runs of one configuration, from a store. It does not
+// change the store and needs no device.
 #pragma once
 
 #include <filesystem>
@@ -13,27 +13,26 @@
 
 namespace assay::server {
 
-/// `run` empty: the newest run. not_found when there is no such run, or no run at all; the message
-/// names the newest ones. io when there is no store file; unavailable or corrupt when it cannot be
-/// used.
+/// `run` empty: the newest run. Errors: not_found, no such run, naming the newest runs; io, there
+/// is no store file; unavailable or corrupt, the store cannot be used.
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
                            const std::string& run);
 
-/// The same of several runs (make_report() says which go together); none: the newest one.
+/// Like above for several runs; see make_report() for valid combinations. Empty: the newest run.
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
                            const std::vector<std::string>& runs);
 
-/// The runs themselves, in the order of `runs`; none: the newest one. Errors as above.
+/// The runs themselves, in the order of `runs`. Empty: the newest run. Errors as above.
 Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
                                                 const operators::Catalog& catalog,
                                                 const std::vector<std::string>& runs);
 
-/// What was submitted, by job, for every row that has one.
+/// The submitted source of every row that has a job, by job.
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
                                                         const Report& report);
 
-/// kUnknownName, kUsage, kNoInput or kStoreUnusable.
+/// The exit status for such an error: kUnknownName, kUsage, kNoInput or kStoreUnusable.
 int status_of_report_error(const Error& error);
 
 }  // namespace assay::server

@@ -11,18 +11,17 @@
 namespace assay::server {
 namespace {
 
-constexpr std::int64_t kLeastWallMs =
-    100;  // less than a candidate needs to import torch's last parts
-constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton at work
+constexpr std::int64_t kLeastWallMs = 100;  // a candidate needs more to import torch's last parts
+constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need that much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
-constexpr std::int64_t kMostWallMs = 60 * 60'000;  // an agent that waits longer has gone
+constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultJobs = 16;
-constexpr unsigned kCoresPerJudge = 4;  // each keeps one at work
+constexpr unsigned kCoresPerJudge = 4;  // each judge keeps one core busy
 constexpr int kMostDefaultJudges = 4;
 
 }  // namespace
@@ -35,9 +34,9 @@ int default_gpu_sharers() {
   return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// As many as cores: a job's recorders take two of them, for a part of its time; for most of it a
-// job waits for the GPU. With fewer jobs the GPU has none at times, with more of them recorders
-// take the processors from each other (measurements/README.md).
+// As many jobs as cores: a job's recorders use two cores for a part of its time; most of the time a
+// job waits for the GPU. With fewer jobs the GPU is sometimes idle. With more jobs the recorders
+// compete for the cores (measurements/README.md).
 int default_gpu_jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
                     kMostDefaultJobs);
@@ -53,8 +52,8 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
   command
       .add_option("--isolation", options.isolation,
-                  "strict refuses to start when a sandbox layer is missing; best-effort stamps it "
-                  "into verdicts; spawn, after a comma or alone, gives each "
+                  "strict refuses to start when a sandbox layer is missing; best-effort names it "
+                  "in every verdict; spawn, after a comma or alone, gives each "
                   "candidate a Python process of its own, seconds slower")
       ->capture_default_str();
   command
@@ -181,7 +180,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
     if (!options.ncu.starts_with('/'))
       return fail(ErrorCode::invalid_argument,
                   "--ncu '" + options.ncu +
-                      "' is no whole path; valid: auto, none, or a path that begins with /");
+                      "' is no absolute path; valid: auto, none, or a path that begins with /");
     config.ncu = options.ncu;
   }
   config.spawn = isolation->spawn;
@@ -193,7 +192,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.judges = options.judges;
   config.parked_candidates =
       std::max(2, options.gpu_sharers) *
-      options.recorders;  // the next jobs' are ready while these ones' are being replaced
+      options.recorders;  // candidates of the next jobs are ready while used ones are replaced
   return config;
 }
 

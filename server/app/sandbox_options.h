@@ -1,11 +1,11 @@
-// What `serve`, `eval` and `bench` let a user choose of the sandbox: how strict it is, the limits
-// of every job, and how much of a machine one GPU takes.
+// The sandbox options of `serve`, `eval` and `bench`: its strictness, the limits of every job, and
+// a GPU's share of the machine.
 //
 //   auto options = std::make_shared<SandboxOptions>();
 //   add_sandbox_options(*command, *options);
-//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);   // once the command
-//   line has been read, before the first device std::vector<std::string> command_line =
-//   arguments_of(*options);            // or for another process: what is not as it is by default
+//   // After the command line is parsed, before the first device:
+//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);
+//   std::vector<std::string> arguments = arguments_of(*options);      // for a child process
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@
 
 namespace assay::server {
 
-/// Several where the machine has cores for it: recording is compiling, on one core per candidate.
+/// Depends on the cores: recording compiles, on one core per candidate.
 int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();
@@ -49,11 +49,11 @@ struct IsolationChoice {
 /// between.
 Result<IsolationChoice> isolation_from(const std::string& text);
 
-/// The options that were added.
+/// Returns the added options.
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
-/// As a command line: those that differ from the default.
+/// The options that differ from their defaults, as command-line arguments.
 std::vector<std::string> arguments_of(const SandboxOptions& options);
-/// Leaves out what `without` names. Errors: invalid_argument, with what is valid.
+/// Leaves out the layers in `without`. Error: invalid_argument, naming the valid values.
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
 
 }  // namespace assay::server

@@ -25,13 +25,13 @@ std::string bytes_of(const fs::path& file) {
   return text.str();
 }
 
-/// What two contents make together; unlike their sum it tells where one ends.
+/// Combines two hashes. Unlike a sum, the result depends on where one content ends.
 std::string both(const std::string& known, std::string_view more) {
   return sha256_hex(known + "\n" + sha256_hex(more));
 }
 
-/// Paths below `folder` for which `wanted` holds, in one order on every machine. Empty where there
-/// is no such folder.
+/// Paths below `folder` for which `wanted` is true, in the same order on every machine. Empty if
+/// the folder does not exist.
 template <class Wanted>
 std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
@@ -55,7 +55,7 @@ std::string content_of_folder(const fs::path& folder) {
   return content;
 }
 
-/// Names and versions of what is installed beside the interpreter.
+/// Names and versions of the packages that are installed with the interpreter.
 std::string packages_of(const fs::path& python) {
   std::string names = python.string();
   std::error_code error;
@@ -104,7 +104,7 @@ void LintCache::keep(const operators::Operator& op, const LintReport& report) co
   const fs::path path = path_of(op);
   const fs::path unfinished = path.string() + "." + std::to_string(::getpid());
   std::ofstream(unfinished, std::ios::binary) << lint_to_json(report).dump();
-  fs::rename(unfinished, path, error);  // whole or not at all, also beside another process
+  fs::rename(unfinished, path, error);  // atomic, even if another process writes the same report
   if (error) fs::remove(unfinished, error);
 }
 

@@ -1,12 +1,12 @@
-// Reports of sound operators, kept by content: an operator that has not changed is not linted again
-// by the same Assay on the same device.
+// LintCache keeps reports of sound operators by content, so that the same Assay on the same device
+// does not lint an unchanged operator again.
 //
 //   LintCache cache(state / "lint", content_of_judges(paths, device->info()));
 //   if (std::optional<LintReport> known = cache.find(op)) ...
 //   cache.keep(op, report);
 //
-// Thread-safe; so are two processes with one folder. What cannot be read or written is as if it
-// were not there: a cache is never a reason to fail.
+// Thread-safe, also between two processes with one folder. A file that cannot be read or written is
+// ignored: the cache never causes a failure.
 #pragma once
 
 #include <filesystem>
@@ -20,18 +20,18 @@
 
 namespace assay::server {
 
-/// Changes with everything that a report hangs on besides the operator: this binary, the harness,
+/// Changes with everything besides the operator that a report depends on: this binary, the harness,
 /// the interpreter's packages, the device.
 std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& device);
 
 class LintCache {
  public:
-  /// `fresh`: finds nothing, and keeps all the same.
+  /// `fresh`: find() finds nothing; keep() works as usual.
   LintCache(std::filesystem::path folder, std::string judges, bool fresh = false)
       : folder_(std::move(folder)), judges_(std::move(judges)), fresh_(fresh) {}
 
   std::optional<LintReport> find(const operators::Operator& op) const;
-  /// Only of sound ones: a failure may have been the machine's.
+  /// Keeps only reports of sound operators: the machine may have caused a failure.
   void keep(const operators::Operator& op, const LintReport& report) const;
 
  private:

@@ -1,5 +1,5 @@
-// What `assay operators lint` found about one operator: for a person a line for each failure and
-// one in all; as JSON for the cache and for tables.
+// LintReport is the result of `assay operators lint` for one operator. As text it has a line for
+// each failure and a last line with the result; as JSON it is for the cache and for tables.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,21 @@ struct LintReport {
   std::size_t checks = 0;  // of the operator itself, on all linted cases
   std::size_t mutants = 0;
   std::size_t killed = 0;
-  std::vector<std::string> failures;  // one line each; none: the operator is sound
-  std::string oracle;                 // how its job ended: "pass", "compiles; ...", "fail"
-  std::string recorded;               // without a GPU: which cases became launch plans; else empty
-  nlohmann::json verdict;             // the oracle's, assay.verdict/2
-  double checks_s = 0,
-         oracle_s =
-             0;  // wall clock, waiting for others included; the recording belongs to the oracle's
+  std::vector<std::string> failures;  // one line each; empty: the operator is sound
+  std::string oracle;                 // result of the oracle's job: "pass", "compiles; ...", "fail"
+  std::string recorded;               // without a GPU: the cases with launch plans; else empty
+  nlohmann::json verdict;             // of the oracle's job, assay.verdict/2
+  double checks_s = 0;                // wall clock, with waits for other operators
+  double oracle_s = 0;                // like checks_s; includes the recording
 
   bool is_sound() const { return failures.empty(); }
 };
 
-/// One line for each failure and one in all, each with its end of line.
+/// A line for each failure and a last line with the result; every line ends with a newline.
 std::string lint_text(const LintReport& report);
 
 nlohmann::json lint_to_json(const LintReport& report);
-/// `corrupt` names the field that is missing or of another type.
+/// Error: `corrupt`, naming the field that is missing or has another type.
 Result<LintReport> lint_from_json(const nlohmann::json& document);
 
 }  // namespace assay::server

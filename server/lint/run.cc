@@ -13,18 +13,18 @@
 namespace assay::server {
 namespace {
 
-// Up to these a CPU judge checks a case in a moment: the product of its axes, which is about the
-// work, and the elements of its tensors, where one has an axis twice. The larger ones are linted on
-// a GPU.
+// Limits up to which a CPU judge checks a case quickly: the product of its axes, which approximates
+// the work, and the elements of its tensors, which can have an axis twice. Larger cases are linted
+// on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
-// Of the tolerance, for the oracle; the rest is for right kernels that sum in another order.
+// The oracle's part of the tolerance. Correct kernels that sum in another order need the rest.
 constexpr double kMostOfTolerance = 0.5;
 constexpr const char* kTimedCase =
-    "large";  // the one that tables show: timing all of them takes seconds for each
+    "large";  // the case in the tables; each timed case takes seconds
 
-/// Seconds since it was made.
+/// Measures the seconds since its construction.
 class Stopwatch {
  public:
   double seconds() const {
@@ -56,8 +56,8 @@ double elements_of(const operators::Operator& op, const operators::Case& item) {
   return sum;
 }
 
-/// A dialect that is an extension of Triton, in an installation without it: the oracle was not even
-/// imported.
+/// True if the operator's dialect extends Triton and this installation lacks the extension, so that
+/// the oracle was not imported.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported &&
          verdict.stage == sandbox::Stage::import;
@@ -67,7 +67,7 @@ bool is_small(const operators::Operator& op, const operators::Case& item) {
   return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
 }
 
-/// A tolerance that the oracle uses up would fail right kernels that sum in another order.
+/// Checks that the oracle leaves tolerance for correct kernels that sum in another order.
 void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict,
                   LintReport& report) {
   double tolerance = 0;
@@ -118,7 +118,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
       finish(i);
     });
   } else {
-    // One after the other: oracles are timed, and nothing else may use the GPU meanwhile.
+    // One after the other: each oracle is timed, and nothing else may use the GPU then.
     for_each(unknown, jobs, check);
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
       const Stopwatch watch;
@@ -144,7 +144,7 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// The reference, the mutants, the cost model: what needs no oracle.
+/// Checks the reference, the mutants and the cost model, which need no oracle.
 void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
@@ -167,13 +167,13 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   }
 }
 
-/// As a submission: nobody's verdict is as strict as this one has to be. False where the
-/// installation lacks the oracle's dialect: then the report says what is missing, and the operator
+/// Grades the oracle like a submission, because that check is the strictest. Returns false if the
+/// installation lacks the oracle's dialect. Then the report names what is missing, and the operator
 /// is sound as far as it could be checked.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
-  job.baseline_source.clear();  // the oracle is what is judged: nothing to compare it with
+  job.baseline_source.clear();  // the oracle itself is graded, so there is no baseline
   const bool has_timed =
       std::any_of(op.cases.begin(), op.cases.end(),
                   [](const operators::Case& item) { return item.id == kTimedCase; });
@@ -195,7 +195,7 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   return true;
 }
 
-/// Without a GPU: every case, also those that are too large to be run here, becomes a launch plan.
+/// Without a GPU: records every case as a launch plan, also cases that are too large to run here.
 void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);

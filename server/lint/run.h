@@ -1,10 +1,10 @@
-// Lints operators, several at once: each one's own checks by a judge, then its oracle as a real
-// job, then, without a GPU, a launch plan of every case. On a GPU the oracles come after all of the
-// checks: one case of each is timed, and nothing else may use the GPU then.
+// LintRun lints several operators at once. For each operator a judge runs its own checks, then the
+// oracle runs as a real job, and without a GPU every case is recorded as a launch plan. On a GPU
+// the oracles run after all checks, because one case of each is timed and nothing else may use the
+// GPU then.
 //
 //   LintRun run(device, config, cache, seed);
-//   std::vector<LintReport> reports = run.lint(operators, jobs, [](const LintReport& one, bool
-//   known) { print(one); });
+//   auto reports = run.lint(operators, 4, [](const LintReport& one, bool) { print(one); });
 #pragma once
 
 #include <atomic>
@@ -26,17 +26,17 @@ namespace assay::server {
 
 class LintRun {
  public:
-  /// `done` is called for one operator at a time, in the order in which they end; `known` says that
-  /// the report is from the cache.
+  /// Called for one operator at a time, in the order in which they end. `known`: the report is from
+  /// the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
-  /// `seed`: of the inputs on which mutants are tried.
+  /// `seed`: for the inputs of the mutants.
   LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache& cache,
           std::uint32_t seed)
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
-  /// Reports in the order of `chosen`. `jobs`: operators at once; each takes a judge process, about
-  /// 400 MiB.
+  /// Returns reports in the order of `chosen`. `jobs`: operators linted at once; each needs a judge
+  /// process, about 400 MiB.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen,
                                std::size_t jobs, const Done& done);
 

@@ -1,5 +1,5 @@
-// The longest common subsequence of two lists, as pairs: what is in both stands beside each other,
-// the rest alone.
+// Aligns two lists by their longest common subsequence. An item of both lists is a pair; every
+// other item is alone.
 //
 //   align({"a", "b"}, {"b", "c"})  ->  {0, none}, {1, 0}, {none, 1}
 //
@@ -13,7 +13,7 @@
 
 namespace assay::server {
 
-/// Positions in the two lists; at least one of them is there.
+/// Positions in the two lists; at least one is set.
 struct Aligned {
   std::optional<std::size_t> left, right;
   bool operator==(const Aligned&) const = default;

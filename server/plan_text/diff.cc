@@ -20,8 +20,8 @@ std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
                        [kind](const auto& buffer) { return buffer.kind == kind; });
 }
 
-/// What buffers are aligned by: inputs by name; the others by order, and where there are not
-/// equally many of them, by size too.
+/// The keys by which buffers are aligned: inputs by name, others by order. If the plans have
+/// different numbers of them, their sizes count too.
 std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   std::vector<std::string> keys;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
@@ -34,8 +34,8 @@ std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   return keys;
 }
 
-/// The second plan's buffers by the first plan's names; those that the first does not have are
-/// `new`.
+/// Names for the second plan's buffers: the first plan's names, or `new` for a buffer that the
+/// first plan does not have.
 BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
   BufferNames renamed = buffer_names(after);
   for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
@@ -78,7 +78,7 @@ std::string changes(const Entry& before, const Entry& after) {
   return text;
 }
 
-/// Numbers as `plan show` gives them: of operations, not of what is inside a choice.
+/// Numbers operations like `plan show`: operations inside a choice have none.
 std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
   std::vector<std::string> found;
   int next = 0;

@@ -18,7 +18,7 @@ using namespace sandbox;
 
 constexpr std::size_t kShownHash = 16;  // hexadecimal digits
 constexpr std::size_t kShownName = 120;
-// An integer that large is rather the bits of a floating-point number: both are shown.
+// A larger integer may be the bits of a floating-point number, so both values are shown.
 constexpr std::int64_t kLikelyFloat = 1 << 23;
 constexpr std::int64_t kLikelyDouble = 1LL << 52;
 constexpr double kLeastFloat = 1e-30, kMostFloat = 1e30;

@@ -1,13 +1,12 @@
-// What a launch plan holds, in words: each buffer, binary, operation and output as a title and
-// facts, which `plan show` prints and `plan diff` compares.
+// Describes a launch plan in words: each buffer, binary, operation and output is an Entry with a
+// title and facts. `plan show` prints entries, `plan diff` compares them.
 //
-//   const BufferNames names = buffer_names(plan);                  // "x", "scratch0", "constant1"
-//   for (const Entry& entry : operation_entries(plan, names)) ...  // {0, "kernel add_kernel",
-//   {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}
+//   const BufferNames names = buffer_names(plan);                    // "x", "scratch0",
+//   "constant1" const auto entries = operation_entries(plan, names);
+//   // {0, "kernel add_kernel", {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}, ...
 //
-// Names that a plan brings along are untrusted and come out escaped, on one line. The plan is one
-// that decode_plan() gave: its indices may still point nowhere, which the words then say. Pure
-// functions.
+// The names in a plan are untrusted; they are escaped, on one line. The plan comes from
+// decode_plan(), so its indices may be invalid; the text then says so. Pure functions.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +29,12 @@ struct Entry {
 
 using BufferNames = std::vector<std::string>;  // by index
 
-/// Inputs go by their argument's name, the others by their kind and their place among its like.
+/// An input has its argument's name; any other buffer has its kind and its number within that kind.
 BufferNames buffer_names(const sandbox::Plan& plan);
 
 std::vector<Entry> buffer_entries(const sandbox::Plan& plan, const BufferNames& names);
 std::vector<Entry> binary_entries(const sandbox::Plan& plan);
-/// A choice is followed by its alternatives, each alternative by its operations.
+/// A choice is followed by its alternatives, and each alternative by its operations.
 std::vector<Entry> operation_entries(const sandbox::Plan& plan, const BufferNames& names);
 std::vector<Entry> output_entries(const sandbox::Plan& plan, const BufferNames& names);
 

@@ -11,7 +11,7 @@
 namespace assay::server {
 namespace {
 
-/// Bytes of each tensor argument, as if it were contiguous.
+/// Bytes of each tensor argument, if it were contiguous.
 std::map<std::string, std::uint64_t> tensor_bytes(const operators::Operator& op,
                                                   const operators::Case& one) {
   std::map<std::string, std::uint64_t> bytes;
@@ -41,7 +41,7 @@ NamedPlan named_plan(const operators::Operator& op, const std::string& word) {
   const bool known = std::any_of(op.cases.begin(), op.cases.end(),
                                  [&](const operators::Case& one) { return one.id == name; });
   return known ? NamedPlan{name, word.substr(sign + 1)}
-               : NamedPlan{"", word};  // a file's name may have one too
+               : NamedPlan{"", word};  // a file name can contain '=' too
 }
 
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan) {

@@ -1,5 +1,5 @@
-// Which case of an operator a stored plan was recorded for: a plan says how large its arguments
-// are, and nothing else of its case.
+// Finds the case of an operator for which a stored plan was recorded. A plan contains the sizes of
+// its arguments, but not its case.
 //
 //   Result<std::string> id = case_of_plan(op, plan);
 //
@@ -14,16 +14,15 @@
 
 namespace assay::server {
 
-/// What `--plan` was given: "square=plans/square.plan" names its case, "plans/square.plan" does
-/// not.
+/// The value of `--plan`: "square=plans/square.plan" names its case, "plans/square.plan" does not.
 struct NamedPlan {
-  std::string case_id;  // empty: by its sizes
+  std::string case_id;  // empty: to be found by sizes
   std::string where;
 };
 NamedPlan named_plan(const operators::Operator& op, const std::string& word);
 
-/// The one case whose tensors have the sizes of the plan's inputs. invalid_argument when none or
-/// several have, naming the cases.
+/// The only case whose tensors have the sizes of the plan's inputs. Error: invalid_argument, naming
+/// the cases, if no case or several cases have these sizes.
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan);
 
 }  // namespace assay::server

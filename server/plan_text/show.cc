@@ -12,11 +12,11 @@ namespace {
 
 using sandbox::Plan;
 
-constexpr std::size_t kLongEntry = 5;  // facts; beyond, each gets a line
+constexpr std::size_t kLongEntry = 5;  // facts; a longer entry has a line for each fact
 
 std::string indent(int depth) { return std::string(static_cast<std::size_t>(2 * depth), ' '); }
 
-/// Short entries on one line; a kernel's arguments one below the other.
+/// A short entry is on one line; a kernel's arguments have a line each.
 void put_entry(std::string& text, const std::string& number, const Entry& entry) {
   const std::string margin = "  " + indent(entry.depth);
   text += margin + number + entry.title;

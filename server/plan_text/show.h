@@ -1,4 +1,4 @@
-// A launch plan for people: header, buffers, binaries, operations in order, outputs.
+// Shows a launch plan as text: header, buffers, binaries, operations in order, outputs.
 //
 //   std::string text = show_plan(plan, bytes.size());
 //

@@ -14,7 +14,7 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::int64_t kMaxTokens = 1LL << 50;  // sums of many reports stay far from overflow
+constexpr std::int64_t kMaxTokens = 1LL << 50;  // the sum of many reports does not overflow
 constexpr double kMaxCostUsd = 1e9;
 
 Status check_name(const char* what, const std::string& text) {
@@ -23,8 +23,8 @@ Status check_name(const char* what, const std::string& text) {
               std::string(what) + " has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// "left: compile 3, run_tests 0, ..." would need a query each; the rule and the count are what an
-/// agent can act on.
+/// The message has the rule and the count that the agent needs. The other tools' budgets would need
+/// more queries.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tools::tool_of(kind));
@@ -151,11 +151,12 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
     score.operator_name = name;
-    const operators::Operator* op = catalog_.find(name);  // a run may outlive an operator
+    const operators::Operator* op =
+        catalog_.find(name);  // null if the operator was removed after the run
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = (*calls)[name];
-    for (GradedJob& job : *graded) {  // the last one: tracks with a budget have one, but for
-                                      // refunded ones; practice shows its newest
+    // The newest submission counts: a track with a budget has one, apart from refunded ones.
+    for (GradedJob& job : *graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;
       score.job = job.job;

@@ -1,4 +1,4 @@
-// The protocol's tasks, kept in the store.
+// StoredTasks keeps the protocol's tasks in the store.
 //
 //   StoredTasks tasks(services->store());
 //   mcp::Server server(info, {}, {.task_store = &tasks});

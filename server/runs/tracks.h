@@ -1,4 +1,4 @@
-// What a run's budgets allow, and which operators a suite names. tools/model/tracks.h has the
+// Looks up a run's budgets, and resolves the operators of a suite. tools/model/tracks.h has the
 // tracks. Pure functions, thread-safe.
 //
 //   limit_of(run.budgets, JobKind::test)
@@ -15,11 +15,11 @@
 
 namespace assay::server {
 
-/// How many calls of this kind the budgets allow per operator.
+/// The calls of this kind that the budgets allow per operator; -1 is unlimited.
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind);
 
-/// "all", a split, or a comma-separated list; in catalog order, each once. An error names the
-/// unknown operators and the splits.
+/// `suite` is "all", a split, or a comma-separated list. Returns the operators in catalog order,
+/// each once. An error names the unknown operators and the splits.
 Result<std::vector<std::string>> resolve_suite(const std::string& suite,
                                                const operators::Catalog& catalog);
 

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "base/handle.h"
+#include "base/try.h"
 #include "operators/names.h"
 #include "operators/spec_toml.h"
 
@@ -98,9 +99,8 @@ Result<Operator> load_operator(const fs::path& directory) {
   const fs::path folder = fs::canonical(directory, code);
   if (code) return fail(ErrorCode::not_found, directory.string() + ": " + code.message());
   const fs::path spec_path = folder / "spec.toml";
-  const Result<std::string> spec = read_file(spec_path);
-  if (!spec) return fail(spec.error());
-  Result<Operator> op = parse_spec(*spec, spec_path.string());
+  ASSAY_TRY(spec, read_file(spec_path));
+  Result<Operator> op = parse_spec(spec, spec_path.string());
   if (!op) return op;
   if (op->name != folder.filename()) {
     return fail(ErrorCode::invalid_argument, spec_path.string() + ": key 'name' is '" + op->name +
@@ -113,24 +113,20 @@ Result<Operator> load_operator(const fs::path& directory) {
                                                  "'; it must be the name of the folder above, '" +
                                                  folder.parent_path().filename().string() + "'");
   }
-  Result<std::string> reference = read_file(folder / "reference.py");
-  if (!reference) return fail(reference.error());
-  Result<std::string> oracle = read_file(folder / "oracle.py");
-  if (!oracle) return fail(oracle.error());
+  ASSAY_TRY(reference, read_file(folder / "reference.py"));
+  ASSAY_TRY(oracle, read_file(folder / "oracle.py"));
   for (const char* function : {"inputs", "reference", "cost"}) {
-    if (const Status status = require_function(folder / "reference.py", *reference, function);
-        !status)
-      return fail(status.error());
+    ASSAY_RETURN_IF_ERROR(require_function(folder / "reference.py", reference, function));
   }
   // With an adapter, the oracle defines functions that only the adapter knows.
   const Status defined = op->adapter.empty()
-                             ? require_function(folder / "oracle.py", *oracle, op->entry)
+                             ? require_function(folder / "oracle.py", oracle, op->entry)
                              : require_function(spec_path, op->adapter, op->entry);
   if (!defined) return fail(defined.error());
   op->directory = folder;
-  op->revision = revision_of({&*spec, &*reference, &*oracle});
-  op->reference_source = std::move(*reference);
-  op->oracle_source = std::move(*oracle);
+  op->revision = revision_of({&spec, &reference, &oracle});
+  op->reference_source = std::move(reference);
+  op->oracle_source = std::move(oracle);
   return op;
 }
 
@@ -143,18 +139,16 @@ Result<Catalog> Catalog::load(const fs::path& root) {
   }
   Catalog catalog;
   for (const Split split : kSplits) {
-    const Result<std::vector<fs::path>> folders = folders_of(root / to_string(split));
-    if (!folders) return fail(folders.error());
-    for (const fs::path& folder : *folders) {
-      Result<Operator> op = load_operator(folder);
-      if (!op) return fail(op.error());
-      if (const Operator* other = catalog.find(op->name)) {
+    ASSAY_TRY(folders, folders_of(root / to_string(split)));
+    for (const fs::path& folder : folders) {
+      ASSAY_TRY(op, load_operator(folder));
+      if (const Operator* other = catalog.find(op.name)) {
         return fail(ErrorCode::invalid_argument,
-                    (folder / "spec.toml").string() + ": key 'name' is '" + op->name + "', which " +
+                    (folder / "spec.toml").string() + ": key 'name' is '" + op.name + "', which " +
                         other->directory.string() +
                         " has already; names are unique over all splits");
       }
-      catalog.operators_.push_back(std::move(*op));
+      catalog.operators_.push_back(std::move(op));
     }
   }
   if (catalog.operators_.empty())

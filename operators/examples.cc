@@ -8,6 +8,8 @@
 #include <system_error>
 #include <utility>
 
+#include "base/try.h"
+
 namespace assay::operators {
 namespace fs = std::filesystem;
 namespace {
@@ -56,9 +58,8 @@ Result<std::vector<Example>> load_examples(const fs::path& folder) {
   std::sort(paths.begin(), paths.end());
   std::vector<Example> examples;
   for (const fs::path& path : paths) {
-    Result<Example> example = load_example(path);
-    if (!example) return fail(example.error());
-    examples.push_back(std::move(*example));
+    ASSAY_TRY(example, load_example(path));
+    examples.push_back(std::move(example));
   }
   return examples;
 }

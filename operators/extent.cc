@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/try.h"
 #include "operators/catalog.h"
 
 namespace assay::operators {
@@ -40,9 +41,8 @@ Result<std::int64_t> evaluate_extent(std::string_view expression,
   std::int64_t product = 1;
   for (std::string_view rest = expression;;) {
     const std::size_t star = rest.find('*');
-    const Result<std::int64_t> factor = evaluate_factor(rest.substr(0, star), expression, axes);
-    if (!factor) return fail(factor.error());
-    if (__builtin_mul_overflow(product, *factor, &product)) {
+    ASSAY_TRY(factor, evaluate_factor(rest.substr(0, star), expression, axes));
+    if (__builtin_mul_overflow(product, factor, &product)) {
       return fail(ErrorCode::invalid_argument,
                   "extent '" + std::string(expression) + "' is larger than 64 bits for these axes");
     }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/try.h"
+
 namespace assay::operators {
 namespace fs = std::filesystem;
 namespace {
@@ -47,9 +49,8 @@ Result<std::vector<Guide>> load_guides(const fs::path& folder) {
   std::sort(paths.begin(), paths.end());
   std::vector<Guide> guides;
   for (const fs::path& path : paths) {
-    Result<Guide> guide = load_guide(path);
-    if (!guide) return fail(guide.error());
-    guides.push_back(std::move(*guide));
+    ASSAY_TRY(guide, load_guide(path));
+    guides.push_back(std::move(guide));
   }
   return guides;
 }

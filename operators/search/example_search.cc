@@ -2,22 +2,21 @@
 
 #include <utility>
 
+#include "base/try.h"
 #include "operators/search/code_grams.h"
 
 namespace assay::operators {
 
 Result<std::unique_ptr<ExampleSearch>> ExampleSearch::load(const std::filesystem::path& folder) {
-  Result<std::vector<Example>> examples = load_examples(folder);
-  if (!examples) return fail(examples.error());
-  return std::make_unique<ExampleSearch>(std::move(*examples));
+  ASSAY_TRY(examples, load_examples(folder));
+  return std::make_unique<ExampleSearch>(std::move(examples));
 }
 
 Result<const FullText*> ExampleSearch::full_text() const {
   const MutexLock lock(mutex_);
   if (!full_text_) {
-    Result<std::unique_ptr<FullText>> made = FullText::make(examples_);
-    if (!made) return fail(made.error());
-    full_text_ = std::move(*made);
+    ASSAY_TRY(made, FullText::make(examples_));
+    full_text_ = std::move(made);
   }
   return full_text_.get();
 }
@@ -34,11 +33,9 @@ const SimilarCode& ExampleSearch::similar_code() const {
 
 Result<std::vector<FoundExample>> ExampleSearch::by_words(std::string_view words,
                                                           std::size_t k) const {
-  const Result<const FullText*> index = full_text();
-  if (!index) return fail(index.error());
-  const Result<std::vector<Hit>> hits = (*index)->search(words, k);
-  if (!hits) return fail(hits.error());
-  return found(*hits);
+  ASSAY_TRY(index, full_text());
+  ASSAY_TRY(hits, index->search(words, k));
+  return found(hits);
 }
 
 Result<std::vector<FoundExample>> ExampleSearch::by_code(std::string_view code,

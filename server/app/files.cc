@@ -14,6 +14,7 @@
 #include <memory>
 #include <system_error>
 
+#include "base/try.h"
 #include "base/unique_fd.h"
 
 namespace assay::server {
@@ -115,7 +116,7 @@ Result<std::vector<std::filesystem::path>> write_artifacts(
     const int count = ++taken[stem + suffix];
     const std::filesystem::path path =
         folder / (stem + (count > 1 ? "-" + std::to_string(count) : "") + suffix);
-    if (const Status written = write(path, artifact.bytes); !written) return fail(written.error());
+    ASSAY_RETURN_IF_ERROR(write(path, artifact.bytes));
     files.push_back(path);
   }
   return files;

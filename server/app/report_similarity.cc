@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/small_file.h"
+#include "base/try.h"
 #include "base/unique_fd.h"
 #include "server/report/model/label.h"
 
@@ -85,16 +86,13 @@ Status finish(const Child& child) {
 }
 
 Result<std::string> run_program(const Paths& paths, const std::string& input) {
-  const Result<UniqueFd> question = memory_file(input);
-  if (!question) return fail(question.error());
-  const Result<UniqueFd> answer = memory_file("");
-  if (!answer) return fail(answer.error());
-  const Result<Child> child =
-      start({paths.python.string(), "-I", "-B", (paths.root / "metrics/codebleu.py").string()},
-            question->get(), answer->get());
-  if (!child) return fail(child.error());
-  if (Status ended = finish(*child); !ended) return fail(ended.error());
-  return read_small_file("/proc/self/fd/" + std::to_string(answer->get()), kMostAnswerBytes);
+  ASSAY_TRY(question, memory_file(input));
+  ASSAY_TRY(answer, memory_file(""));
+  ASSAY_TRY(child, start({paths.python.string(), "-I", "-B",
+                          (paths.root / "metrics/codebleu.py").string()},
+                         question.get(), answer.get()));
+  ASSAY_RETURN_IF_ERROR(finish(child));
+  return read_small_file("/proc/self/fd/" + std::to_string(answer.get()), kMostAnswerBytes);
 }
 
 Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& text,
@@ -133,15 +131,13 @@ Status add_similarity(Report& report, const std::map<std::string, std::string>& 
     rows.push_back(&row);
   }
   if (rows.empty()) return {};
-  const Result<std::string> answer = run_program(
-      paths, json{{"pairs", pairs}}.dump(-1, ' ', true, json::error_handler_t::replace));
-  if (!answer) return fail(answer.error());
-  const auto scores = parse_answer(*answer, rows.size());
-  if (!scores) return fail(scores.error());
+  ASSAY_TRY(answer, run_program(paths, json{{"pairs", pairs}}.dump(
+                                           -1, ' ', true, json::error_handler_t::replace)));
+  ASSAY_TRY(scores, parse_answer(answer, rows.size()));
   std::map<std::string, std::vector<double>> of_operator;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i]->similarity = (*scores)[i];
-    if ((*scores)[i]) of_operator[rows[i]->operator_name].push_back((*scores)[i]->codebleu);
+    rows[i]->similarity = scores[i];
+    if (scores[i]) of_operator[rows[i]->operator_name].push_back(scores[i]->codebleu);
   }
   std::vector<double> means;
   for (const auto& [name, values] : of_operator) means.push_back(metrics::mean(values));

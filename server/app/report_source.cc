@@ -4,6 +4,7 @@
 #include <system_error>
 #include <vector>
 
+#include "base/try.h"
 #include "server/app/exit_status.h"
 #include "server/runs/services.h"
 
@@ -33,10 +34,9 @@ Result<std::unique_ptr<ServerServices>> open_store(const std::filesystem::path& 
 }
 
 Status add_calls(Store& store, tools::Scorecard& scorecard) {
-  auto calls = store.judged_calls(scorecard.run.handle);
-  if (!calls) return fail(calls.error());
+  ASSAY_TRY(calls, store.judged_calls(scorecard.run.handle));
   for (tools::OperatorScore& score : scorecard.operators)
-    score.calls = std::move((*calls)[score.operator_name]);
+    score.calls = std::move(calls[score.operator_name]);
   return {};
 }
 
@@ -50,28 +50,24 @@ Result<Report> read_report(const std::filesystem::path& store, const operators::
 
 Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
                            const std::vector<std::string>& runs) {
-  const Result<std::vector<tools::Scorecard>> samples = read_runs(store, catalog, runs);
-  if (!samples) return fail(samples.error());
-  return make_report(*samples, &catalog);
+  ASSAY_TRY(samples, read_runs(store, catalog, runs));
+  return make_report(samples, &catalog);
 }
 
 Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
                                                 const operators::Catalog& catalog,
                                                 const std::vector<std::string>& runs) {
-  const auto services = open_store(store, catalog);
-  if (!services) return fail(services.error());
-  const Result<std::vector<tools::RunInfo>> known = (*services)->store().runs();
-  if (!known) return fail(known.error());
-  if (known->empty())
+  ASSAY_TRY(services, open_store(store, catalog));
+  ASSAY_TRY(known, services->store().runs());
+  if (known.empty())
     return fail(ErrorCode::not_found,
                 "the store " + store.string() + " contains no run; `assay bench` makes one");
   std::vector<tools::Scorecard> samples;
   for (const std::string& handle :
-       runs.empty() ? std::vector<std::string>{known->front().handle} : runs) {
-    Result<tools::Scorecard> scorecard = (*services)->runs().scorecard(handle);
+       runs.empty() ? std::vector<std::string>{known.front().handle} : runs) {
+    Result<tools::Scorecard> scorecard = services->runs().scorecard(handle);
     if (scorecard) {
-      if (Status added = add_calls((*services)->store(), *scorecard); !added)
-        return fail(added.error());
+      ASSAY_RETURN_IF_ERROR(add_calls(services->store(), *scorecard));
       samples.push_back(std::move(*scorecard));
       continue;
     }
@@ -80,7 +76,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
       return fail(scorecard.error());
     return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) +
                                           "'; the newest in " + store.string() + ": " +
-                                          named(*known));
+                                          named(known));
   }
   return samples;
 }
@@ -88,14 +84,12 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
                                                         const Report& report) {
-  const auto services = open_store(store, catalog);
-  if (!services) return fail(services.error());
+  ASSAY_TRY(services, open_store(store, catalog));
   std::map<std::string, std::string> sources;
   for (const ReportRow& row : report.rows) {
     if (row.job.empty()) continue;
-    Result<std::string> source = (*services)->store().source(row.job);
-    if (!source) return fail(source.error());
-    sources.emplace(row.job, std::move(*source));
+    ASSAY_TRY(source, services->store().source(row.job));
+    sources.emplace(row.job, std::move(source));
   }
   return sources;
 }

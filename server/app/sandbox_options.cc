@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/try.h"
 #include "sandbox/jail/mutation.h"
 
 namespace assay::server {
@@ -168,12 +169,10 @@ Result<IsolationChoice> isolation_from(const std::string& text) {
 
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths) {
   if (!options.without.empty()) {
-    if (const Status left_out = sandbox::leave_out(options.without); !left_out)
-      return fail(left_out.error());
+    ASSAY_RETURN_IF_ERROR(sandbox::leave_out(options.without));
   }
-  const Result<IsolationChoice> isolation = isolation_from(options.isolation);
-  if (!isolation) return fail(isolation.error());
-  sandbox::SandboxConfig config = sandbox_config(paths, isolation->isolation);
+  ASSAY_TRY(isolation, isolation_from(options.isolation));
+  sandbox::SandboxConfig config = sandbox_config(paths, isolation.isolation);
   if (options.ncu == "none") {
     config.ncu.clear();
   } else if (options.ncu != "auto") {
@@ -183,7 +182,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
                       "' is no absolute path; valid: auto, none, or a path that begins with /");
     config.ncu = options.ncu;
   }
-  config.spawn = isolation->spawn;
+  config.spawn = isolation.spawn;
   config.job_limits = options.limits;
   config.recorders = options.recorders;
   config.host_tier = options.host_tier;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/try.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"
 #include "server/store/store.h"
@@ -20,19 +21,17 @@ Result<std::string> read_artifact(const std::string& handle, const std::filesyst
   if (!std::filesystem::exists(path, error))
     return fail(ErrorCode::not_found,
                 "there is no store at " + path.string() + "; --store names another");
-  const auto store = Store::open(path, StoreMode::read_only);
-  if (!store) return fail(store.error());
+  ASSAY_TRY(store, Store::open(path, StoreMode::read_only));
   std::string bytes;
   while (true) {
-    const Result<tools::ArtifactSlice> slice =
-        (*store)->read_artifact(handle, static_cast<std::int64_t>(bytes.size()), kSliceBytes);
-    if (!slice) return fail(slice.error());
-    if (slice->kind != "plan")
-      return fail(ErrorCode::corrupt, "it is of the kind '" + slice->kind + "', not a launch plan");
-    if (slice->total_bytes > static_cast<std::int64_t>(sandbox::kMaxPlanBytes))
+    ASSAY_TRY(slice,
+              store->read_artifact(handle, static_cast<std::int64_t>(bytes.size()), kSliceBytes));
+    if (slice.kind != "plan")
+      return fail(ErrorCode::corrupt, "it is of the kind '" + slice.kind + "', not a launch plan");
+    if (slice.total_bytes > static_cast<std::int64_t>(sandbox::kMaxPlanBytes))
       return fail(ErrorCode::corrupt, "it is larger than a launch plan can be");
-    bytes += slice->bytes;
-    if (slice->bytes.empty()) return bytes;
+    bytes += slice.bytes;
+    if (slice.bytes.empty()) return bytes;
   }
 }
 

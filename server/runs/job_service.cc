@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/handle.h"
+#include "base/try.h"
 #include "server/runs/verdict_check.h"
 
 namespace assay::server {
@@ -46,19 +47,18 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
 
 /// The status of a job that is not in memory.
 Result<JobStatus> stored_status(Store& store, const std::string& job) {
-  auto stored = store.finished_job(job);
-  if (!stored) return fail(stored.error());
-  if (!*stored)
+  ASSAY_TRY(stored, store.finished_job(job));
+  if (!stored)
     return fail(ErrorCode::unavailable, "job " + job +
                                             " was accepted by a server that stopped; it is taken "
                                             "up when one recovers this store");
   JobStatus status;
   status.job = job;
-  status.run = (*stored)->run;
-  status.state = (*stored)->state;
-  status.stage = sandbox::to_string((*stored)->verdict.stage);
-  status.elapsed_ms = (*stored)->elapsed_ms;
-  status.verdict = std::make_shared<const Verdict>(std::move((*stored)->verdict));
+  status.run = stored->run;
+  status.state = stored->state;
+  status.stage = sandbox::to_string(stored->verdict.stage);
+  status.elapsed_ms = stored->elapsed_ms;
+  status.verdict = std::make_shared<const Verdict>(std::move(stored->verdict));
   return status;
 }
 
@@ -138,7 +138,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
   if (job.id.empty()) job.id = new_handle("job");
   job.run = run;
   std::string id = job.id;
-  if (const Status reserved = queue->reserve(); !reserved) return fail(reserved.error());
+  ASSAY_RETURN_IF_ERROR(queue->reserve());
   if (const Status accepted = runs_.accept(job, queue->name()); !accepted) {
     queue->release();
     return fail(accepted.error());
@@ -233,10 +233,9 @@ void StoredJobs::announce(ActiveJob& active, Verdict verdict) {
 }
 
 Result<Recovered> StoredJobs::recover() {
-  const auto unfinished = store_.unfinished_jobs();
-  if (!unfinished) return fail(unfinished.error());
+  ASSAY_TRY(unfinished, store_.unfinished_jobs());
   Recovered recovered;
-  for (const UnfinishedJob& left : *unfinished) {
+  for (const UnfinishedJob& left : unfinished) {
     DeviceQueue* queue = queue_of(left.device);
     std::string why_not;
     if (!left.request || left.request->source.empty())
@@ -246,8 +245,7 @@ Result<Recovered> StoredJobs::recover() {
     else if (left.attempts >= limits_.attempts)
       why_not = "it was interrupted " + std::to_string(left.attempts + 1) + " times";
     if (why_not.empty()) {
-      if (const Status counted = store_.count_attempt(left.job); !counted)
-        return fail(counted.error());
+      ASSAY_RETURN_IF_ERROR(store_.count_attempt(left.job));
       sandbox::Job job = *left.request;
       job.run = left.run;
       const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
@@ -263,9 +261,8 @@ Result<Recovered> StoredJobs::recover() {
     Verdict verdict = verdict_without_execution(
         job, ErrorKind::aborted,
         "aborted by a restart of the server: " + why_not + "; send it again");
-    const auto finished =
-        store_.finish(left.job, JobState::aborted, std::move(verdict), true, clock_.unix_ms());
-    if (!finished) return fail(finished.error());
+    ASSAY_RETURN_IF_ERROR(
+        store_.finish(left.job, JobState::aborted, std::move(verdict), true, clock_.unix_ms()));
     ++recovered.aborted;
   }
   return recovered;

@@ -6,6 +6,7 @@
 
 #include "base/escape.h"
 #include "base/handle.h"
+#include "base/try.h"
 #include "metrics/summary.h"
 #include "server/runs/tracks.h"
 #include "tools/model/tracks.h"
@@ -39,20 +40,19 @@ std::string over_budget(const tools::RunInfo& run, const std::string& operator_n
 }  // namespace
 
 Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
-  if (const Status good = check_name("agent", request.agent); !good) return fail(good.error());
-  if (const Status good = check_name("model", request.model); !good) return fail(good.error());
-  auto names = resolve_suite(request.suite, catalog_);
-  if (!names) return fail(names.error());
+  ASSAY_RETURN_IF_ERROR(check_name("agent", request.agent));
+  ASSAY_RETURN_IF_ERROR(check_name("model", request.model));
+  ASSAY_TRY(names, resolve_suite(request.suite, catalog_));
   tools::RunInfo run;
   run.handle = new_handle("run");
   run.request = request;
   run.request.agent = escape_text(request.agent);
   run.request.model = escape_text(request.model);
   run.budgets = tools::rules_of(request.track).budgets;
-  run.operators = std::move(*names);
+  run.operators = std::move(names);
   run.created_unix_ms = clock_.unix_ms();
   run.expires_unix_ms = run.created_unix_ms + run.budgets.run_wall_s * 1000;
-  if (const Status stored = store_.insert_run(run); !stored) return fail(stored.error());
+  ASSAY_RETURN_IF_ERROR(store_.insert_run(run));
   return run;
 }
 
@@ -78,45 +78,40 @@ Status StoredRuns::accept(const sandbox::Job& job, const std::string& device) {
     const auto stored = store_.accept(job, device, {}, now);
     return stored ? Status() : fail(stored.error());
   }
-  const auto run = find(job.run);
-  if (!run) return fail(run.error());
-  if (Status open = not_over(*run); !open) return open;
-  if (std::find(run->operators.begin(), run->operators.end(), job.operator_name) ==
-      run->operators.end()) {
+  ASSAY_TRY(run, find(job.run));
+  ASSAY_RETURN_IF_ERROR(not_over(run));
+  if (std::find(run.operators.begin(), run.operators.end(), job.operator_name) ==
+      run.operators.end()) {
     return fail(ErrorCode::permission_denied,
-                job.operator_name + " is not in this run's suite ('" + run->request.suite + "', " +
-                    std::to_string(run->operators.size()) + " operators); `scorecard` lists them");
+                job.operator_name + " is not in this run's suite ('" + run.request.suite + "', " +
+                    std::to_string(run.operators.size()) + " operators); `scorecard` lists them");
   }
-  const Charge charge = {.limit = limit_of(run->budgets, job.kind),
-                         .locks_source = tools::rules_of(run->request.track).locks_source};
-  const auto stored = store_.accept(job, device, charge, now);
-  if (!stored) return fail(stored.error());
-  if (stored->accepted) return {};
-  if (!stored->locked_to.empty()) {
+  const Charge charge = {.limit = limit_of(run.budgets, job.kind),
+                         .locks_source = tools::rules_of(run.request.track).locks_source};
+  ASSAY_TRY(stored, store_.accept(job, device, charge, now));
+  if (stored.accepted) return {};
+  if (!stored.locked_to.empty()) {
     return fail(ErrorCode::permission_denied,
                 "the one_shot track takes one source per operator, and " + job.operator_name +
-                    " has seen another (SHA-256 " + stored->locked_to.substr(0, 12) +
+                    " has seen another (SHA-256 " + stored.locked_to.substr(0, 12) +
                     "...); send exactly that source, or work without `run` (unscored practice)");
   }
   return fail(ErrorCode::permission_denied,
-              over_budget(*run, job.operator_name, job.kind, stored->used, charge.limit));
+              over_budget(run, job.operator_name, job.kind, stored.used, charge.limit));
 }
 
 Result<tools::CallsLeft> StoredRuns::calls_left(const std::string& run,
                                                 const std::string& operator_name,
                                                 sandbox::JobKind kind) {
-  const auto info = find(run);
-  if (!info) return fail(info.error());
-  const auto used = store_.calls_by_kind(run, operator_name);
-  if (!used) return fail(used.error());
+  ASSAY_TRY(info, find(run));
+  ASSAY_TRY(used, store_.calls_by_kind(run, operator_name));
   const auto left = [&](sandbox::JobKind of) {
-    const std::int64_t limit = limit_of(info->budgets, of);
-    const auto count = used->find(std::string(sandbox::to_string(of)));
-    return limit < 0
-               ? limit
-               : std::max<std::int64_t>(limit - (count == used->end() ? 0 : count->second), 0);
+    const std::int64_t limit = limit_of(info.budgets, of);
+    const auto count = used.find(std::string(sandbox::to_string(of)));
+    return limit < 0 ? limit
+                     : std::max<std::int64_t>(limit - (count == used.end() ? 0 : count->second), 0);
   };
-  return tools::CallsLeft{.limit = limit_of(info->budgets, kind),
+  return tools::CallsLeft{.limit = limit_of(info.budgets, kind),
                           .left = left(kind),
                           .submissions = left(sandbox::JobKind::grade)};
 }
@@ -128,25 +123,20 @@ Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usag
                     usage.cost_usd <= kMaxCostUsd;
   if (!sane)
     return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
-  const auto info = find(run);
-  if (!info) return fail(info.error());
-  if (Status open = not_over(*info); !open) return open;
+  ASSAY_TRY(info, find(run));
+  ASSAY_RETURN_IF_ERROR(not_over(info));
   return store_.add_usage(run, usage, clock_.unix_ms());
 }
 
 Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
-  auto info = find(run);
-  if (!info) return fail(info.error());
-  auto usage = store_.usage(run);
-  if (!usage) return fail(usage.error());
-  auto calls = store_.tool_calls(run);
-  if (!calls) return fail(calls.error());
-  auto graded = store_.graded(run);
-  if (!graded) return fail(graded.error());
+  ASSAY_TRY(info, find(run));
+  ASSAY_TRY(usage, store_.usage(run));
+  ASSAY_TRY(calls, store_.tool_calls(run));
+  ASSAY_TRY(graded, store_.graded(run));
 
   tools::Scorecard card;
-  card.run = std::move(*info);
-  card.usage = *usage;
+  card.run = std::move(info);
+  card.usage = usage;
   std::vector<metrics::OperatorSamples> suite;
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
@@ -154,9 +144,9 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
     const operators::Operator* op =
         catalog_.find(name);  // null if the operator was removed after the run
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
-    score.tool_calls = (*calls)[name];
+    score.tool_calls = calls[name];
     // The newest submission counts: a track with a budget has one, apart from refunded ones.
-    for (GradedJob& job : *graded) {
+    for (GradedJob& job : graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;
       score.job = job.job;

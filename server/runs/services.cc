@@ -2,15 +2,16 @@
 
 #include <utility>
 
+#include "base/try.h"
+
 namespace assay::server {
 
 Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesystem::path& store,
                                                              const operators::Catalog& catalog,
                                                              Devices devices,
                                                              const ServicesOptions& options) {
-  auto opened = Store::open(store, options.mode);
-  if (!opened) return fail(opened.error());
-  return std::make_unique<ServerServices>(std::move(*opened), catalog, std::move(devices), options);
+  ASSAY_TRY(opened, Store::open(store, options.mode));
+  return std::make_unique<ServerServices>(std::move(opened), catalog, std::move(devices), options);
 }
 
 ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Catalog& catalog,

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <system_error>
 
+#include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/schema.h"
 
@@ -150,7 +151,7 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
                 "store " + path.string() + " is a folder; name a file with --store");
   try {
     if (exists) {
-      if (const Status known = inspect(path); !known) return fail(known.error());
+      ASSAY_RETURN_IF_ERROR(inspect(path));
     } else if (path.has_parent_path()) {
       fs::create_directories(path.parent_path(), code);
       if (code)
@@ -159,9 +160,8 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
     }
     UniqueFd lock;
     if (mode == StoreMode::read_write) {
-      auto locked = lock_for_writing(path);
-      if (!locked) return fail(locked.error());
-      lock = std::move(*locked);
+      ASSAY_TRY(locked, lock_for_writing(path));
+      lock = std::move(locked);
     }
     const int flags = mode == StoreMode::read_write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE
                                                     : SQLite::OPEN_READONLY;

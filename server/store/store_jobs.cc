@@ -5,6 +5,7 @@
 
 #include "base/escape.h"
 #include "base/handle.h"
+#include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"
@@ -172,11 +173,10 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
     const auto state = over_state_from(query.getColumn(0).getString());
     if (!state)
       return fail(ErrorCode::corrupt, "job " + job + " has a verdict and an unknown state");
-    auto verdict = verdict_of(query.getColumn(1).getString(), job);
-    if (!verdict) return fail(verdict.error());
+    ASSAY_TRY(verdict, verdict_of(query.getColumn(1).getString(), job));
     return std::optional(FinishedJob{.run = query.getColumn(3).getString(),
                                      .state = *state,
-                                     .verdict = std::move(*verdict),
+                                     .verdict = std::move(verdict),
                                      .elapsed_ms = query.getColumn(2).getInt64()});
   });
 }

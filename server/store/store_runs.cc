@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/rows.h"
 #include "server/store/store.h"
@@ -80,9 +81,8 @@ Result<std::vector<tools::RunInfo>> Store::runs() {
         db, std::string(kRunColumns) + " ORDER BY created_unix_ms DESC, rowid DESC");
     std::vector<tools::RunInfo> runs;
     while (query.executeStep()) {
-      auto run = run_of(query);
-      if (!run) return fail(run.error());
-      runs.push_back(std::move(*run));
+      ASSAY_TRY(run, run_of(query));
+      runs.push_back(std::move(run));
     }
     return runs;
   });
@@ -159,9 +159,8 @@ Result<std::vector<GradedJob>> Store::graded(const std::string& run) {
                     .job = query.getColumn(1).getString(),
                     .verdict = std::nullopt};
       if (!query.getColumn(2).isNull()) {
-        auto verdict = verdict_of(query.getColumn(2).getString(), job.job);
-        if (!verdict) return fail(verdict.error());
-        job.verdict = std::move(*verdict);
+        ASSAY_TRY(verdict, verdict_of(query.getColumn(2).getString(), job.job));
+        job.verdict = std::move(verdict);
       }
       jobs.push_back(std::move(job));
     }

@@ -1,6 +1,7 @@
 #include "metrics/summary.h"
 
 #include <algorithm>
+#include <set>
 
 #include "metrics/pass_at_k.h"
 
@@ -56,16 +57,34 @@ std::vector<double> perfs(std::span<const OperatorSamples> suite) {
              : std::vector<double>();
 }
 
-/// Mean over the right samples of each operator that has one.
-std::optional<Estimate> of_right_ones(std::span<const OperatorSamples> suite, Ratio ratio) {
-  std::vector<double> values;
+/// Mean over operators with a right sample of the mean of their right samples. Nothing where a
+/// right sample lacks the key.
+std::optional<Estimate> mean_of_right_ones(std::span<const OperatorSamples> suite,
+                                           const std::string& key) {
+  std::vector<double> means;
   for (const OperatorSamples& op : suite) {
     double sum = 0;
-    for (const Sample& sample : op.samples) sum += sample.right ? *(sample.*ratio) : 0;
-    if (const std::int64_t right = count(op, &Sample::right); right > 0)
-      values.push_back(sum / static_cast<double>(right));
+    std::int64_t right = 0;
+    for (const Sample& sample : op.samples) {
+      if (!sample.right) continue;
+      const auto found = sample.values.find(key);
+      if (found == sample.values.end()) return std::nullopt;
+      sum += found->second;
+      ++right;
+    }
+    if (right > 0) means.push_back(sum / static_cast<double>(right));
   }
-  return estimate(values);
+  return estimate(means);
+}
+
+std::set<std::string> keys_of(std::span<const OperatorSamples> suite) {
+  std::set<std::string> keys;
+  for (const OperatorSamples& op : suite) {
+    for (const Sample& sample : op.samples) {
+      for (const auto& [key, value] : sample.values) keys.insert(key);
+    }
+  }
+  return keys;
 }
 
 std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ratio ratio) {
@@ -105,12 +124,10 @@ Summary summarise(std::span<const OperatorSamples> suite) {
   summary.call_accuracy = estimate_share(shares(suite, &Sample::called));
   if (const std::vector<double> values = perfs(suite); !values.empty())
     summary.perf_at_1 = estimate(values);
-  if (all_right_ones_have(suite, &Sample::speed_up))
-    summary.speed_up = of_right_ones(suite, &Sample::speed_up);
-  if (all_right_ones_have(suite, &Sample::efficiency))
-    summary.efficiency = of_right_ones(suite, &Sample::efficiency);
-  if (all_right_ones_have(suite, &Sample::peak_efficiency))
-    summary.peak_efficiency = of_right_ones(suite, &Sample::peak_efficiency);
+  for (const std::string& key : keys_of(suite)) {
+    if (const std::optional<Estimate> mean = mean_of_right_ones(suite, key))
+      summary.means.emplace(key, *mean);
+  }
   summary.fast_oracle = curve_of_first(suite, &Sample::perf);
   summary.fast_pytorch = curve_of_first(suite, &Sample::speed_up_pytorch);
   return summary;

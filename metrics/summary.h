@@ -1,11 +1,11 @@
-// The metrics of a suite, or of a part of it, from what became of each operator's samples. An
-// operator without a submission is a failure. What was not timed is absent, never guessed. Pure,
-// thread-safe.
+// Computes the metrics of a suite, or of a part of it, from the samples of each operator. An
+// operator without a submission counts as a failure. A metric whose times are missing is absent,
+// never guessed. Pure, thread-safe.
 //
-//   std::vector<OperatorSamples> suite = {{"vector_add", "standard", "elementwise", 1, {{.called =
-//   true, .right = true}}}}; Summary all = summarise(suite);                       //
-//   all.pass_at_1->value == 1, no all.perf_at_1 auto by_split = summarise_by(suite, [](const
-//   OperatorSamples& op) { return op.split; });
+//   std::vector<OperatorSamples> suite = {
+//       {"vector_add", "standard", "elementwise", 1, {{.called = true, .right = true}}}};
+//   Summary all = summarise(suite);  // all.pass_at_1->value == 1, and no all.perf_at_1
+//   auto by_split = summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,16 @@
 
 namespace assay::metrics {
 
-/// One submission. The ratios are there where the device timed it.
+/// One submission. A value is absent where the device did not time it.
 struct Sample {
   bool called = false;  // ran to its end, right or wrong: TritonBench's call accuracy
-  bool right = false;   // its execution accuracy
-  std::optional<double>
-      perf;  // geometric mean over the timed cases of oracle latency / submission latency
-  std::optional<double> speed_up;  // arithmetic mean of the same, as TritonBench and GEAK have it
-  std::optional<double> speed_up_pytorch;  // geometric mean over the timed cases of PyTorch's
-                                           // latency / submission latency, for fast_p
-  std::optional<double> efficiency;        // mean over the cases of the share of the device's peak
-  std::optional<double> peak_efficiency =
-      {};  // of the case with the largest share: TritonBench's definition
+  bool right = false;   // TritonBench's execution accuracy
+  /// Geometric mean over the timed cases of oracle latency / submission latency.
+  std::optional<double> perf;
+  /// Geometric mean over the timed cases of PyTorch latency / submission latency, for fast_p.
+  std::optional<double> speed_up_pytorch;
+  /// Further metrics by key, e.g. "speed_up". summarise() averages each of them.
+  std::map<std::string, double> values = {};
 };
 
 struct OperatorSamples {
@@ -48,26 +46,27 @@ struct PassPoint {
 
 struct Summary {
   std::int64_t operators = 0, samples = 0, right = 0;
-  std::optional<Estimate> pass_at_1;  // mean over the operators of the share of right samples
-  std::optional<Estimate>
-      call_accuracy;  // the same of those that ran to their end; execution accuracy is pass_at_1
-  std::optional<Estimate>
-      perf_at_1;  // failures are 0; absent where a right sample was not timed, or nothing was right
-  std::optional<Estimate>
-      speed_up;  // over operators with a right sample; absent where one was not timed
-  std::optional<Estimate> efficiency, peak_efficiency;  // the same
-  std::vector<FastPoint> fast_oracle,
-      fast_pytorch;  // of the first sample; empty where a right one was not timed
+  /// Mean over the operators of the share of right samples; this is also the execution accuracy.
+  std::optional<Estimate> pass_at_1;
+  /// Mean over the operators of the share of samples that ran to their end.
+  std::optional<Estimate> call_accuracy;
+  /// Mean of `perf` with failures as 0. Absent where a right sample was not timed, or none is
+  /// right.
+  std::optional<Estimate> perf_at_1;
+  /// For each key of Sample::values the mean over operators with a right sample. A key that one of
+  /// the right samples lacks is absent.
+  std::map<std::string, Estimate> means;
+  /// Curves of the first samples. Empty where a right one was not timed.
+  std::vector<FastPoint> fast_oracle, fast_pytorch;
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);
 
-/// Perf@1 alone, without its interval: the one rule of reports and scorecards for when there is
-/// one.
+/// Perf@1 alone, without its interval. Reports and scorecards share this rule for when it exists.
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);
 
-/// For k from 1 to the least number of samples of an operator: each up to 8, then doubling, and
-/// that number itself. Empty without samples.
+/// Points for k = 1 to 8, then for doubled k, up to the smallest number of samples of an operator,
+/// which is the last point. Empty without samples.
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite);
 
 using GroupKey = std::function<std::string(const OperatorSamples&)>;

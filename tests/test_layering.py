@@ -137,7 +137,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/runs",
     ),
     "server/report/html": ("metrics", "server/report/model", "tools/model"),
-    "server/report/text": ("metrics", "server/report/html", "server/report/model"),
+    "server/report/text": ("metrics", "server/report/model"),
     "server/bench": (
         "base",
         "operators",

@@ -8,7 +8,7 @@
 
 #include "reference_agents/registry/provider.h"
 #include "server/bench/replay.h"
-#include "server/report/model/samples.h"
+#include "server/report/model/model_label.h"
 #include "tools/model/tracks.h"
 
 namespace assay::server {

@@ -6,9 +6,11 @@ using namespace assay::metrics;
 
 namespace {
 
-Sample timed(double ratio) { return {true, true, ratio, ratio, 2 * ratio, 0.5, 0.5 * ratio}; }
-Sample untimed() { return {true, true, {}, {}, {}, {}}; }
-Sample wrong() { return {true, false, {}, {}, {}, {}}; }
+Sample timed(double ratio) {
+  return {true, true, ratio, 2 * ratio, {{"speed_up", ratio}, {"efficiency", 0.5 * ratio}}};
+}
+Sample untimed() { return {.called = true, .right = true}; }
+Sample wrong() { return {.called = true}; }
 Sample broken() { return {}; }
 
 }  // namespace
@@ -24,11 +26,9 @@ TEST_CASE("a suite on a GPU: failures are 0 in perf, absent from the speed-up") 
   CHECK(all.pass_at_1->value == 0.5);
   CHECK(all.call_accuracy->value == 0.75);
   CHECK(all.perf_at_1->value == Approx(0.5));
-  CHECK(all.speed_up->value == Approx(1.0));
-  CHECK(all.speed_up->count == 2);
-  CHECK(all.efficiency->value == 0.5);
-  CHECK(all.peak_efficiency->value == Approx(0.5));
-  CHECK(all.peak_efficiency->count == 2);
+  CHECK(all.means.at("speed_up").value == Approx(1.0));
+  CHECK(all.means.at("speed_up").count == 2);
+  CHECK(all.means.at("efficiency").value == Approx(0.5));
   REQUIRE(all.fast_oracle.size() == kFastThresholds.size());
   CHECK(all.fast_oracle.front().share == 0.5);
   CHECK(pass_curve(suite).size() == 1);
@@ -45,9 +45,7 @@ TEST_CASE("without times there is no perf, no speed-up, no curve") {
                                                              {"c", "s", "f", 1, {wrong()}}});
   CHECK(all.pass_at_1->value == Approx(2.0 / 3));
   CHECK_FALSE(all.perf_at_1);
-  CHECK_FALSE(all.speed_up);
-  CHECK_FALSE(all.efficiency);
-  CHECK_FALSE(all.peak_efficiency);
+  CHECK(all.means.empty());
   CHECK(all.fast_oracle.empty());
 }
 

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "server/report/html/figures.h"
-#include "server/report/html/markup.h"
 #include "server/report/html/page.h"
 #include "server/report/html/svg.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 namespace {
@@ -48,16 +48,16 @@ std::string overview_table(const Comparison& comparison) {
   std::vector<TableRow> rows;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     const Report& report = comparison.reports[i];
-    rows.push_back(
-        {"",
-         {numbered(comparison, i), std::to_string(report.samples.size()),
-          share_with_interval(report.all.pass_at_1),
-          i == 0 ? kNothing : difference_text(comparison.reports.front(), report),
-          ratio_with_interval(report.all.perf_at_1), share_with_interval(report.all.call_accuracy),
-          cost_in_words(report.usage, report.scripted),
-          dollars_or_nothing(cost_per_attempt(report)),
-          dollars_or_nothing(report.totals.cost_per_solved),
-          grouped(report.usage.input_tokens + report.usage.output_tokens)}});
+    rows.push_back({"",
+                    {numbered(comparison, i), std::to_string(report.samples.size()),
+                     with_interval(report.all.pass_at_1, Unit::share),
+                     i == 0 ? kNothing : difference_text(comparison.reports.front(), report),
+                     with_interval(report.all.perf_at_1, Unit::ratio),
+                     with_interval(report.all.call_accuracy, Unit::share),
+                     cost_in_words(report.usage, report.scripted()),
+                     dollars_or_nothing(cost_per_attempt(report)),
+                     dollars_or_nothing(report.totals.cost_per_solved),
+                     grouped(report.usage.input_tokens + report.usage.output_tokens)}});
   }
   return html_table({"overview",
                      "Side by side",
@@ -183,7 +183,7 @@ std::string group_table(const Comparison& comparison, const std::string& id,
     for (const std::string& name : names) {
       const auto found = own.find(name);
       row.cells.push_back(found == own.end() ? kNothing
-                                             : share_with_interval(found->second.pass_at_1));
+                                             : with_interval(found->second.pass_at_1, Unit::share));
     }
     rows.push_back(row);
   }
@@ -278,8 +278,8 @@ std::string comparison_as_html(const Comparison& comparison) {
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
   std::map<std::string, std::string> noted;  // note -> the numbers that it is about
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
-    if (!comparison.reports[i].scripted) continue;
-    std::string& numbers = noted[note_of(comparison.reports[i])];
+    if (!comparison.reports[i].scripted()) continue;
+    std::string& numbers = noted[note_of(comparison.reports[i].answered_by)];
     numbers += (numbers.empty() ? "" : ", ") + std::to_string(i + 1);
   }
   for (const auto& [note, numbers] : noted)

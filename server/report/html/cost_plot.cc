@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "server/report/html/field.h"
-#include "server/report/html/markup.h"
 #include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 namespace {

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "server/report/html/figures.h"
-#include "server/report/html/markup.h"
 #include "server/report/html/page.h"
 #include "server/report/html/svg.h"
 #include "server/report/html/tables.h"
+#include "server/report/model/format.h"
 #include "server/report/model/formats.h"
 
 namespace assay::server {
@@ -88,9 +88,9 @@ std::string figures(const Report& report) {
                         : totals.no_perf_reason},
       {"Call accuracy", number(100 * totals.call_accuracy, "%.1f %%"),
        "ran to their end, right or wrong"},
-      {"Cost", cost_in_words(report.usage, report.scripted),
+      {"Cost", cost_in_words(report.usage, report.scripted()),
        totals.cost_per_solved ? dollars(*totals.cost_per_solved) + " per solved operator"
-       : report.scripted      ? "no model"
+       : report.scripted()    ? "no model"
                               : ""}};
   return key_figures(key);
 }
@@ -105,7 +105,8 @@ std::string report_as_html(const Report& report) {
       (report.samples.size() > 1 ? ", " + std::to_string(report.samples.size()) + " samples of each"
                                  : "") +
       (report.devices.empty() ? "" : ", device " + escaped(listed(report.devices))) + ".</p>\n";
-  if (report.scripted) body += "<p class=\"note\">" + std::string(note_of(report)) + "</p>\n";
+  if (report.scripted())
+    body += "<p class=\"note\">" + std::string(note_of(report.answered_by)) + "</p>\n";
   body += figures(report) + plots(report) + totals_table(report) + group_table(report) +
           error_table(report) + stage_table(report) + operator_table(report) + origin_table(report);
   return html_page("Assay: " + configuration_of(report), body);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "server/report/html/markup.h"
 #include "server/report/html/svg.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include "server/report/html/markup.h"
-#include "server/report/model/samples.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 namespace {
@@ -48,10 +47,6 @@ std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, 
   if (!estimate || estimate->method == metrics::IntervalMethod::none) return "";
   return "95 %: " + number(scale * estimate->interval.low, format) + " to " +
          number(scale * estimate->interval.high, format) + unit;
-}
-
-const char* note_of(const Report& report) {
-  return report.run.request.model.starts_with(kReplayOf) ? kReplayNote : kNoModelNote;
 }
 
 std::string group_name(const std::string& group) {

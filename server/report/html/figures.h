@@ -33,17 +33,10 @@ std::string group_name(const std::string& group);
 inline constexpr const char* kPerfHeading =
     "Perf@1: oracle latency / submission latency (dashed: as fast as the oracle)";
 inline constexpr const char* kFastHeading = "fast_p: right, and more than p times as fast";
-/// What stands above a report of no model's work, or of a replay.
-const char* note_of(const Report& report);
 
 inline constexpr const char* kStageRemark =
     "The first tool that no version of an attempt got past, by TritonBench's groups of the error "
     "that it ended with. No error: right in the tests, and never "
     "submitted.";
-inline constexpr const char* kReplayNote =
-    "A replay: recorded replies, graded anew without a model. It is never ranked.";
-inline constexpr const char* kNoModelNote =
-    "No model answered: this shows that Assay works, says nothing about any model, and is never "
-    "ranked.";
 
 }  // namespace assay::server

@@ -1,6 +1,5 @@
 #include "server/report/html/page.h"
 
-#include "server/report/html/markup.h"
 #include "server/report/html/style.h"
 
 namespace assay::server {
@@ -69,6 +68,22 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
 }
 
 }  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char character : text) {
+    switch (character) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default:
+        out += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
+    }
+  }
+  return out;
+}
 
 std::string html_page(const std::string& title, const std::string& body) {
   // The policy keeps even a mistake in the escaping from loading or running anything.

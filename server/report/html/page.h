@@ -6,10 +6,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace assay::server {
+
+/// Escapes text for the content and for the attributes of HTML and XML. Control characters become
+/// spaces, because XML cannot carry them.
+std::string escaped(std::string_view text);
 
 /// `title` is text, `body` is markup.
 std::string html_page(const std::string& title, const std::string& body);

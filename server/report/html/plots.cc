@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "server/report/html/field.h"
-#include "server/report/html/markup.h"
 #include "server/report/html/svg.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 namespace {

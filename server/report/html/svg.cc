@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "server/report/html/markup.h"
+#include "server/report/html/page.h"
+#include "server/report/model/format.h"
 #include "server/report/model/label.h"
 
 namespace assay::server {

@@ -4,8 +4,8 @@
 #include <ctime>
 
 #include "server/report/html/figures.h"
-#include "server/report/html/markup.h"
 #include "server/report/html/page.h"
+#include "server/report/model/format.h"
 
 namespace assay::server {
 namespace {
@@ -54,32 +54,36 @@ std::string listed(const std::vector<std::string>& names) {
 }
 
 std::string group_table(const Report& report) {
+  TableHead head = {"groups",
+                    "Groups",
+                    {{"Group"},
+                     {"Operators", true},
+                     {"Pass@1", true},
+                     {"Call accuracy", true},
+                     {"Perf@1", true}}};
+  for (const Metric& metric : report.metrics) {
+    if (metric.averaged) head.columns.push_back({std::string(metric.title), true});
+  }
   std::vector<TableRow> rows;
-  const auto add = [&rows](const std::string& kind, const Groups& groups) {
-    for (const auto& [name, summary] : groups)
-      rows.push_back(
-          {"",
-           {kind + group_name(name), std::to_string(summary.operators),
-            share_with_interval(summary.pass_at_1), share_with_interval(summary.call_accuracy),
-            ratio_with_interval(summary.perf_at_1), ratio_with_interval(summary.speed_up),
-            share_with_interval(summary.efficiency),
-            share_with_interval(summary.peak_efficiency)}});
+  const auto add = [&rows, &report](const std::string& kind, const Groups& groups) {
+    for (const auto& [name, summary] : groups) {
+      TableRow row{"",
+                   {kind + group_name(name), std::to_string(summary.operators),
+                    with_interval(summary.pass_at_1, Unit::share),
+                    with_interval(summary.call_accuracy, Unit::share),
+                    with_interval(summary.perf_at_1, Unit::ratio)}};
+      for (const Metric& metric : report.metrics) {
+        if (metric.averaged)
+          row.cells.push_back(with_interval(mean_of(summary, metric), metric.unit));
+      }
+      rows.push_back(std::move(row));
+    }
   };
   add("", {{"all", report.all}});
   add("split ", report.by_split);
   add("difficulty ", report.by_difficulty);
   add("family ", report.by_family);
-  return html_table({"groups",
-                     "Groups",
-                     {{"Group"},
-                      {"Operators", true},
-                      {"Pass@1", true},
-                      {"Call accuracy", true},
-                      {"Perf@1", true},
-                      {"Speed-up", true},
-                      {"GPU efficiency, mean", true},
-                      {"GPU efficiency, peak", true}}},
-                    rows,
+  return html_table(head, rows,
                     "In brackets: 95 % intervals over the operators of a group. GPU efficiency: "
                     "mean over the cases of an operator, and of the best one (TritonBench). A "
                     "dash, or no column: nothing was timed.");
@@ -114,34 +118,25 @@ std::string stage_table(const Report& report) {
 }
 
 std::string operator_table(const Report& report) {
-  const bool similar = report.totals.similarity.has_value();
-  TableHead head = {"operators",
-                    "Operators",
-                    {{"Operator"},
-                     {"Outcome"},
-                     {"Error kind"},
-                     {"Max error", true},
-                     {"Perf", true},
-                     {"Tier"},
-                     {"Explanation"}},
-                    Narrow::cards};
-  constexpr int kSimilarityColumn = 5;
-  if (similar) head.columns.insert(head.columns.begin() + kSimilarityColumn, {"CodeBLEU", true});
+  TableHead head = {
+      "operators", "Operators", {{"Operator"}, {"Outcome"}, {"Error kind"}}, Narrow::cards};
+  std::vector<const Metric*> columns;
+  for (const Metric& metric : report.metrics) {
+    if (metric.table == OperatorTable::none) continue;
+    columns.push_back(&metric);
+    head.columns.push_back({std::string(metric.title), true});
+  }
+  head.columns.insert(head.columns.end(), {{"Tier"}, {"Explanation"}});
   std::vector<TableRow> rows;
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
-    std::vector<std::string> cells = {row.operator_name + sample,
-                                      std::string(to_string(row.label)),
-                                      or_nothing(row.error_kind),
-                                      number(row.max_error, "%.2g"),
-                                      number(row.perf, "%.3f"),
-                                      or_nothing(row.tier),
-                                      row.explanation};
-    if (similar)
-      cells.insert(
-          cells.begin() + kSimilarityColumn,
-          number(row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt, "%.3f"));
-    rows.push_back({style_of(row.label), cells});
+    TableRow line{style_of(row.label),
+                  {row.operator_name + sample, std::string(to_string(row.label)),
+                   or_nothing(row.error_kind)}};
+    for (const Metric* metric : columns)
+      line.cells.push_back(value_text(metric->of(row), metric->unit));
+    line.cells.insert(line.cells.end(), {or_nothing(row.tier), row.explanation});
+    rows.push_back(std::move(line));
   }
   return html_table(head, rows);
 }
@@ -155,10 +150,11 @@ std::string totals_table(const Report& report) {
                                   : "none (" + totals.no_perf_reason + ")"},
       {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
       {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
-  if (totals.similarity) facts.emplace_back("CodeBLEU", ratio_with_interval(totals.similarity));
+  if (totals.similarity)
+    facts.emplace_back("CodeBLEU", with_interval(totals.similarity, Unit::ratio));
   facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " +
                                    grouped(report.usage.output_tokens) + " out");
-  facts.emplace_back("cost", cost_in_words(report.usage, report.scripted));
+  facts.emplace_back("cost", cost_in_words(report.usage, report.scripted()));
   if (totals.cost_per_solved)
     facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
   if (totals.cost_per_pass_rate)

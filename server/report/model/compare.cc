@@ -80,13 +80,15 @@ Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison) {
   std::map<std::string, std::vector<Solved>> solved;
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
-    for (const ReportRow& row : comparison.reports[i].rows) {
+    const Report& report = comparison.reports[i];
+    const Metric* perf = find_metric(report.metrics, "perf");
+    for (const ReportRow& row : report.rows) {
       std::vector<Solved>& all = solved[row.operator_name];
       all.resize(comparison.reports.size());
       ++all[i].samples;
       if (row.outcome != "pass") continue;
       ++all[i].right;
-      if (row.perf) all[i].perf = std::max(all[i].perf.value_or(0), *row.perf);
+      if (perf != nullptr) all[i].perf = better_of(perf->direction, all[i].perf, perf->of(row));
     }
   }
   return solved;

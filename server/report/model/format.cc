@@ -1,33 +1,26 @@
-#include "server/report/html/markup.h"
+#include "server/report/model/format.h"
 
 #include <cstdio>
 
 namespace assay::server {
 namespace {
 
-std::string interval_text(const metrics::Estimate& estimate, double scale, const char* format) {
-  if (estimate.method == metrics::IntervalMethod::none) return "";
-  return " (" + number(scale * estimate.interval.low, format) + " to " +
-         number(scale * estimate.interval.high, format) + ")";
+struct UnitFormat {
+  double scale;
+  const char* value;
+  const char* bound;  // of an interval
+};
+
+UnitFormat format_of(Unit unit) {
+  switch (unit) {
+    case Unit::ratio: return {1, "%.3f", "%.2f"};
+    case Unit::share: return {100, "%.1f %%", "%.0f"};
+    case Unit::error: return {1, "%.2g", "%.2g"};
+  }
+  return {1, "%g", "%g"};
 }
 
 }  // namespace
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char character : text) {
-    switch (character) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
-      case '\'': out += "&#39;"; break;
-      default:
-        out += static_cast<unsigned char>(character) < 0x20 || character == 0x7f ? ' ' : character;
-    }
-  }
-  return out;
-}
 
 std::string number(const std::optional<double>& value, const char* format) {
   if (!value) return "–";
@@ -52,14 +45,18 @@ std::string cost_in_words(const tools::Usage& usage, bool no_model) {
   return usage.cost_usd > 0 ? "not known, at least " + dollars(usage.cost_usd) : "not known";
 }
 
-std::string share_with_interval(const std::optional<metrics::Estimate>& estimate) {
-  if (!estimate) return "–";
-  return number(100 * estimate->value, "%.1f %%") + interval_text(*estimate, 100, "%.0f");
+std::string value_text(const std::optional<double>& value, Unit unit) {
+  const UnitFormat format = format_of(unit);
+  return number(value ? std::optional(format.scale * *value) : std::nullopt, format.value);
 }
 
-std::string ratio_with_interval(const std::optional<metrics::Estimate>& estimate) {
-  if (!estimate) return "–";
-  return number(estimate->value, "%.3f") + interval_text(*estimate, 1, "%.2f");
+std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit unit) {
+  if (!estimate) return value_text(std::nullopt, unit);
+  const std::string value = value_text(estimate->value, unit);
+  if (estimate->method == metrics::IntervalMethod::none) return value;
+  const UnitFormat format = format_of(unit);
+  return value + " (" + number(format.scale * estimate->interval.low, format.bound) + " to " +
+         number(format.scale * estimate->interval.high, format.bound) + ")";
 }
 
 }  // namespace assay::server

@@ -1,7 +1,6 @@
 #include "server/report/model/rows.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -9,8 +8,6 @@
 #include "metrics/cost.h"
 #include "metrics/wilson.h"
 #include "sandbox/device/make_device.h"
-#include "server/report/model/samples.h"
-#include "tools/model/coverage.h"
 #include "tools/model/error_taxonomy.h"
 
 namespace assay::server {
@@ -43,16 +40,6 @@ std::string explain(const Verdict& verdict, Label label) {
   return verdict.summary;
 }
 
-std::optional<double> largest_error(const Verdict& verdict) {
-  std::optional<double> largest;
-  for (const sandbox::CaseRecord& record : verdict.cases) {
-    if (!record.max_abs_error) continue;
-    if (std::isnan(*record.max_abs_error)) return record.max_abs_error;
-    largest = std::max(largest.value_or(0), *record.max_abs_error);
-  }
-  return largest;
-}
-
 ReportRow make_row(const tools::OperatorScore& score) {
   ReportRow row;
   row.operator_name = score.operator_name;
@@ -76,13 +63,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
     row.error_type = found->type;
     row.error_group = found->group;
   }
-  row.max_error = largest_error(verdict);
-  const metrics::Sample sample = sample_of(verdict);
-  row.perf = verdict.perf;
-  row.speed_up = sample.speed_up;
-  row.speed_up_pytorch = sample.speed_up_pytorch;
-  row.efficiency = sample.efficiency;
-  row.peak_efficiency = sample.peak_efficiency;
+  row.verdict = std::make_shared<const Verdict>(verdict);
   row.tier = sandbox::to_string(verdict.tier);
   row.tier_reason = printable_line(verdict.tier_reason, kExplanationCharacters);
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
@@ -99,8 +80,9 @@ std::string why_no_perf(const Report& report) {
   if (report.devices.empty()) return "nothing was graded";
   if (std::none_of(report.devices.begin(), report.devices.end(), sandbox::can_time))
     return "no GPU: nothing was timed";
-  const auto timed = std::count_if(report.rows.begin(), report.rows.end(),
-                                   [](const ReportRow& row) { return row.perf.has_value(); });
+  const auto timed = std::count_if(
+      report.rows.begin(), report.rows.end(),
+      [](const ReportRow& row) { return row.verdict && row.verdict->perf.has_value(); });
   if (timed == 0) return "nothing was timed";
   return std::to_string(report.totals.passed - timed) + " of " +
          std::to_string(report.totals.passed) + " right submissions were not timed";
@@ -162,7 +144,7 @@ void finish_totals(Report& report) {
   totals.no_perf_reason = why_no_perf(report);
   totals.call_accuracy = report.all.call_accuracy ? report.all.call_accuracy->value : 0;
   totals.execution_accuracy = totals.pass_at_1;
-  if (!report.usage.cost_known || (report.scripted && !(report.usage.cost_usd > 0))) return;
+  if (!report.usage.cost_known || (report.scripted() && !(report.usage.cost_usd > 0))) return;
   totals.cost_per_pass_rate = metrics::cost_per_rate(report.usage.cost_usd, totals.pass_at_1);
   if (totals.perf_at_1)
     totals.cost_per_perf = metrics::cost_per_rate(report.usage.cost_usd, *totals.perf_at_1);
@@ -191,7 +173,7 @@ void add_usage(Report& report, const tools::Scorecard& card) {
   tools::Usage usage = card.usage;
   usage.cost_known =
       usage.cost_known ||
-      (report.scripted && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
+      (report.scripted() && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
   report.usage.input_tokens += usage.input_tokens;
   report.usage.output_tokens += usage.output_tokens;
   report.usage.cost_usd += usage.cost_usd;
@@ -200,10 +182,12 @@ void add_usage(Report& report, const tools::Scorecard& card) {
   report.sample_usage.push_back(usage);
 }
 
-Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog) {
+Report report_of(const std::vector<tools::Scorecard>& samples, const operators::Catalog* catalog,
+                 std::span<const Metric> metrics) {
   Report report;
   report.run = samples.front().run;
-  report.scripted = names_no_model(report.run.request.model);
+  report.answered_by = parse_model_label(report.run.request.model).answered_by;
+  report.metrics = metrics;
   std::set<std::string> devices;
   std::set<std::string> missing_layers;
   for (const tools::Scorecard& card : samples) add_usage(report, card);
@@ -222,7 +206,7 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
       row.family = attempts.family;
       row.difficulty = attempts.difficulty;
       row.sample = static_cast<std::int64_t>(sample) + 1;
-      attempts.samples.push_back(score.verdict ? sample_of(*score.verdict) : metrics::Sample{});
+      attempts.samples.push_back(sample_of(row, metrics));
       if (score.verdict) add_provenance(score.verdict->provenance, devices, missing_layers);
       add_attempt(report, score, std::move(row));
     }
@@ -237,14 +221,15 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
 
 }  // namespace
 
-Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog) {
-  return report_of({scorecard}, catalog);
+Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog,
+                   std::span<const Metric> metrics) {
+  return report_of({scorecard}, catalog, metrics);
 }
 
 Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
-                           const operators::Catalog* catalog) {
+                           const operators::Catalog* catalog, std::span<const Metric> metrics) {
   if (Status alike = check_samples(samples); !alike) return fail(alike.error());
-  return report_of(samples, catalog);
+  return report_of(samples, catalog, metrics);
 }
 
 }  // namespace assay::server

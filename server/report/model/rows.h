@@ -1,14 +1,16 @@
-// Scorecards as rows, totals and metrics: everything a report says, computed once, before any
-// format is chosen. Pure functions.
+// Turns scorecards into rows, totals and metrics: everything that a report says is computed here
+// once, and the forms only format it. Pure functions.
 //
-//   Report report = make_report(scorecard);           // or several: samples of the same agent,
-//   model, track and suite std::string text = report_as_table(report);       // report_formats.h
+//   Report report = make_report(scorecard);
+//   std::string text = report_as_table(report);  // server/report/model/forms.h
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,86 +18,94 @@
 #include "metrics/summary.h"
 #include "operators/catalog.h"
 #include "server/report/model/label.h"
+#include "server/report/model/metrics.h"
+#include "server/report/model/model_label.h"
 #include "server/report/model/stages.h"
 #include "tools/model/services.h"
 
 namespace assay::server {
 
-/// How a submission resembles the oracle (metrics/codebleu.py).
+/// How closely the text of a submission resembles the oracle (metrics/codebleu.py).
 struct Similarity {
   double ngram = 0, weighted_ngram = 0, syntax = 0, dataflow = 0, codebleu = 0;
 };
 
+/// One attempt: an operator and a sample.
 struct ReportRow {
   std::string operator_name, split;
-  std::string family;  // "" and 0: the operator is gone from the catalog, or there was none to ask
-  std::int64_t difficulty = 0;
-  std::int64_t sample = 1;  // which of the runs
-  std::string language;     // of the source; empty without a verdict
+  std::string family;           // "" where there is no catalog, or the operator left it
+  std::int64_t difficulty = 0;  // 1 to 5; 0 where it is unknown
+  std::int64_t sample = 1;      // which of the runs
+  std::string language;         // of the source; "" without a verdict
   Label label = Label::missing;
-  std::string outcome;                  // "pass" | "fail" | "error" | "none"
+  std::string outcome;                  // "pass", "fail", "error" or "none"
   std::string error_kind;               // "" without a verdict, "none" on a pass
-  std::string error_type, error_group;  // TritonBench's; empty without an error
-  std::optional<FailureStage>
-      death;  // where it died; of a pass, and where nothing was judged, nowhere
-  std::optional<double> max_error;  // largest over the cases, scaled as the spec's tolerance says
-  std::optional<double> perf;
-  std::optional<double> speed_up, speed_up_pytorch, efficiency,
-      peak_efficiency;                   // metrics::Sample says what
-  std::optional<Similarity> similarity;  // only when it was asked for
+  std::string error_type, error_group;  // TritonBench's; "" without an error
+  /// The stage where a failed attempt ended. None of a pass, and where nothing was judged.
+  std::optional<FailureStage> death;
+  /// The judgement that metrics are computed from (server/report/model/metrics.h); may be null.
+  std::shared_ptr<const sandbox::Verdict> verdict;
+  std::optional<Similarity> similarity;  // only with --codebleu
   std::string tier, tier_reason;
   std::string explanation;  // one line
   std::int64_t cases = 0, skipped_cases = 0;
   std::int64_t tool_calls = 0;
-  double sandbox_ms = 0;  // all stages of the graded job but waiting
+  double sandbox_ms = 0;  // all stages of the graded job but the queue
   std::string job;
 };
 
 struct ReportTotals {
   std::int64_t operators = 0;
   std::int64_t attempts = 0;                         // operators x samples
-  std::int64_t submitted = 0, passed = 0, slow = 0;  // of the attempts
+  std::int64_t submitted = 0, passed = 0, slow = 0;  // attempts
   double pass_at_1 = 0;
   std::array<double, 2> pass_at_1_interval{};  // Wilson, 95 %
   std::optional<double> perf_at_1;
-  std::string no_perf_reason;  // why perf_at_1 is absent
-  double call_accuracy = 0;  // TritonBench: it ran to its end, right or wrong; over the whole suite
-  double execution_accuracy = 0;               // TritonBench: and the results are right
+  std::string no_perf_reason;     // why perf_at_1 is absent
+  double call_accuracy = 0;       // TritonBench: share that ran to the end, right or wrong
+  double execution_accuracy = 0;  // TritonBench: share of right ones
   std::map<std::string, std::int64_t> labels;  // "pass" -> 8
-  std::map<std::string, std::map<std::string, std::int64_t>>
-      errors;  // TritonBench group -> type -> count
+  /// TritonBench's group -> type -> attempts.
+  std::map<std::string, std::map<std::string, std::int64_t>> errors;
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;
-  std::optional<double> cost_per_pass_rate, cost_per_perf,
-      cost_per_solved;  // US dollars (metrics/cost.h); absent without a cost
-  std::optional<metrics::Estimate> similarity;  // mean CodeBLEU, where it was asked for
+  /// US dollars (metrics/cost.h); absent where the cost is not known.
+  std::optional<double> cost_per_pass_rate, cost_per_perf, cost_per_solved;
+  std::optional<metrics::Estimate> similarity;  // mean CodeBLEU; only with --codebleu
 };
 
 using Groups = std::map<std::string, metrics::Summary>;
 
 struct Report {
-  tools::RunInfo run;                // the first one
-  std::vector<std::string> samples;  // handles of all runs, in the order of their sample numbers
-  std::vector<tools::Usage> sample_usage;   // of each of them
-  tools::Usage usage;                       // of all runs; the cost is known where that of each is
-  bool scripted = false;                    // no model: shown as such and never ranked
-  std::vector<std::string> devices;         // that the graded jobs ran on
-  std::vector<std::string> missing_layers;  // of the sandbox, over all graded jobs
-  std::vector<ReportRow> rows;              // by operator, then sample
+  tools::RunInfo run;                      // the first one
+  std::vector<std::string> samples;        // handles of all runs, by sample number
+  std::vector<tools::Usage> sample_usage;  // of each run, in the same order
+  tools::Usage usage;                      // sum; its cost is known where that of each run is
+  AnsweredBy answered_by = AnsweredBy::model;
+  std::vector<std::string> devices;         // where the graded jobs ran
+  std::vector<std::string> missing_layers;  // sandbox layers that at least one graded job lacked
+  std::span<const Metric> metrics = all_metrics();
+  std::vector<ReportRow> rows;  // by operator, then sample
   ReportTotals totals;
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
   std::vector<metrics::PassPoint> pass_at_k;      // one point where there is one sample
-  std::vector<metrics::GroupCount> error_groups;  // TritonBench's four, of all attempts
-  std::vector<StageCount> stages;                 // where attempts died
+  std::vector<metrics::GroupCount> error_groups;  // TritonBench's four, over all attempts
+  std::vector<StageCount> stages;                 // where failed attempts ended
+
+  /// No model answered: the report says so and is never ranked.
+  bool scripted() const { return answered_by != AnsweredBy::model; }
 };
 
-/// Of one run. Without a catalog, families and difficulties are unknown.
-Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog = nullptr);
+/// The report of one run. Families and difficulties are unknown without a catalog. `metrics` must
+/// outlive the report.
+Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog = nullptr,
+                   std::span<const Metric> metrics = all_metrics());
 
-/// Of runs that are samples of one configuration. invalid_argument when they differ in agent,
-/// model, track or operators, or there is none.
+/// The report of runs that are samples of one configuration. invalid_argument when the runs differ
+/// in agent, model, track or operators, or there is none.
 Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
-                           const operators::Catalog* catalog);
+                           const operators::Catalog* catalog,
+                           std::span<const Metric> metrics = all_metrics());
 
 }  // namespace assay::server

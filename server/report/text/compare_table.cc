@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "metrics/cost.h"
-#include "server/report/html/markup.h"
-#include "server/report/model/samples.h"
+#include "server/report/model/format.h"
+#include "server/report/model/model_label.h"
 #include "server/report/text/text_table.h"
 
 namespace assay::server {
@@ -22,7 +22,7 @@ ComparisonRow comparison_of(const Report& report) {
                     report.all.pass_at_1,
                     report.all.perf_at_1,
                     report.usage,
-                    report.scripted,
+                    report.scripted(),
                     report.totals.passed};
   return row;
 }
@@ -38,7 +38,7 @@ ComparisonRow comparison_of(const std::string& agent, const std::string& model,
           summary.pass_at_1,
           summary.perf_at_1,
           usage,
-          names_no_model(model),
+          parse_model_label(model).answered_by != AnsweredBy::model,
           summary.right};
 }
 
@@ -50,11 +50,11 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows) {
         row.usage.cost_known && !row.no_model
             ? metrics::cost_per_solved(row.usage.cost_usd, row.right)
             : std::nullopt;
-    table.push_back({printable_line(row.agent, kNameCharacters),
-                     printable_line(row.model, kNameCharacters),
-                     std::to_string(row.finished) + " of " + std::to_string(row.attempts),
-                     share_with_interval(row.pass_at_1), ratio_with_interval(row.perf_at_1),
-                     cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
+    table.push_back(
+        {printable_line(row.agent, kNameCharacters), printable_line(row.model, kNameCharacters),
+         std::to_string(row.finished) + " of " + std::to_string(row.attempts),
+         with_interval(row.pass_at_1, Unit::share), with_interval(row.perf_at_1, Unit::ratio),
+         cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
   }
   const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) {
     return row.finished == row.attempts;

@@ -1,4 +1,8 @@
 #include <cstdio>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "server/report/model/formats.h"
 
@@ -23,37 +27,90 @@ std::string number(const std::optional<double>& value) {
   return text;
 }
 
-/// What the row's whole run cost; a run has one cost, not one per operator.
+/// A run has one cost, not one per operator: each row repeats it.
 std::string cost_of_run(const Report& report, const ReportRow& row) {
   const tools::Usage& usage = report.sample_usage[static_cast<std::size_t>(row.sample - 1)];
   return usage.cost_known ? number(usage.cost_usd) : "not known";
 }
 
+struct CsvColumn {
+  std::string key;
+  std::function<std::string(const Report&, const ReportRow&)> cell;
+};
+
+using Columns = std::vector<CsvColumn>;
+
+void add_metrics(Columns& columns, std::span<const Metric> metrics, bool beside_the_outcome) {
+  for (const Metric& metric : metrics) {
+    if ((metric.table == OperatorTable::all) != beside_the_outcome) continue;
+    columns.push_back({std::string(metric.key), [&metric](const Report&, const ReportRow& row) {
+                         return number(metric.of(row));
+                       }});
+  }
+}
+
+/// A column that a row has alone.
+CsvColumn of_row(std::string key, std::function<std::string(const ReportRow&)> cell) {
+  return {std::move(key),
+          [cell = std::move(cell)](const Report&, const ReportRow& row) { return cell(row); }};
+}
+
+Columns columns_of(std::span<const Metric> metrics) {
+  Columns columns = {
+      {"run",
+       [](const Report& report, const ReportRow& row) {
+         return report.samples[static_cast<std::size_t>(row.sample - 1)];
+       }},
+      {"agent",
+       [](const Report& report, const ReportRow&) { return cell(report.run.request.agent); }},
+      {"model",
+       [](const Report& report, const ReportRow&) { return cell(report.run.request.model); }},
+      {"scripted",
+       [](const Report& report, const ReportRow&) { return report.scripted() ? "true" : "false"; }},
+      {"track",
+       [](const Report& report, const ReportRow&) {
+         return std::string(tools::to_string(report.run.request.track));
+       }},
+      of_row("operator", [](const ReportRow& row) { return row.operator_name; }),
+      of_row("split", [](const ReportRow& row) { return row.split; }),
+      of_row("label", [](const ReportRow& row) { return cell(std::string(to_string(row.label))); }),
+      of_row("outcome", [](const ReportRow& row) { return row.outcome; }),
+      of_row("error_kind", [](const ReportRow& row) { return row.error_kind; }),
+      of_row("error_type", [](const ReportRow& row) { return cell(row.error_type); }),
+      of_row("error_group", [](const ReportRow& row) { return cell(row.error_group); })};
+  add_metrics(columns, metrics, true);
+  const Columns middle = {
+      of_row("tier", [](const ReportRow& row) { return row.tier; }),
+      of_row("tool_calls", [](const ReportRow& row) { return std::to_string(row.tool_calls); }),
+      of_row("sandbox_ms", [](const ReportRow& row) { return number(row.sandbox_ms); }),
+      of_row("explanation", [](const ReportRow& row) { return cell(row.explanation); }),
+      of_row("family", [](const ReportRow& row) { return row.family; }),
+      of_row("difficulty",
+             [](const ReportRow& row) {
+               return row.difficulty == 0 ? "" : std::to_string(row.difficulty);
+             }),
+      of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); })};
+  columns.insert(columns.end(), middle.begin(), middle.end());
+  add_metrics(columns, metrics, false);
+  columns.push_back(
+      of_row("died_at", [](const ReportRow& row) { return row.death ? row.death->stage : ""; }));
+  columns.push_back(of_row(
+      "died_of", [](const ReportRow& row) { return row.death ? row.death->error_type : ""; }));
+  columns.push_back({"run_cost_usd", cost_of_run});
+  return columns;
+}
+
 }  // namespace
 
 std::string report_as_csv(const Report& report) {
-  std::string text =
-      "run,agent,model,scripted,track,operator,split,label,outcome,error_kind,error_type,error_"
-      "group,max_error,perf,tier,tool_calls,sandbox_ms,explanation,"
-      "family,difficulty,sample,speed_up,speed_up_pytorch,gpu_efficiency,codebleu,gpu_efficiency_"
-      "peak,died_at,died_of,run_cost_usd\r\n";
+  const Columns columns = columns_of(report.metrics);
+  std::string text;
+  for (const CsvColumn& column : columns) text += (text.empty() ? "" : ",") + column.key;
+  text += "\r\n";
   for (const ReportRow& row : report.rows) {
-    text += report.samples[static_cast<std::size_t>(row.sample - 1)] + "," +
-            cell(report.run.request.agent) + "," + cell(report.run.request.model) + "," +
-            (report.scripted ? "true" : "false") + "," +
-            std::string(tools::to_string(report.run.request.track)) + "," + row.operator_name +
-            "," + row.split + "," + cell(std::string(to_string(row.label))) + "," + row.outcome +
-            "," + row.error_kind + "," + cell(row.error_type) + "," + cell(row.error_group) + "," +
-            number(row.max_error) + "," + number(row.perf) + "," + row.tier + "," +
-            std::to_string(row.tool_calls) + "," + number(row.sandbox_ms) + "," +
-            cell(row.explanation) + "," + row.family + "," +
-            (row.difficulty == 0 ? "" : std::to_string(row.difficulty)) + "," +
-            std::to_string(row.sample) + "," + number(row.speed_up) + "," +
-            number(row.speed_up_pytorch) + "," + number(row.efficiency) + "," +
-            (row.similarity ? number(row.similarity->codebleu) : "") + "," +
-            number(row.peak_efficiency) + "," +
-            (row.death ? row.death->stage + "," + row.death->error_type : ",") + "," +
-            cost_of_run(report, row) + "\r\n";
+    std::string line;
+    for (const CsvColumn& column : columns) line += "," + column.cell(report, row);
+    text += line.substr(1) + "\r\n";
   }
   return text;
 }

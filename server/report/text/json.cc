@@ -45,23 +45,24 @@ ordered_json curve_json(const std::vector<metrics::FastPoint>& curve) {
   return out;
 }
 
-ordered_json summary_json(const metrics::Summary& summary) {
-  return {{"operators", summary.operators},
-          {"samples", summary.samples},
-          {"right", summary.right},
-          {"pass_at_1", estimate_json(summary.pass_at_1)},
-          {"call_accuracy", estimate_json(summary.call_accuracy)},
-          {"perf_at_1", estimate_json(summary.perf_at_1)},
-          {"speed_up", estimate_json(summary.speed_up)},
-          {"gpu_efficiency", estimate_json(summary.efficiency)},
-          {"gpu_efficiency_peak", estimate_json(summary.peak_efficiency)},
-          {"fast_p_oracle", curve_json(summary.fast_oracle)},
-          {"fast_p_pytorch", curve_json(summary.fast_pytorch)}};
+ordered_json summary_json(const metrics::Summary& summary, std::span<const Metric> metrics) {
+  ordered_json out = {{"operators", summary.operators},
+                      {"samples", summary.samples},
+                      {"right", summary.right},
+                      {"pass_at_1", estimate_json(summary.pass_at_1)},
+                      {"call_accuracy", estimate_json(summary.call_accuracy)},
+                      {"perf_at_1", estimate_json(summary.perf_at_1)}};
+  for (const Metric& metric : metrics) {
+    if (metric.averaged) out[std::string(metric.key)] = estimate_json(mean_of(summary, metric));
+  }
+  out["fast_p_oracle"] = curve_json(summary.fast_oracle);
+  out["fast_p_pytorch"] = curve_json(summary.fast_pytorch);
+  return out;
 }
 
-ordered_json groups_json(const Groups& groups) {
+ordered_json groups_json(const Groups& groups, std::span<const Metric> metrics) {
   ordered_json out = ordered_json::object();
-  for (const auto& [name, summary] : groups) out[name] = summary_json(summary);
+  for (const auto& [name, summary] : groups) out[name] = summary_json(summary, metrics);
   return out;
 }
 
@@ -90,10 +91,10 @@ ordered_json metrics_json(const Report& report) {
     pass.push_back({{"k", point.k},
                     {"call", estimate_json(point.call)},
                     {"execution", estimate_json(point.execution)}});
-  return {{"all", summary_json(report.all)},
-          {"by_split", groups_json(report.by_split)},
-          {"by_family", groups_json(report.by_family)},
-          {"by_difficulty", groups_json(report.by_difficulty)},
+  return {{"all", summary_json(report.all, report.metrics)},
+          {"by_split", groups_json(report.by_split, report.metrics)},
+          {"by_family", groups_json(report.by_family, report.metrics)},
+          {"by_difficulty", groups_json(report.by_difficulty, report.metrics)},
           {"pass_at_k", pass},
           {"error_groups", errors_json(report.error_groups)},
           {"stages", stages_json(report.stages)},
@@ -104,34 +105,32 @@ ordered_json metrics_json(const Report& report) {
             {"confidence", metrics::kConfidence}}}};
 }
 
-ordered_json row_json(const ReportRow& row) {
-  return {{"operator", row.operator_name},
-          {"split", row.split},
-          {"family", row.family},
-          {"difficulty", row.difficulty},
-          {"sample", row.sample},
-          {"label", to_string(row.label)},
-          {"outcome", row.outcome},
-          {"error_kind", row.error_kind},
-          {"error_type", row.error_type},
-          {"error_group", row.error_group},
-          {"died_at", row.death ? row.death->stage : ""},
-          {"died_of", row.death ? row.death->error_type : ""},
-          {"max_error", measured(row.max_error)},
-          {"perf", measured(row.perf)},
-          {"speed_up", measured(row.speed_up)},
-          {"speed_up_pytorch", measured(row.speed_up_pytorch)},
-          {"gpu_efficiency", measured(row.efficiency)},
-          {"gpu_efficiency_peak", measured(row.peak_efficiency)},
-          {"similarity", similarity_json(row.similarity)},
-          {"tier", row.tier},
-          {"tier_reason", row.tier_reason},
-          {"explanation", row.explanation},
-          {"cases", row.cases},
-          {"skipped_cases", row.skipped_cases},
-          {"tool_calls", row.tool_calls},
-          {"sandbox_ms", row.sandbox_ms},
-          {"job", row.job}};
+ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
+  ordered_json out = {{"operator", row.operator_name},
+                      {"split", row.split},
+                      {"family", row.family},
+                      {"difficulty", row.difficulty},
+                      {"sample", row.sample},
+                      {"label", to_string(row.label)},
+                      {"outcome", row.outcome},
+                      {"error_kind", row.error_kind},
+                      {"error_type", row.error_type},
+                      {"error_group", row.error_group},
+                      {"died_at", row.death ? row.death->stage : ""},
+                      {"died_of", row.death ? row.death->error_type : ""}};
+  for (const Metric& metric : metrics) {
+    if (metric.key != kSimilarityKey) out[std::string(metric.key)] = measured(metric.of(row));
+  }
+  out["similarity"] = similarity_json(row.similarity);
+  out["tier"] = row.tier;
+  out["tier_reason"] = row.tier_reason;
+  out["explanation"] = row.explanation;
+  out["cases"] = row.cases;
+  out["skipped_cases"] = row.skipped_cases;
+  out["tool_calls"] = row.tool_calls;
+  out["sandbox_ms"] = row.sandbox_ms;
+  out["job"] = row.job;
+  return out;
 }
 
 }  // namespace
@@ -144,8 +143,8 @@ std::string report_as_json(const Report& report) {
                          {"samples", report.samples},
                          {"agent", report.run.request.agent},
                          {"model", report.run.request.model},
-                         {"scripted", report.scripted},
-                         {"ranked", !report.scripted},
+                         {"scripted", report.scripted()},
+                         {"ranked", !report.scripted()},
                          {"track", tools::to_string(report.run.request.track)},
                          {"suite", report.run.request.suite},
                          {"created_unix_ms", report.run.created_unix_ms},
@@ -177,7 +176,8 @@ std::string report_as_json(const Report& report) {
                          {"tool_calls", totals.tool_calls},
                          {"sandbox_ms", totals.sandbox_ms}}},
                        {"metrics", metrics_json(report)}};
-  for (const ReportRow& row : report.rows) root["operators"].push_back(row_json(row));
+  for (const ReportRow& row : report.rows)
+    root["operators"].push_back(row_json(row, report.metrics));
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 

@@ -1,9 +1,8 @@
 #include <algorithm>
-#include <cmath>
+#include <cctype>
 #include <vector>
 
-#include "server/report/html/figures.h"
-#include "server/report/html/markup.h"
+#include "server/report/model/format.h"
 #include "server/report/model/formats.h"
 #include "server/report/text/text_table.h"
 
@@ -14,6 +13,17 @@ constexpr std::size_t kExplanationColumn = 90;
 constexpr std::size_t kNameColumn = 20;
 
 std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
+
+std::string or_dash(const std::string& error_kind) {
+  return error_kind.empty() || error_kind == "none" ? "-" : error_kind;
+}
+
+std::string lower_case(std::string_view title) {
+  std::string text(title);
+  for (char& character : text)
+    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
+  return text;
+}
 
 std::string joined(const std::vector<std::string>& names) {
   std::string text;
@@ -55,16 +65,22 @@ std::string stage_lines(const std::vector<StageCount>& stages) {
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};
-  if (timed) lines.front().insert(lines.front().end(), {"perf@1", "speed-up"});
+  if (timed) lines.front().push_back("perf@1");
+  for (const Metric& metric : report.metrics) {
+    if (timed && metric.in_short_groups) lines.front().push_back(lower_case(metric.title));
+  }
   const auto add = [&](const char* kind, const Groups& groups) {
     if (groups.size() < 2) return;
     for (const auto& [name, summary] : groups) {
       lines.push_back({kind + (name.empty() || name == "0" ? std::string("unknown") : name),
-                       std::to_string(summary.operators), share_with_interval(summary.pass_at_1),
-                       share_with_interval(summary.call_accuracy)});
-      if (timed)
-        lines.back().insert(lines.back().end(), {ratio_with_interval(summary.perf_at_1),
-                                                 ratio_with_interval(summary.speed_up)});
+                       std::to_string(summary.operators),
+                       with_interval(summary.pass_at_1, Unit::share),
+                       with_interval(summary.call_accuracy, Unit::share)});
+      if (timed) lines.back().push_back(with_interval(summary.perf_at_1, Unit::ratio));
+      for (const Metric& metric : report.metrics) {
+        if (timed && metric.in_short_groups)
+          lines.back().push_back(with_interval(mean_of(summary, metric), metric.unit));
+      }
     }
   };
   add("split ", report.by_split);
@@ -80,10 +96,26 @@ std::string pass_lines(const Report& report) {
   for (const metrics::PassPoint& point : report.pass_at_k) {
     if (point.k == 1) continue;  // has a line of its own
     const std::string name = "pass@" + std::to_string(point.k);
-    text += padded(name, kNameColumn) + share_with_interval(point.execution) + ", call " +
-            share_with_interval(point.call) + "\n";
+    text += padded(name, kNameColumn) + with_interval(point.execution, Unit::share) + ", call " +
+            with_interval(point.call, Unit::share) + "\n";
   }
   return text;
+}
+
+std::string metric_line(const Metric& metric, const std::optional<metrics::Estimate>& mean) {
+  if (!mean) return "";
+  const std::string name(metric.line.empty() ? metric.title : metric.line);
+  return padded(name, kNameColumn) + with_interval(mean, metric.unit) +
+         (metric.remark.empty() ? "" : "  (" + std::string(metric.remark) + ")") + "\n";
+}
+
+std::string metric_lines(const Report& report) {
+  std::string text;
+  for (const Metric& metric : report.metrics) {
+    if (metric.averaged) text += metric_line(metric, mean_of(report.all, metric));
+  }
+  const Metric* similarity = find_metric(report.metrics, kSimilarityKey);
+  return similarity == nullptr ? text : text + metric_line(*similarity, report.totals.similarity);
 }
 
 }  // namespace
@@ -97,16 +129,26 @@ std::string report_as_table(const Report& report) {
       ", model " + printable_line(report.run.request.model, 80) + ", track " +
       std::string(tools::to_string(report.run.request.track)) +
       (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
-  if (report.scripted) text += std::string(note_of(report)) + "\n";
-  std::vector<TextRow> lines = {
-      {"operator", "outcome", "error kind", "max error", "perf", "tier", "explanation"}};
+  if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
+  std::vector<const Metric*> columns;
+  std::vector<TextRow> lines = {{"operator", "outcome", "error kind"}};
+  for (const Metric& metric : report.metrics) {
+    if (metric.table != OperatorTable::all) continue;
+    columns.push_back(&metric);
+    lines.front().push_back(lower_case(metric.title));
+  }
+  lines.front().insert(lines.front().end(), {"tier", "explanation"});
   for (const ReportRow& row : report.rows) {
     const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
-    lines.push_back({row.operator_name + sample, std::string(to_string(row.label)),
-                     row.error_kind.empty() || row.error_kind == "none" ? "-" : row.error_kind,
-                     row.max_error ? number(*row.max_error, "%.2g") : "-",
-                     row.perf ? number(*row.perf, "%.3f") : "-", row.tier.empty() ? "-" : row.tier,
-                     printable_line(row.explanation, kExplanationColumn)});
+    TextRow line = {row.operator_name + sample, std::string(to_string(row.label)),
+                    or_dash(row.error_kind)};
+    for (const Metric* metric : columns) {
+      const std::optional<double> value = metric->of(row);
+      line.push_back(value ? value_text(value, metric->unit) : "-");
+    }
+    line.insert(line.end(), {row.tier.empty() ? "-" : row.tier,
+                             printable_line(row.explanation, kExplanationColumn)});
+    lines.push_back(std::move(line));
   }
   text += "\n" + text_table(lines) + "\n";
   text += "pass@1              " + percent(totals.pass_at_1) + "  (" +
@@ -118,18 +160,7 @@ std::string report_as_table(const Report& report) {
                             : "none (" + totals.no_perf_reason + ")") +
           "\n";
   text += pass_lines(report);
-  if (report.all.speed_up)
-    text += "speed-up            " + ratio_with_interval(report.all.speed_up) +
-            "  (oracle over submission, right ones only)\n";
-  if (report.all.efficiency)
-    text += "GPU efficiency      " + share_with_interval(report.all.efficiency) +
-            "  (of peak bandwidth or arithmetic, mean over the cases)\n";
-  if (report.all.peak_efficiency)
-    text += "peak GPU efficiency " + share_with_interval(report.all.peak_efficiency) +
-            "  (of the best case, as TritonBench has it)\n";
-  if (totals.similarity)
-    text += "CodeBLEU            " + ratio_with_interval(totals.similarity) +
-            "  (text, against the oracle)\n";
+  text += metric_lines(report);
   text += "call accuracy       " + percent(totals.call_accuracy) +
           "  (ran to its end, right or wrong)\n";
   text += "execution accuracy  " + percent(totals.execution_accuracy) +
@@ -141,9 +172,9 @@ std::string report_as_table(const Report& report) {
   if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
   text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " +
           std::to_string(report.usage.output_tokens) + " out" +
-          (report.scripted ? " (no model)" : "") + "\n";
+          (report.scripted() ? " (no model)" : "") + "\n";
   text +=
-      "cost                " + cost_in_words(report.usage, report.scripted) +
+      "cost                " + cost_in_words(report.usage, report.scripted()) +
       (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator")
                               : "") +
       (totals.cost_per_pass_rate ? number(*totals.cost_per_pass_rate, ", $%.4f over the pass rate)")

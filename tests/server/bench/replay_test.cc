@@ -5,7 +5,6 @@
 
 #include "base/handle.h"
 #include "server/bench/options.h"
-#include "server/report/model/samples.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -91,11 +90,4 @@ TEST_CASE("attempts that do not go as recorded are named one by one") {
   CHECK(outcome.text.find("new #2: not finished there, fail (timeout) here") != std::string::npos);
   CHECK(outcome.text.find("1 of 5 attempts went as recorded, 3 otherwise, 1 had no reply") !=
         std::string::npos);
-}
-
-TEST_CASE("a replay's label is that of no model") {
-  CHECK(replay_label("openai:gpt-5") == "replay of openai:gpt-5 (no model)");
-  CHECK(replay_label("sim:7 (no model)") == "replay of sim:7 (no model)");
-  CHECK(replay_label(replay_label("openai:gpt-5")) == "replay of openai:gpt-5 (no model)");
-  CHECK(names_no_model(replay_label("openai:gpt-5")));
 }

@@ -5,6 +5,13 @@
 using namespace assay;
 using namespace assay::server;
 
+TEST_CASE("escaping, for text and attributes") {
+  CHECK(escaped("<a href=\"x\" title='y'>&") ==
+        "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
+  CHECK(escaped(std::string("a\x1b\0b\nc", 6)) == "a  b c");
+  CHECK(escaped("caf\xc3\xa9") == "caf\xc3\xa9");
+}
+
 TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
   const std::string table =
       html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 % (1 to 99)"}}});

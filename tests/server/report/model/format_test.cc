@@ -1,24 +1,17 @@
-#include "server/report/html/markup.h"
+#include "server/report/model/format.h"
 
 #include "tests/catch.h"
 
 using namespace assay;
 using namespace assay::server;
 
-TEST_CASE("escaping, for text and attributes") {
-  CHECK(escaped("<a href=\"x\" title='y'>&") ==
-        "&lt;a href=&quot;x&quot; title=&#39;y&#39;&gt;&amp;");
-  CHECK(escaped(std::string("a\x1b\0b\nc", 6)) == "a  b c");
-  CHECK(escaped("caf\xc3\xa9") == "caf\xc3\xa9");
-}
-
 TEST_CASE("numbers and their intervals") {
   CHECK(number(std::nullopt, "%.1f") == "–");
   CHECK(number(1.25, "%.1f") == "1.2");
-  CHECK(share_with_interval(std::nullopt) == "–");
-  CHECK(share_with_interval(metrics::Estimate{
-            0.5, 4, {0.25, 0.75}, metrics::IntervalMethod::bootstrap}) == "50.0 % (25 to 75)");
-  CHECK(ratio_with_interval(metrics::Estimate{0.5, 1, {}, metrics::IntervalMethod::none}) ==
+  CHECK(with_interval(std::nullopt, Unit::share) == "–");
+  CHECK(with_interval(metrics::Estimate{0.5, 4, {0.25, 0.75}, metrics::IntervalMethod::bootstrap},
+                      Unit::share) == "50.0 % (25 to 75)");
+  CHECK(with_interval(metrics::Estimate{0.5, 1, {}, metrics::IntervalMethod::none}, Unit::ratio) ==
         "0.500");
 }
 

@@ -16,7 +16,7 @@
 #include "base/small_file.h"
 #include "base/try.h"
 #include "base/unique_fd.h"
-#include "server/report/model/label.h"
+#include "server/report/model/text.h"
 
 namespace assay::server {
 namespace {
@@ -95,35 +95,37 @@ Result<std::string> run_program(const Paths& paths, const std::string& input) {
   return read_small_file("/proc/self/fd/" + std::to_string(answer.get()), kMostAnswerBytes);
 }
 
-Result<std::vector<std::optional<Similarity>>> parse_answer(const std::string& text,
-                                                            std::size_t expected) {
+Result<std::vector<std::optional<report::Similarity>>> parse_answer(const std::string& text,
+                                                                    std::size_t expected) {
   try {
-    std::vector<std::optional<Similarity>> scores;
+    std::vector<std::optional<report::Similarity>> scores;
     const json answer = json::parse(text);
     for (const json& score : answer.at("scores")) {
       if (score.contains("error")) {
         scores.emplace_back();
         continue;
       }
-      scores.push_back(Similarity{score.at("ngram"), score.at("weighted_ngram"), score.at("syntax"),
-                                  score.at("dataflow"), score.at("codebleu")});
+      scores.push_back(report::Similarity{score.at("ngram"), score.at("weighted_ngram"),
+                                          score.at("syntax"), score.at("dataflow"),
+                                          score.at("codebleu")});
     }
     if (scores.size() == expected) return scores;
     return fail(ErrorCode::unavailable, "codebleu.py answered " + std::to_string(scores.size()) +
                                             " of " + std::to_string(expected) + " pairs");
   } catch (const json::exception& error) {
-    return fail(ErrorCode::unavailable, "codebleu.py gave no readable answer: " +
-                                            printable_line(error.what(), kMessageCharacters));
+    return fail(ErrorCode::unavailable,
+                "codebleu.py gave no readable answer: " +
+                    report::printable_line(error.what(), kMessageCharacters));
   }
 }
 
 }  // namespace
 
-Status add_similarity(Report& report, const std::map<std::string, std::string>& sources,
+Status add_similarity(report::Report& report, const std::map<std::string, std::string>& sources,
                       const operators::Catalog& catalog, const Paths& paths) {
   json pairs = json::array();
-  std::vector<ReportRow*> rows;
-  for (ReportRow& row : report.rows) {
+  std::vector<report::ReportRow*> rows;
+  for (report::ReportRow& row : report.rows) {
     const auto source = sources.find(row.job);
     const operators::Operator* op = catalog.find(row.operator_name);
     if (source == sources.end() || op == nullptr || row.language != sandbox::kPython) continue;

@@ -21,7 +21,7 @@ inline constexpr int kSimilarityWallMs = 600'000;  // for all rows together
 
 /// A row without a Python source, or with a source that cannot be compared, gets no value. Error:
 /// unavailable, if the whole program fails.
-Status add_similarity(Report& report, const std::map<std::string, std::string>& sources,
+Status add_similarity(report::Report& report, const std::map<std::string, std::string>& sources,
                       const operators::Catalog& catalog, const Paths& paths);
 
 }  // namespace assay::server

@@ -6,6 +6,7 @@
 
 #include "base/try.h"
 #include "server/app/exit_status.h"
+#include "server/report/model/text.h"
 #include "server/runs/services.h"
 
 namespace assay::server {
@@ -42,16 +43,17 @@ Status add_calls(Store& store, tools::Scorecard& scorecard) {
 
 }  // namespace
 
-Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
-                           const std::string& run) {
+Result<report::Report> read_report(const std::filesystem::path& store,
+                                   const operators::Catalog& catalog, const std::string& run) {
   return read_report(store, catalog,
                      run.empty() ? std::vector<std::string>() : std::vector<std::string>{run});
 }
 
-Result<Report> read_report(const std::filesystem::path& store, const operators::Catalog& catalog,
-                           const std::vector<std::string>& runs) {
+Result<report::Report> read_report(const std::filesystem::path& store,
+                                   const operators::Catalog& catalog,
+                                   const std::vector<std::string>& runs) {
   ASSAY_TRY(samples, read_runs(store, catalog, runs));
-  return make_report(samples, &catalog);
+  return report::make_report(samples, &catalog);
 }
 
 Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& store,
@@ -74,7 +76,7 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
     if (scorecard.error().code != ErrorCode::not_found &&
         scorecard.error().code != ErrorCode::invalid_argument)
       return fail(scorecard.error());
-    return fail(ErrorCode::not_found, "unknown run '" + printable_line(handle, 60) +
+    return fail(ErrorCode::not_found, "unknown run '" + report::printable_line(handle, 60) +
                                           "'; the newest in " + store.string() + ": " +
                                           named(known));
   }
@@ -83,10 +85,10 @@ Result<std::vector<tools::Scorecard>> read_runs(const std::filesystem::path& sto
 
 Result<std::map<std::string, std::string>> read_sources(const std::filesystem::path& store,
                                                         const operators::Catalog& catalog,
-                                                        const Report& report) {
+                                                        const report::Report& report) {
   ASSAY_TRY(services, open_store(store, catalog));
   std::map<std::string, std::string> sources;
-  for (const ReportRow& row : report.rows) {
+  for (const report::ReportRow& row : report.rows) {
     if (row.job.empty()) continue;
     ASSAY_TRY(source, services->store().source(row.job));
     sources.emplace(row.job, std::move(source));

@@ -9,16 +9,87 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include "base/append_line.h"
-#include "server/bench/journal_lines.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 using nlohmann::json;
 
 constexpr const char* kJournalFile = "journal.jsonl";
+constexpr int kJournalFormat = 1;
+
+BenchIdentity identity_of(const json& line) {
+  return {line.at("agent").get<std::string>(),    line.at("model").get<std::string>(),
+          line.at("suite").get<std::string>(),    line.at("device").get<std::string>(),
+          line.value("server", std::string()),    line.value("store", std::string()),
+          line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
+}
+
+/// The lines as JSON; journal.h shows them.
+json identity_line(const BenchIdentity& identity) {
+  json line = {
+      {"kind", "bench"},           {"format", kJournalFormat}, {"agent", identity.agent},
+      {"model", identity.model},   {"suite", identity.suite},  {"device", identity.device},
+      {"server", identity.server}, {"store", identity.store},  {"samples", identity.samples}};
+  if (!identity.track.empty()) line["track"] = identity.track;
+  return line;
+}
+
+json run_line(std::int64_t sample, const agents::RunHandle& run) {
+  return {{"kind", "run"}, {"sample", sample}, {"run", run.run}, {"operators", run.operators}};
+}
+
+json finished_line(std::int64_t sample, const std::string& operator_name,
+                   const agents::Attempt& attempt, double wall_ms, const std::string& replay) {
+  json line = {{"kind", "finished"},
+               {"sample", sample},
+               {"operator", operator_name},
+               {"outcome", attempt.outcome},
+               {"error_kind", attempt.error_kind},
+               {"explanation", attempt.explanation},
+               {"input_tokens", attempt.input_tokens},
+               {"output_tokens", attempt.output_tokens},
+               {"cost_usd", attempt.cost_known ? json(attempt.cost_usd) : json()},
+               {"charged_usd", attempt.charged_usd},
+               {"replies", attempt.replies},
+               {"tool_calls", attempt.tool_calls},
+               {"wall_ms", wall_ms}};
+  if (!replay.empty()) line["replay"] = replay;
+  return line;
+}
+
+/// "model is 'a' there and 'b' here" for two identity lines; "" if they describe the same bench.
+std::string identity_difference(const json& there, const json& here) {
+  for (const auto& [key, value] : here.items()) {
+    if (!there.contains(key) || there[key] != value)
+      return key + " is " + (there.contains(key) ? there[key].dump() : "missing") + " there and " +
+             value.dump() + " here";
+  }
+  if (there.contains("track") && !here.contains("track"))
+    return "track is " + there["track"].dump() + " there and missing here";
+  return "";
+}
+
+/// Adds what a line says, and ignores lines of unknown kinds. Throws the JSON library's exception
+/// if a field is missing or has another type.
+void read_journal_line(const json& line, JournalContent& content) {
+  const std::string kind = line.at("kind").get<std::string>();
+  if (kind == "bench") content.identity = identity_of(line);
+  if (kind == "run")
+    content.runs[line.at("sample").get<std::int64_t>()] = {
+        line.at("run").get<std::string>(), line.at("operators").get<std::vector<std::string>>()};
+  if (kind != "finished") return;
+  JournalledEnd& end = content.finished[{line.at("sample").get<std::int64_t>(),
+                                         line.at("operator").get<std::string>()}];
+  end = {line.at("outcome").get<std::string>(), line.value("error_kind", std::string()),
+         line.value("explanation", std::string()), line.value("replay", std::string())};
+  if (const json& cost = line.at("cost_usd"); !cost.is_null()) end.cost_usd = cost.get<double>();
+  end.charged_usd = line.value("charged_usd", end.cost_usd.value_or(0));
+  end.wall_ms = line.value("wall_ms", 0.0);
+}
 
 struct Parsed {
   JournalContent content;
@@ -29,8 +100,8 @@ struct Parsed {
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  for (std::string text; std::getline(stream, text) &&
-                         !stream.eof();) {  // a last line without its end was cut short by a crash
+  // A last line without its end was cut short by a crash.
+  for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object())
       return fail(ErrorCode::corrupt, path + ": a line is not a JSON object");
@@ -79,7 +150,7 @@ Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::
 Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return fail_errno("open " + path_);
-  // Two benches with one journal would pay for the same replies.
+  // Two benches with one journal would both pay for the same replies.
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail_errno("flock " + path_);
     return fail(
@@ -99,7 +170,7 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
         ErrorCode::invalid_argument,
         path_ + " is of an earlier bench; --resume continues it, --out names another directory");
   }
-  // What never opened a run has nothing to lose: it is begun anew.
+  // A journal without a run holds nothing to lose: the bench begins anew.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
@@ -136,10 +207,10 @@ Status BenchJournal::add_finished(std::int64_t sample, const std::string& operat
 }
 
 Status BenchJournal::append(const std::string& line) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (Status written = append_line(fd_.get(), path_, line); !written) return written;
   if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);
   return {};
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

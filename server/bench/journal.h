@@ -1,34 +1,35 @@
-// The journal of a bench: what it is and which attempts are over, one JSON object a line, appended
-// and synced as they end. After kill -9 it is the truth about what need not be repeated.
+// The journal of a bench: the identity of the bench, its runs and its finished attempts, one JSON
+// object per line. Each line is appended and synced when it happens, so that after kill -9 a
+// resumed bench knows which attempts it need not repeat.
 //
 //   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all","samples":2,"device":"cuda:0","server":"","store":"..."}
 //   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...]}
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,"cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// `cost_usd` is null where it is not known: the model has no price, or a reply no token counts.
-// `charged_usd` is what --max-cost counts, in which such a reply has its worst case.
+// `cost_usd` is null if the cost is not known: the model has no price, or a reply had no token
+// counts. `charged_usd` is what --max-cost counts; it takes the worst case for such a reply.
 //
-// One process at a time has a journal open for writing. Thread-safe after open.
+// Only one process at a time can open a journal for writing. Thread-safe after open().
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/run.h"
 
-namespace assay::server {
+namespace assay::bench {
 
-/// What must be the same when a bench is resumed.
+/// A bench can be resumed only with the same identity.
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
@@ -41,11 +42,10 @@ inline constexpr const char* kNoReply = "no_reply";
 /// One attempt that is over, as the journal has it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  std::string
-      replay;  // of a replayed attempt: how it differs from the recorded one; empty: not at all
+  std::string replay;  // how a replayed attempt differs from the recorded one; empty: it does not
   std::optional<double> cost_usd = {};  // absent: not known
   double charged_usd = 0;
-  double wall_ms = 0;  // 0: an attempt of which only the end was journalled
+  double wall_ms = 0;  // 0: the attempt was not timed
 };
 
 /// What a journal holds.
@@ -55,29 +55,29 @@ struct JournalContent {
   std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;  // by sample and operator
 };
 
-/// Reads the journal in `directory` and changes nothing. not_found when there is none, corrupt when
-/// it is broken; a torn last line is none.
+/// Reads the journal in `directory` and changes nothing. not_found if there is none, corrupt if it
+/// is broken. A torn last line is ignored.
 Result<JournalContent> read_journal(const std::filesystem::path& directory);
 
-/// Whether there is a journal with something in it.
+/// True if `directory` holds a journal that is not empty.
 bool has_journal(const std::filesystem::path& directory);
 
 class BenchJournal {
  public:
-  /// `directory` is made when it is missing. With `resume` an earlier journal there is read, and
-  /// must be of the same bench; without, there must be none that ever opened a run
-  /// (invalid_argument either way). unavailable while another bench has it open.
+  /// Creates `directory` if it is missing. With `resume`, the journal there must be of the same
+  /// bench; without, it must not have opened a run (invalid_argument either way). unavailable while
+  /// another bench has the journal open.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 
-  /// The run of a sample (from 1), when an earlier part of the bench opened it.
+  /// The run of a sample (from 1); null if no part of the bench has opened it yet.
   const agents::RunHandle* run_of(std::int64_t sample) const;
   bool is_finished(std::int64_t sample, const std::string& operator_name) const;
-  /// What earlier parts of the bench finished.
+  /// The attempts that earlier parts of the bench finished.
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const {
     return content_.finished;
   }
-  /// What those attempts took from the spending limit.
+  /// The sum of what those attempts charged to the spending limit.
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
@@ -92,8 +92,9 @@ class BenchJournal {
 
   const std::string path_;
   UniqueFd fd_;
-  std::mutex mutex_;
-  JournalContent content_;  // runs: with those of this part; finished: without
+  Mutex mutex_;  // one line at a time
+  /// Its runs include those of this part of the bench, its finished attempts do not.
+  JournalContent content_;
 };
 
-}  // namespace assay::server
+}  // namespace assay::bench

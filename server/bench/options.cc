@@ -10,7 +10,7 @@
 #include "server/app/sandbox_options.h"
 #include "tools/model/tracks.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 std::vector<std::string> comma_separated(const std::string& text) {
@@ -66,7 +66,7 @@ Status check_options(const BenchOptions& options) {
                 "--jobs must be from 1 to " + std::to_string(kMostBenchJobs));
   if (options.max_cost_usd && !(*options.max_cost_usd > 0))
     return fail(ErrorCode::invalid_argument, "--max-cost must be a positive amount of US dollars");
-  if (const auto isolation = isolation_from(options.sandbox.isolation); !isolation)
+  if (const auto isolation = server::isolation_from(options.sandbox.isolation); !isolation)
     return fail(isolation.error());
   if (options.max_time.empty()) return {};
   const auto seconds = duration_from(options.max_time);
@@ -110,7 +110,7 @@ Result<std::int64_t> duration_from(const std::string& text) {
     const char unit = at < text.size() ? text[at++] : 's';
     if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
     const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
-    if (factor >= last_unit) return wrong();  // "5m1h" and "5m5m" are slips
+    if (factor >= last_unit) return wrong();  // "5m1h" and "5m5m" are typing errors
     last_unit = factor;
     seconds += amount * factor;
   }
@@ -156,4 +156,4 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   return out;
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

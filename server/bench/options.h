@@ -1,4 +1,4 @@
-// What `assay bench` was asked to do, checked before anything is started or paid for. Values.
+// The options of `assay bench`, and the checks that need neither a server nor a model. Values.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "operators/catalog.h"
 #include "server/app/sandbox_options.h"
 
-namespace assay::server {
+namespace assay::bench {
 
 struct BenchOptions {
   std::vector<std::string> agents = {"one_shot"};  // each NAME or NAME?option=value&...
@@ -24,11 +24,11 @@ struct BenchOptions {
   bool resume = false;
   std::string device = "cpu";  // of the server that is started; not with --server
   std::string store;
-  SandboxOptions sandbox;
+  server::SandboxOptions sandbox;
   std::string server;  // URL of a running server; empty: start one
   std::optional<double> max_cost_usd;
   std::string max_time;  // duration_from() reads it; empty: no limit
-  std::string replay;    // folder of a bench whose transcripts stand in for its models; empty: none
+  std::string replay;    // folder of a bench whose transcripts replace the models; empty: none
   std::string out;       // directory; empty: see bench_directory() and replay_directory()
 };
 
@@ -36,29 +36,29 @@ inline constexpr std::int64_t kMostBenchJobs = 256;
 inline constexpr std::int64_t kMostBenchSamples = 1'000;
 inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 
-/// The suite as `start_run` takes it: "all", a split, or a list. Errors: not_found for unknown
-/// names (naming the valid ones), invalid_argument for contradictions. `answerable`: the only
-/// operators that the model can answer, which are the default then; empty: it can answer any.
-/// `catalog` is null with
-/// --server: that server knows its operators.
+/// The suite as `start_run` takes it: "all", a split, or a list. `answerable` lists the only
+/// operators that the model can answer, which are then the default; it is empty if the model can
+/// answer any. `catalog` is null with --server, because that server knows its operators. Errors:
+/// not_found for unknown names (the message lists the valid ones), invalid_argument for
+/// contradictions.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
                              const std::vector<std::string>& answerable = {});
 
-/// Everything that can be said of the options alone. not_found for a name that is no device or
-/// track, invalid_argument for the rest.
+/// Checks everything that needs only the options. not_found for an unknown device or track,
+/// invalid_argument for the rest.
 Status check_options(const BenchOptions& options);
 
-/// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument, naming the forms, for anything
-/// else, for nothing and for more than kMostBenchSeconds.
+/// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument for any other text, for 0 and
+/// for more than kMostBenchSeconds.
 Result<std::int64_t> duration_from(const std::string& text);
 
-/// Journal and transcripts of one agent with one model: --out, or bench-out/AGENT_PROVIDER_NAME.
-/// Where there are several pairs, each has a folder of that name in --out.
+/// The folder for journal and transcripts of one agent with one model: --out, or
+/// bench-out/AGENT_PROVIDER_NAME. Several pairs have a folder of that name each in --out.
 std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent,
                                       const std::string& model);
 
-/// Of a replay: --out, or the recorded folder's name with ".replay" behind it. invalid_argument
-/// when it lies in the recorded folder or holds it.
+/// The folder of a replay: --out, or the recorded folder's name plus ".replay". invalid_argument if
+/// it lies in the recorded folder or contains it.
 Result<std::filesystem::path> replay_directory(const BenchOptions& options);
 
-}  // namespace assay::server
+}  // namespace assay::bench

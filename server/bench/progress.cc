@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <utility>
 
-#include "server/report/text/text_table.h"
+#include "server/report/model/text.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 constexpr std::size_t kBarWidth = 24;
@@ -59,7 +59,7 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   double dollars_in_all = 0;
   for (const ProgressGroup& group : groups) {
     const ProgressGroup& timed =
-        group.timed > 0 ? group : all;  // what never ended is taken to be like the others
+        group.timed > 0 ? group : all;  // a pair without an end is assumed to be like the others
     if (timed.timed > 0)
       seconds += timed.wall_s / static_cast<double>(timed.timed) *
                  static_cast<double>(group.total - group.done);
@@ -92,12 +92,12 @@ std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t
 BenchProgress::BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
                              std::int64_t jobs)
     : stream_(stream), terminal_(terminal), jobs_(jobs), groups_(std::move(groups)) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   draw_bar();
 }
 
 BenchProgress::~BenchProgress() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   clear_bar();
 }
 
@@ -109,7 +109,7 @@ void BenchProgress::draw_bar() {
   if (!terminal_) return;
   std::string text = progress_text(groups_, jobs_);
   for (const auto& [task, what] : running_) text += " | " + task + ": " + what;
-  std::fputs(printable_line(text, columns_of(stream_) - 2).c_str(), stream_);
+  std::fputs(report::printable_line(text, columns_of(stream_) - 2).c_str(), stream_);
   std::fflush(stream_);
 }
 
@@ -121,20 +121,21 @@ void BenchProgress::print(const std::string& line) {
 }
 
 void BenchProgress::step(const std::string& task, const std::string& what) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_[task] = what;
   clear_bar();
   draw_bar();
 }
 
-void BenchProgress::finished(std::size_t group, const std::string& task, Label label,
+void BenchProgress::finished(std::size_t group, const std::string& task, report::Label label,
                              const std::string& explanation, std::optional<double> cost_usd,
                              double wall_s) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.erase(task);
-  name_column_ = std::max(name_column_, width_of(task));
+  name_column_ = std::max(name_column_, report::width_of(task));
   ProgressGroup& its = groups_[group];
   ++its.done;
+  using report::Label;
   its.good += label == Label::pass || label == Label::slow ? 1 : 0;
   its.priced = its.priced && cost_usd.has_value();
   its.cost_usd += cost_usd.value_or(0);
@@ -142,21 +143,20 @@ void BenchProgress::finished(std::size_t group, const std::string& task, Label l
   its.wall_s += wall_s;
   const ProgressGroup all = sum_of(groups_);
   const std::string count = "[" + std::to_string(all.done) + "/" + std::to_string(all.total) + "] ";
-  std::string line = count + padded(task, name_column_) + " " +
-                     padded(std::string(to_string(label)), kLabelColumn) + " " +
-                     printable_line(explanation, kExplanationCharacters);
-  if (!terminal_ && all.done < all.total)
-    line += "  (" + estimate_text(groups_, jobs_) +
-            ")";  // without a bar the estimate goes with the line
+  std::string line = count + report::padded(task, name_column_) + " " +
+                     report::padded(std::string(to_string(label)), kLabelColumn) + " " +
+                     report::printable_line(explanation, kExplanationCharacters);
+  // Without a bar the estimate goes with the line.
+  if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";
   print(line);
 }
 
 void BenchProgress::unfinished(const std::string& task, const std::string& why) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   running_.erase(task);
-  name_column_ = std::max(name_column_, width_of(task));
-  print("        " + padded(task, name_column_) + " " + padded("not finished", kLabelColumn) + " " +
-        printable_line(why, 400));
+  name_column_ = std::max(name_column_, report::width_of(task));
+  print("        " + report::padded(task, name_column_) + " " +
+        report::padded("not finished", kLabelColumn) + " " + report::printable_line(why, 400));
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

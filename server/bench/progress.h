@@ -1,72 +1,78 @@
-// What a bench shows while it works, on stderr: a line for each attempt that is over, and on a
-// terminal a bar below them with what is done, what it cost, and an estimate of the time and money
-// that remain. Thread-safe.
+// Shows the progress of a bench on stderr: a line for each finished attempt, and on a terminal a
+// bar below with the finished attempts, their cost, and an estimate of the remaining time and
+// money. Thread-safe.
 //
-// Estimates are made pair by pair (agents and models differ by orders of magnitude) from every
-// attempt that is over, also from those that an earlier part of the bench finished: a resumed bench
-// knows from its start how long it will take.
+// Each pair has an estimate of its own, because agents and models differ by orders of magnitude.
+// The estimate uses all finished attempts, also those of earlier parts of the bench: a resumed
+// bench has an estimate from its start.
+//
+//   BenchProgress progress(stderr, terminal, groups, jobs);
+//   progress.step("vector_add", "submit");
+//   progress.finished(0, "vector_add", report::Label::pass, "all cases", 0.012, 5.2);
 #pragma once
 
 #include <cstdint>
 #include <cstdio>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/mutex.h"
 #include "server/report/model/label.h"
 
-namespace assay::server {
+namespace assay::bench {
 
 /// The attempts of one agent with one model.
 struct ProgressGroup {
-  std::size_t total = 0, done = 0, good = 0;  // good: passed
-  bool priced = false;                        // what it costs is known
-  double cost_usd = 0;                        // of those that are done
-  std::size_t timed =
-      0;  // of those that are done, how many have a time, and the sum of these times
-  double wall_s = 0;
+  std::size_t total = 0, done = 0, good = 0;  // attempts; good: passed
+  bool priced = false;                        // the cost is known
+  double cost_usd = 0;                        // sum over the finished attempts
+  std::size_t timed = 0;                      // finished attempts that have a time
+  double wall_s = 0;                          // sum of these times
 };
 
 class BenchProgress {
  public:
-  /// `jobs`: attempts at once.
+  /// `jobs` is the number of attempts at once.
   BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
                 std::int64_t jobs);
   ~BenchProgress();
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
 
-  /// `task` is what a line is about: an operator, with its sample, agent and model when there are
-  /// several.
+  /// Shows the step that a task has reached. `task` names the attempt: its operator, with sample,
+  /// agent and model if there are several.
   void step(const std::string& task, const std::string& what);
-  /// `cost_usd` absent: not known, and from then on no cost of its group is estimated.
-  void finished(std::size_t group, const std::string& task, Label label,
+  /// Counts an attempt and prints its line. Without `cost_usd` the cost is not known, and the group
+  /// has no estimate of its cost from then on.
+  void finished(std::size_t group, const std::string& task, report::Label label,
                 const std::string& explanation, std::optional<double> cost_usd, double wall_s);
+  /// Prints a line for an attempt that ended without a result.
   void unfinished(const std::string& task, const std::string& why);
 
  private:
-  void clear_bar();
-  void draw_bar();
-  void print(const std::string& line);
+  void clear_bar() ASSAY_REQUIRES(mutex_);
+  void draw_bar() ASSAY_REQUIRES(mutex_);
+  void print(const std::string& line) ASSAY_REQUIRES(mutex_);
 
   std::FILE* const stream_;
   const bool terminal_;
   const std::int64_t jobs_;
-  std::mutex mutex_;
-  std::vector<ProgressGroup> groups_;
-  std::map<std::string, std::string> running_;  // task -> step
-  std::size_t name_column_ = 22;  // grows with the names: several agents and models make them long
+  Mutex mutex_;
+  std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
+  std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);  // task -> step
+  /// Grows with the names: several agents and models make them long.
+  std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;
 };
 
 /// "41 s", "3 min 20 s", "2 h 5 min"
 std::string duration_text(double seconds);
 
-/// "41 s left, $0.12 of about $0.30"; empty while nothing is known.
+/// "41 s left, $0.12 of about $0.30"; empty until an attempt is finished.
 std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);
 
 /// "[#####-----] 7/16, 4 pass, 41 s left, $0.12 of about $0.30"
 std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);
 
-}  // namespace assay::server
+}  // namespace assay::bench

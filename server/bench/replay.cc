@@ -4,9 +4,9 @@
 #include <optional>
 #include <system_error>
 
-#include "server/report/model/label.h"
+#include "server/report/model/text.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -19,7 +19,7 @@ std::string end_text(const JournalledEnd& end) {
              : end.outcome + " (" + end.error_kind + ")";
 }
 
-/// Empty: the same end by the same steps.
+/// Describes how an attempt differs from the recorded one; empty if it does not.
 std::string deviation_of(const JournalledEnd* there, const JournalledEnd& here) {
   if (there == nullptr)
     return "not finished there, " +
@@ -89,7 +89,7 @@ ReplayOutcome compare_replay(const JournalContent& recorded, const JournalConten
                                 : outcome.other);
     if (!deviation.empty())
       outcome.text += which.second + " #" + std::to_string(which.first) + ": " +
-                      printable_line(deviation, kLineCharacters) + "\n";
+                      report::printable_line(deviation, kLineCharacters) + "\n";
   }
   outcome.text += std::to_string(outcome.same) + " of " + std::to_string(replayed.finished.size()) +
                   " attempts went as recorded, " + std::to_string(outcome.other) + " otherwise, " +
@@ -97,4 +97,4 @@ ReplayOutcome compare_replay(const JournalContent& recorded, const JournalConten
   return outcome;
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

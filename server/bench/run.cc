@@ -4,28 +4,78 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <memory>
-#include <mutex>
+#include <system_error>
 #include <thread>
+#include <utility>
 
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "reference_agents/core/replay.h"
+#include "reference_agents/core/run.h"
+#include "reference_agents/core/transcript.h"
+#include "reference_agents/llm/metered.h"
 #include "reference_agents/llm/spending_budget.h"
-#include "server/bench/attempt.h"
+#include "reference_agents/registry/agents.h"
 #include "server/bench/progress.h"
-#include "server/bench/tasks.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
+using report::Label;
 using std::chrono::steady_clock;
 
-/// After so many attempts in a row that could not be finished, or whose prompts were refused, a
-/// pair's model or the server is taken as gone.
+std::optional<agents::Price> price_of(const BenchPair& pair) {
+  return pair.model == nullptr ? std::nullopt : pair.model->price;
+}
+
+/// Fails unless the server still knows the run: nothing may be paid for a run that is gone.
+Status check_run(mcp::Client& client, const std::string& run) {
+  const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
+  if (!answer) return fail(answer.error());
+  if (answer->is_error)
+    return fail(ErrorCode::not_found, "the server does not know run " + run + " of this bench (" +
+                                          answer->text + "); start a bench in another --out");
+  return {};
+}
+
+std::string task_name(const BenchPlan& plan, const BenchPair& pair, std::int64_t sample,
+                      const std::string& operator_name) {
+  std::string name = operator_name;
+  if (plan.samples > 1) name += " #" + std::to_string(sample);
+  if (plan.pairs.size() > 1) name += ", " + pair.agent_name + ", " + pair.model_label;
+  return name;
+}
+
+/// Makes an attempt with recorded replies instead of a model.
+Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const BenchTask& task,
+                              agents::Transcript& transcript,
+                              const agents::AttemptRequest& request) {
+  Result<agents::RecordedReplies> replies =
+      agents::RecordedReplies::load(transcript_path(pair.recorded, task.sample, task.operator_name),
+                                    task.transcript, pair.model_label);
+  if (!replies) return fail(replies.error());
+  agents::MeteredClient metered(*replies, std::nullopt, agents::Spending{});
+  const Result<agents::Attempt> ended =
+      agents::attempt_operator(pair.agent, client, metered, transcript, request);
+  if (!ended && !replies->refused()) return fail(ended.error());
+  const Result<std::string> deviation = replies->deviation();
+  if (!deviation) return fail(deviation.error());
+  if (ended) return BenchAttempt{*ended, *deviation};
+  agents::Attempt end;
+  end.outcome = kNoReply;
+  end.explanation = "replay: " + *deviation;
+  return BenchAttempt{end, *deviation};
+}
+
+/// A pair stops after this many attempts in a row that did not finish, or whose prompts were
+/// refused: its model or the server is presumably gone.
 constexpr int kMostFailuresInARow = 3;
 
-/// Errors that the pair's next attempt would meet as well.
+/// True for an error that the pair's next attempt would meet as well.
 bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument ||
          error.code == ErrorCode::io;
@@ -33,10 +83,10 @@ bool is_hopeless(const Error& error) {
 
 class Workers {
  public:
-  Workers(mcp::Client& client, agents::SpendingBudget& purse, BenchProgress& progress,
+  Workers(mcp::Client& client, agents::SpendingBudget& budget, BenchProgress& progress,
           const BenchPlan& plan, const std::vector<BenchTask>& tasks, std::vector<PairEnd>& ends)
       : client_(client),
-        purse_(purse),
+        budget_(budget),
         progress_(progress),
         plan_(plan),
         tasks_(tasks),
@@ -53,14 +103,14 @@ class Workers {
   }
 
  private:
-  void work() {
+  void work() ASSAY_EXCLUDES(mutex_) {
     for (std::size_t index = next_++; index < tasks_.size(); index = next_++) {
       if (may_start(tasks_[index].pair)) attempt(tasks_[index]);
     }
   }
 
   bool may_start(std::size_t pair) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (plan_.max_time && steady_clock::now() - start_ >= *plan_.max_time)
       stop_all("the time limit of " + duration_text(static_cast<double>(plan_.max_time->count())));
     return ends_[pair].stopped_by.empty();
@@ -70,7 +120,7 @@ class Workers {
     const BenchPair& pair = plan_.pairs[task.pair];
     const auto begin = steady_clock::now();
     const Result<BenchAttempt> made =
-        make_attempt(client_, purse_, plan_, task,
+        make_attempt(client_, budget_, plan_, task,
                      [&](const std::string& step) { progress_.step(task.name, step); });
     if (!made) return gave_up(task, made.error());
     const agents::Attempt& end = made->end;
@@ -81,51 +131,179 @@ class Workers {
       return gave_up(task, written.error());
     progress_.finished(task.pair, task.name, label_of(end), explanation_of(*made),
                        end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     --ends_[task.pair].unfinished;
-    // An endpoint that refuses one prompt after another may mean none of them: it is not given the
-    // whole suite to refuse.
+    // An endpoint that refuses one prompt after another probably refuses all of them: the pair
+    // stops rather than trying the whole suite.
     if (end.error_kind == agents::kPromptRefused)
       return failed_in_a_row(task.pair, end.explanation);
     failures_in_a_row_[task.pair] = 0;
   }
 
-  /// Under the lock.
-  void failed_in_a_row(std::size_t pair, const std::string& why) {
+  void failed_in_a_row(std::size_t pair, const std::string& why) ASSAY_REQUIRES(mutex_) {
     if (++failures_in_a_row_[pair] >= kMostFailuresInARow && ends_[pair].stopped_by.empty())
       ends_[pair].stopped_by = why;
   }
 
   void gave_up(const BenchTask& task, const Error& error) {
     progress_.unfinished(task.name, error.message);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     PairEnd& end = ends_[task.pair];
-    if (purse_.limit_reached() || error.code == ErrorCode::io)
-      return stop_all(error.message);  // a full disk is everyone's
+    if (budget_.limit_reached() || error.code == ErrorCode::io)
+      return stop_all(error.message);  // a full disk stops every pair
     if (!is_hopeless(error)) return failed_in_a_row(task.pair, error.message);
     if (end.stopped_by.empty()) end.stopped_by = error.message;
   }
 
-  /// Under the lock.
-  void stop_all(const std::string& why) {
+  void stop_all(const std::string& why) ASSAY_REQUIRES(mutex_) {
     for (PairEnd& end : ends_) {
       if (end.stopped_by.empty()) end.stopped_by = why;
     }
   }
 
   mcp::Client& client_;
-  agents::SpendingBudget& purse_;
+  agents::SpendingBudget& budget_;
   BenchProgress& progress_;
   const BenchPlan& plan_;
   const std::vector<BenchTask>& tasks_;
   const steady_clock::time_point start_ = steady_clock::now();
   std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;
-  std::vector<PairEnd>& ends_;
-  std::vector<int> failures_in_a_row_;  // by pair
+  Mutex mutex_;
+  std::vector<PairEnd>& ends_ ASSAY_GUARDED_BY(mutex_);
+  std::vector<int> failures_in_a_row_ ASSAY_GUARDED_BY(mutex_);  // by pair
 };
 
+std::vector<sandbox::Hint> hints_of(const agents::Attempt& attempt) {
+  std::vector<sandbox::Hint> hints;
+  for (const agents::AttemptHint& hint : attempt.hints)
+    hints.push_back(
+        {sandbox::hint_kind_from(hint.kind).value_or(sandbox::HintKind::other), "", hint.text});
+  return hints;
+}
+
 }  // namespace
+
+std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample,
+                                      const std::string& operator_name) {
+  return directory / "transcripts" / (operator_name + "." + std::to_string(sample) + ".jsonl");
+}
+
+Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
+                                          std::vector<PairEnd>& ends) {
+  std::vector<BenchTask> tasks;
+  for (std::int64_t sample = 1; sample <= plan.samples; ++sample) {
+    std::vector<const agents::RunHandle*> runs;
+    for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
+      const BenchPair& pair = plan.pairs[i];
+      if (pair.journal->run_of(sample) == nullptr) {
+        const Result<agents::RunHandle> opened = agents::start_run(
+            client, {pair.agent_name, pair.model_label, pair.track(), plan.suite});
+        if (!opened) return fail(opened.error());
+        if (Status written = pair.journal->add_run(sample, *opened); !written)
+          return fail(written.error());
+      }
+      runs.push_back(pair.journal->run_of(sample));
+      if (Status there = check_run(client, runs.back()->run); !there) return fail(there.error());
+      ends[i].runs.push_back(runs.back()->run);
+      ends[i].attempts += runs.back()->operators.size();
+    }
+    const auto longest = std::max_element(
+        runs.begin(), runs.end(),
+        [](const auto* a, const auto* b) { return a->operators.size() < b->operators.size(); });
+    for (std::size_t at = 0; at < (*longest)->operators.size(); ++at) {
+      for (std::size_t i = 0; i < plan.pairs.size(); ++i) {
+        if (at >= runs[i]->operators.size()) continue;
+        const BenchPair& pair = plan.pairs[i];
+        const std::string& name = runs[i]->operators[at];
+        if (pair.journal->is_finished(sample, name)) continue;
+        tasks.push_back({i, sample, runs[i]->run, name, task_name(plan, pair, sample, name),
+                         transcript_path(pair.directory, sample, name)});
+      }
+    }
+  }
+  return tasks;
+}
+
+Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks) {
+  double spent = 0;
+  for (const BenchPair& pair : plan.pairs) spent += pair.journal->spent_before_usd();
+  const SystemClock clock;
+  for (const BenchTask& task : tasks) {
+    const std::optional<agents::Price> price = price_of(plan.pairs[task.pair]);
+    std::error_code error;
+    if (!price || !std::filesystem::exists(task.transcript, error)) continue;
+    const Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
+    if (!transcript) return fail(transcript.error());
+    for (const agents::CompletionReply& reply : transcript->earlier_replies())
+      spent += reply.charged_usd.value_or(price->cost_usd(reply.input_tokens, reply.output_tokens));
+  }
+  return spent;
+}
+
+std::vector<ProgressGroup> progress_groups(const BenchPlan& plan,
+                                           const std::vector<PairEnd>& ends) {
+  std::vector<ProgressGroup> groups;
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    ProgressGroup group;
+    group.total = ends[i].attempts;
+    group.priced = price_of(plan.pairs[i]).has_value();
+    for (const auto& [which, end] : plan.pairs[i].journal->finished_before()) {
+      ++group.done;
+      group.good += end.outcome == "pass" ? 1 : 0;
+      group.priced = group.priced && end.cost_usd.has_value();
+      group.cost_usd += end.cost_usd.value_or(0);
+      group.timed += end.wall_ms > 0 ? 1 : 0;
+      group.wall_s += end.wall_ms / 1e3;
+    }
+    groups.push_back(group);
+  }
+  return groups;
+}
+
+Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
+                                  const BenchPlan& plan, const BenchTask& task,
+                                  const std::function<void(const std::string& step)>& step) {
+  const BenchPair& pair = plan.pairs[task.pair];
+  const SystemClock clock;
+  Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
+  if (!transcript) return fail(transcript.error());
+  agents::AttemptRequest request;
+  request.run = task.run;
+  request.operator_name = task.operator_name;
+  request.sample = task.sample;
+  request.data_dir = plan.agents_dir;
+  request.step = step;
+  if (pair.model == nullptr) return replayed(client, pair, task, *transcript, request);
+  agents::MeteredClient metered(*pair.model->client, pair.model->price, budget);
+  Result<agents::Attempt> ended =
+      agents::attempt_operator(pair.agent, client, metered, *transcript, request);
+  if (!ended) return fail(ended.error());
+  return BenchAttempt{std::move(*ended), ""};
+}
+
+report::Label label_of(const agents::Attempt& attempt) {
+  const bool not_submitted = attempt.outcome == "no_code" || attempt.outcome == "refused" ||
+                             attempt.outcome == kNoReply ||
+                             attempt.error_kind == agents::kPromptRefused;
+  if (not_submitted) return Label::missing;
+  return report::label_of(
+      sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
+      sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
+      sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done),
+      hints_of(attempt));
+}
+
+std::string explanation_of(const BenchAttempt& made) {
+  const agents::Attempt& attempt = made.end;
+  const std::string prefix = attempt.outcome + ": ";
+  std::string text = attempt.explanation.starts_with(prefix)
+                         ? attempt.explanation.substr(prefix.size())
+                         : attempt.explanation;
+  if (label_of(attempt) == Label::slow) text = report::slow_hint(hints_of(attempt));
+  return made.replay.empty() || attempt.outcome == kNoReply
+             ? text
+             : "replay: " + made.replay + "; " + text;
+}
 
 Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan) {
   std::vector<PairEnd> ends(plan.pairs.size());
@@ -133,11 +311,11 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
   if (!tasks) return fail(tasks.error());
   const Result<double> spent = spent_before(plan, *tasks);
   if (!spent) return fail(spent.error());
-  agents::SpendingBudget purse({plan.max_cost_usd, *spent});
+  agents::SpendingBudget budget({plan.max_cost_usd, *spent});
   BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends),
                          plan.jobs);
-  Workers(client, purse, progress, plan, *tasks, ends).run();
+  Workers(client, budget, progress, plan, *tasks, ends).run();
   return ends;
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

@@ -1,17 +1,73 @@
-// The work of a bench: `jobs` threads take one attempt after another, and each end is journalled.
+// Runs a bench: lists the attempts that are left, and `jobs` threads make one after another. The
+// end of each attempt is journalled.
 //
 //   Result<std::vector<PairEnd>> ends = run_bench(client, plan);
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "reference_agents/core/attempt.h"
+#include "reference_agents/llm/spending_budget.h"
 #include "server/bench/plan.h"
+#include "server/bench/progress.h"
 #include "server/mcp/client/client.h"
+#include "server/report/model/label.h"
 
-namespace assay::server {
+namespace assay::bench {
 
-/// As many as there are pairs, in their order. An Error means that nothing could be started.
+/// Runs the plan to its end. Returns one entry per pair, in the order of the plan; an Error if
+/// nothing could be started.
 Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan);
 
-}  // namespace assay::server
+/// One attempt that is left to do.
+struct BenchTask {
+  std::size_t pair = 0;
+  std::int64_t sample = 1;
+  std::string run;
+  std::string operator_name;
+  std::string name;  // for people
+  std::filesystem::path transcript;
+};
+
+/// DIRECTORY/transcripts/OPERATOR.SAMPLE.jsonl
+std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample,
+                                      const std::string& operator_name);
+
+/// Opens and journals the runs that are missing, fills `runs` and `attempts` of `ends`, and returns
+/// the attempts that are left: sample by sample, operator by operator, and within that pair by
+/// pair, so that a bench that stops early has tried each pair equally often. An Error if the server
+/// refuses or no longer knows a run.
+Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& plan,
+                                          std::vector<PairEnd>& ends);
+
+/// US dollars that earlier parts of the bench charged to the spending limit: finished attempts, and
+/// replies of attempts that were cut short. A reply without token counts counts as it was charged
+/// then.
+Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
+
+/// The progress of each pair, with the attempts that earlier parts of the bench finished.
+std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vector<PairEnd>& ends);
+
+struct BenchAttempt {
+  agents::Attempt end;
+  std::string replay;  // how a replayed attempt differs from the recorded one; empty: it does not
+};
+
+/// Makes one attempt, with the pair's model or with recorded replies, and continues from what its
+/// transcript already holds. An Error means that the attempt did not finish. Several may run at
+/// once.
+Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
+                                  const BenchPlan& plan, const BenchTask& task,
+                                  const std::function<void(const std::string& step)>& step);
+
+/// The label that a report will give to the attempt.
+report::Label label_of(const agents::Attempt& attempt);
+/// The text beside the label on the attempt's line of progress.
+std::string explanation_of(const BenchAttempt& made);
+
+}  // namespace assay::bench

@@ -7,15 +7,15 @@
 
 #include "reference_agents/registry/provider.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 namespace fs = std::filesystem;
 
 constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 
-/// A server of our own: this very executable. It ends when its standard input does, and has no use
-/// for the models' keys.
+/// Starts this executable as a server. It ends when its standard input does. It does not need the
+/// keys of the models, so they are removed from the environment first.
 Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
                                                   const fs::path& store) {
   std::error_code error;
@@ -23,12 +23,12 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
   if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
   std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
                                       options.device, "--store", store.string()};
-  const std::vector<std::string> sandbox = arguments_of(options.sandbox);
+  const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
   command.insert(command.end(), sandbox.begin(), sandbox.end());
   agents::forget_keys();
   auto client = mcp::Client::connect_stdio(command);
   if (client) return client;
-  // The server itself has said why on stderr, which is ours as well.
+  // The server has written the reason to stderr, which it shares with the bench.
   return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " +
                                           store.string() +
                                           " did not start: " + client.error().message);
@@ -48,4 +48,4 @@ Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
   return client;
 }
 
-}  // namespace assay::server
+}  // namespace assay::bench

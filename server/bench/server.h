@@ -1,4 +1,4 @@
-// The server that a bench works against: one of its own, which ends with it, or a running one.
+// Connects a bench to its server: it starts one that ends with the bench, or uses a running one.
 //
 //   auto client = connect_bench(options, store);
 #pragma once
@@ -10,11 +10,12 @@
 #include "server/bench/options.h"
 #include "server/mcp/client/client.h"
 
-namespace assay::server {
+namespace assay::bench {
 
-/// `store`: of a server of our own. The models' keys are forgotten before that is started: whoever
-/// needs one has it by then. unavailable when it does not start, or no server answers.
+/// Starts a server with `store`, or connects to --server. Before it starts one it removes the keys
+/// of the models from the environment: the clients of the models have read them by then.
+/// unavailable if the server does not start or does not answer.
 Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
                                                    const std::filesystem::path& store);
 
-}  // namespace assay::server
+}  // namespace assay::bench

@@ -12,11 +12,8 @@
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
-#include "server/bench/begin.h"
-#include "server/bench/end.h"
 #include "server/bench/options.h"
-#include "server/bench/pairs.h"
-#include "server/bench/report.h"
+#include "server/bench/plan.h"
 #include "server/bench/run.h"
 #include "server/bench/server.h"
 #include "server/bench/status.h"
@@ -28,44 +25,49 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using bench::BenchOptions;
+using bench::BenchPlan;
+
 constexpr const char* kCommand = "bench";
 
-Result<BenchSetup> make_setup(const BenchOptions& options, const Workspace& workspace,
-                              const fs::path& agents_dir) {
-  if (!options.replay.empty()) return recorded_pairs(options);
-  return chosen_pairs(options, options.server.empty() ? &workspace.catalog : nullptr, agents_dir);
+Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& workspace,
+                            const fs::path& agents_dir) {
+  if (!options.replay.empty()) return bench::recorded_pairs(options, agents_dir);
+  return bench::chosen_pairs(options, options.server.empty() ? &workspace.catalog : nullptr,
+                             agents_dir);
 }
 
 int run_command(const BenchOptions& options) {
-  if (Status ok = check_options(options); !ok)
-    return print_error(kCommand, status_of_option_error(ok.error()), ok.error().message);
+  if (Status ok = bench::check_options(options); !ok)
+    return print_error(kCommand, bench::status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
   const std::optional<Workspace> workspace = open_workspace(kCommand, status);
   if (!workspace) return status;
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
-  Result<BenchSetup> setup = make_setup(options, *workspace, agents_dir);
-  if (!setup)
-    return print_error(kCommand, status_of_setup_error(options, setup.error()),
-                       setup.error().message);
-  if (Status priced = find_prices(*setup, options, agents_dir); !priced)
-    return print_error(kCommand, status_of_price_error(priced.error()), priced.error().message);
+  Result<BenchPlan> plan = make_plan(options, *workspace, agents_dir);
+  if (!plan)
+    return print_error(kCommand, bench::status_of_setup_error(options, plan.error()),
+                       plan.error().message);
+  if (Status priced = bench::find_prices(*plan, options); !priced)
+    return print_error(kCommand, bench::status_of_price_error(priced.error()),
+                       priced.error().message);
 
   const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store()
                                                             : fs::path(options.store));
-  const Result<BenchJournals> journals = open_journals(options, *setup, store);
-  if (!journals)
-    return print_error(kCommand, status_of_journal_error(journals.error()),
-                       journals.error().message);
-  auto client = connect_bench(options, store);
+  if (Status opened = bench::open_journals(*plan, options, store); !opened)
+    return print_error(kCommand, bench::status_of_journal_error(opened.error()),
+                       opened.error().message);
+  auto client = bench::connect_bench(options, store);
   if (!client)
-    return print_error(kCommand, status_of_start_error(client.error()), client.error().message);
-  const BenchPlan plan = make_plan(options, *setup, *journals, agents_dir);
-  const Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
+    return print_error(kCommand, bench::status_of_start_error(client.error()),
+                       client.error().message);
+  bench::announce_pairs(*plan);
+  const Result<std::vector<bench::PairEnd>> ends = bench::run_bench(**client, *plan);
   if (!ends)
-    return print_error(kCommand, status_of_start_error(ends.error()), ends.error().message);
+    return print_error(kCommand, bench::status_of_start_error(ends.error()), ends.error().message);
   const Result<std::string> reports = options.server.empty()
-                                          ? reports_text(store, workspace->catalog, *ends)
-                                          : reports_text(**client, plan, *ends);
+                                          ? bench::reports_text(store, workspace->catalog, *ends)
+                                          : bench::reports_text(**client, *plan, *ends);
   if (!reports) {
     status = print_error(
         kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
@@ -73,9 +75,9 @@ int run_command(const BenchOptions& options) {
   } else {
     std::fputs(reports->c_str(), stdout);
     std::fflush(stdout);
-    if (!options.replay.empty()) status = tell_replay(plan);
+    if (!options.replay.empty()) status = bench::tell_replay(*plan);
   }
-  return tell_unfinished(plan, *ends, status);
+  return bench::tell_unfinished(*plan, *ends, status);
 }
 
 std::string agent_names() {

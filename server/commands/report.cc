@@ -1,5 +1,5 @@
-// `assay report`: what a run scored, or several that are samples of one agent and model, or of
-// several to be compared, from the store.
+// `assay report`: shows what a run scored, from the store. Several runs are samples of one agent
+// and model, or are compared.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -10,14 +10,19 @@
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
+#include "server/report/html/pages.h"
 #include "server/report/model/compare.h"
-#include "server/report/model/formats.h"
-#include "server/report/text/compare_table.h"
+#include "server/report/text/forms.h"
 
 namespace assay::server {
 namespace {
 
+using report::Comparison;
+using report::Report;
+
 constexpr const char* kCommand = "report";
+
+enum class ReportFormat { table, json, csv, html };
 
 struct ReportOptions {
   std::string format = "table";
@@ -33,6 +38,36 @@ Status compare_with_oracles(Report& report, const std::filesystem::path& store,
   return add_similarity(report, *sources, workspace.catalog, workspace.paths);
 }
 
+std::optional<ReportFormat> report_format_from(const std::string& text) {
+  if (text == "table") return ReportFormat::table;
+  if (text == "json") return ReportFormat::json;
+  if (text == "csv") return ReportFormat::csv;
+  if (text == "html") return ReportFormat::html;
+  return std::nullopt;
+}
+
+std::string format_report(const Report& report, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::table: break;
+    case ReportFormat::json: return report::report_as_json(report);
+    case ReportFormat::csv: return report::report_as_csv(report);
+    case ReportFormat::html: return report::report_as_html(report);
+  }
+  return report::report_as_table(report);
+}
+
+std::string format_comparison(const Comparison& comparison, ReportFormat format) {
+  switch (format) {
+    case ReportFormat::table: break;
+    case ReportFormat::json: return report::comparison_as_json(comparison);
+    case ReportFormat::csv: return report::comparison_as_csv(comparison);
+    case ReportFormat::html: return report::comparison_as_html(comparison);
+  }
+  std::vector<report::ComparisonRow> rows;
+  for (const Report& report : comparison.reports) rows.push_back(report::comparison_of(report));
+  return report::comparison_table(rows);
+}
+
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
     return print_error(kCommand, kUnavailable, "cannot write to standard output");
@@ -42,7 +77,7 @@ int print(const std::string& text) {
 int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat format,
                    const ReportOptions& options, const std::filesystem::path& store,
                    const Workspace& workspace) {
-  Result<Comparison> comparison = make_comparison(runs, &workspace.catalog);
+  Result<Comparison> comparison = report::make_comparison(runs, &workspace.catalog);
   if (!comparison)
     return print_error(kCommand, status_of_report_error(comparison.error()),
                        comparison.error().message);
@@ -52,15 +87,7 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
         return print_error(kCommand, kUnavailable, done.error().message);
     }
   }
-  switch (format) {
-    case ReportFormat::json: return print(comparison_as_json(*comparison));
-    case ReportFormat::csv: return print(comparison_as_csv(*comparison));
-    case ReportFormat::html: return print(comparison_as_html(*comparison));
-    case ReportFormat::table: break;
-  }
-  std::vector<ComparisonRow> rows;
-  for (const Report& report : comparison->reports) rows.push_back(comparison_of(report));
-  return print(comparison_table(rows));
+  return print(format_comparison(*comparison, format));
 }
 
 int run_report(const ReportOptions& options) {
@@ -77,9 +104,9 @@ int run_report(const ReportOptions& options) {
       read_runs(store, workspace->catalog, options.runs);
   if (!runs)
     return print_error(kCommand, status_of_report_error(runs.error()), runs.error().message);
-  if (!is_one_configuration(*runs))
+  if (!report::is_one_configuration(*runs))
     return run_comparison(*runs, *format, options, store, *workspace);
-  Result<Report> report = make_report(*runs, &workspace->catalog);
+  Result<Report> report = report::make_report(*runs, &workspace->catalog);
   if (!report)
     return print_error(kCommand, status_of_report_error(report.error()), report.error().message);
   if (options.codebleu) {
@@ -98,8 +125,8 @@ void add_report(CLI::App& app, int& status) {
       ->capture_default_str();
   command
       ->add_option("--run", options->runs,
-                   "a run's handle (default: the newest run); repeat it for the samples of one "
-                   "agent and model, or for several of them to compare")
+                   "the handle of a run (default: the newest run); repeat it for more samples of "
+                   "one agent and model, or to compare several")
       ->allow_extra_args(false);
   command->add_flag("--codebleu", options->codebleu,
                     "compare each submission's text with the oracle's");

@@ -5,12 +5,13 @@
 #include <map>
 #include <set>
 
-#include "server/report/html/figures.h"
 #include "server/report/html/page.h"
+#include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
 #include "server/report/model/format.h"
+#include "server/report/model/text.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 constexpr const char* kNothing = "–";
@@ -298,4 +299,4 @@ std::string comparison_as_html(const Comparison& comparison) {
       "Assay: " + std::to_string(comparison.reports.size()) + " agents or models compared", body);
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

@@ -1,13 +1,13 @@
 #include <algorithm>
 
-#include "server/report/html/figures.h"
 #include "server/report/html/page.h"
+#include "server/report/html/pages.h"
+#include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
 #include "server/report/html/tables.h"
 #include "server/report/model/format.h"
-#include "server/report/model/formats.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 /// Of a group's difficulties, splits or families, where there are several.
@@ -112,4 +112,4 @@ std::string report_as_html(const Report& report) {
   return html_page("Assay: " + configuration_of(report), body);
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

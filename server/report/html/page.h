@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-namespace assay::server {
+namespace assay::report {
 
 /// Escapes text for the content and for the attributes of HTML and XML. Control characters become
 /// spaces, because XML cannot carry them.
@@ -59,4 +59,4 @@ std::string key_figures(const std::vector<KeyFigure>& figures);
 std::string facts_table(const std::string& id, const std::string& heading,
                         const std::vector<std::pair<std::string, std::string>>& facts);
 
-}  // namespace assay::server
+}  // namespace assay::report

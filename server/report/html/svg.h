@@ -1,15 +1,21 @@
-// The pieces that the plots of a page are made of: inline SVG in units of its own, drawn kPlotWidth
-// wide whatever the screen, so that text of 13 units is readable on a phone of 360 pixels and on
-// paper. Coloured by the page's style sheet, every text escaped. Pure functions.
+// The pieces of the plots on a page, as inline SVG. A plot is kPlotWidth units wide on any screen,
+// so that text of 13 units is readable on a phone of 360 pixels and on paper. The style sheet of
+// the page has the colours. Every text is escaped. Pure functions.
 //
-//   figure("Pass@1", "all 50 %", kBarStep, bars)
+//   FieldAxis axis{0, 5};
+//   svg_figure("fast_p", "0: 100 %, 5: 50 %", kLegendTop,
+//              field_grid({{axis.place(0), "0"}, {axis.place(5), "5"}}, "p") +
+//                  svg_stroke(axis.place(0), field_y(1), axis.place(5), field_y(0.5), "curve"));
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-namespace assay::server {
+#include "metrics/bootstrap.h"
+
+namespace assay::report {
 
 inline constexpr double kPlotWidth = 360;
 inline constexpr double kTextUnits = 13;  // of every text in a plot; the style sheet says the same
@@ -38,4 +44,25 @@ std::string fitted(std::string_view text, double units);
 /// `whole`: no fractions. `low` itself where they are equal.
 std::vector<double> round_ticks(double low, double high, int most, bool whole);
 
-}  // namespace assay::server
+inline constexpr double kFieldTop = 10, kFieldLeft = 54, kFieldRight = 350, kFieldHeight = 170;
+inline constexpr double kFieldInset = 12;  // from the field's sides to the least and the greatest x
+inline constexpr double kLegendTop = kFieldTop + kFieldHeight + 62,
+                        kLegendStep = 19;  // baselines of what stands below field and axis
+
+/// Where a share is; what is beyond 0 and 1 stays at the edge.
+double field_y(double share);
+
+/// Maps x to the field's width; the middle where `low` and `high` are equal.
+struct FieldAxis {
+  double low, high;
+  double place(double x) const;
+};
+
+/// `ticks`: where they are, and their words.
+std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
+                       const std::string& x_label);
+
+/// An interval of shares, upright at `x`.
+std::string field_whisker(double x, const metrics::Interval& interval, const std::string& style);
+
+}  // namespace assay::report

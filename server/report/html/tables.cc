@@ -3,11 +3,11 @@
 #include <cstdint>
 #include <ctime>
 
-#include "server/report/html/figures.h"
 #include "server/report/html/page.h"
+#include "server/report/html/plots.h"
 #include "server/report/model/format.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 constexpr const char* kNothing = "–";
@@ -182,4 +182,4 @@ std::string origin_table(const Report& report) {
   return facts_table("origin", "Where this comes from", facts);
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

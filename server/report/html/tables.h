@@ -6,7 +6,7 @@
 
 #include "server/report/model/rows.h"
 
-namespace assay::server {
+namespace assay::report {
 
 std::string totals_table(const Report& report);
 std::string group_table(const Report& report);
@@ -21,4 +21,4 @@ std::string origin_table(const Report& report);
 /// "a, b, c"
 std::string listed(const std::vector<std::string>& names);
 
-}  // namespace assay::server
+}  // namespace assay::report

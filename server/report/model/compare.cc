@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 bool same_configuration(const tools::RunInfo& one, const tools::RunInfo& other) {
@@ -110,4 +110,32 @@ std::optional<metrics::Estimate> pass_difference(const Report& base, const Repor
   return metrics::estimate(differences);
 }
 
-}  // namespace assay::server
+ComparisonRow comparison_of(const Report& report) {
+  ComparisonRow row{report.run.request.agent,
+                    report.run.request.model,
+                    static_cast<std::size_t>(report.totals.submitted),
+                    static_cast<std::size_t>(report.totals.attempts),
+                    report.all.pass_at_1,
+                    report.all.perf_at_1,
+                    report.usage,
+                    report.scripted(),
+                    report.totals.passed};
+  return row;
+}
+
+ComparisonRow comparison_of(const std::string& agent, const std::string& model,
+                            const std::vector<metrics::OperatorSamples>& suite,
+                            const tools::Usage& usage) {
+  const metrics::Summary summary = metrics::summarise(suite);
+  return {agent,
+          model,
+          0,
+          static_cast<std::size_t>(summary.samples),
+          summary.pass_at_1,
+          summary.perf_at_1,
+          usage,
+          parse_model_label(model).answered_by != AnsweredBy::model,
+          summary.right};
+}
+
+}  // namespace assay::report

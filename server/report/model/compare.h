@@ -17,7 +17,7 @@
 #include "metrics/estimate.h"
 #include "server/report/model/rows.h"
 
-namespace assay::server {
+namespace assay::report {
 
 struct Comparison {
   std::vector<Report> reports;  // one per configuration, at least one
@@ -49,11 +49,21 @@ std::optional<double> cost_per_attempt(const Report& report);
 /// operators differ alike.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
-std::string comparison_as_json(
-    const Comparison&
-        comparison);  // report_compare_forms.cc: {"format", "comparison": [a report each]}
-std::string comparison_as_csv(const Comparison& comparison);   // report_compare_forms.cc: the lines
-                                                               // of all reports under one head
-std::string comparison_as_html(const Comparison& comparison);  // report_compare_html.cc
+/// One line of a comparison in the terminal.
+struct ComparisonRow {
+  std::string agent, model;
+  std::size_t finished = 0, attempts = 0;
+  std::optional<metrics::Estimate> pass_at_1, perf_at_1;
+  tools::Usage usage;
+  bool no_model = false;
+  std::int64_t right = 0;
+};
 
-}  // namespace assay::server
+/// Finished is what was submitted; a bench knows better and sets it.
+ComparisonRow comparison_of(const Report& report);
+/// Where there is no store to read: from what a foreign server says of each operator's samples.
+ComparisonRow comparison_of(const std::string& agent, const std::string& model,
+                            const std::vector<metrics::OperatorSamples>& suite,
+                            const tools::Usage& usage);
+
+}  // namespace assay::report

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 struct UnitFormat {
@@ -59,4 +59,4 @@ std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit
          number(format.scale * estimate->interval.high, format.bound) + ")";
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

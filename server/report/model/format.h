@@ -11,7 +11,7 @@
 #include "metrics/estimate.h"
 #include "tools/model/services.h"
 
-namespace assay::server {
+namespace assay::report {
 
 /// ratio: "0.812". share: "81.2 %", of a value from 0 to 1. error: "0.0021", two digits.
 enum class Unit { ratio, share, error };
@@ -30,4 +30,4 @@ std::string dollars(double amount);
 /// "$0.0120", "not known", "not known, at least $0.0120"; "none" where no model cost anything.
 std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
-}  // namespace assay::server
+}  // namespace assay::report

@@ -7,7 +7,7 @@
 
 #include "sandbox/job/job.h"
 
-namespace assay::server {
+namespace assay::report {
 
 enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 
@@ -20,11 +20,4 @@ Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage
 /// Returns the text of the hint that a passing submission would be slow, or "".
 std::string slow_hint(const std::vector<sandbox::Hint>& hints);
 
-/// One line of printable text, at most `limit` characters with an ellipsis: what a submission
-/// caused may hold anything.
-std::string printable_line(std::string_view text, std::size_t limit);
-
-/// Characters of UTF-8 text (code points), for columns.
-std::size_t width_of(std::string_view text);
-
-}  // namespace assay::server
+}  // namespace assay::report

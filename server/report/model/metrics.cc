@@ -9,7 +9,7 @@
 #include "sandbox/job/timed_cases.h"
 #include "server/report/model/rows.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 using sandbox::CaseRecord;
@@ -184,4 +184,4 @@ metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics)
   return sample;
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

@@ -14,7 +14,7 @@
 #include "metrics/summary.h"
 #include "server/report/model/format.h"
 
-namespace assay::server {
+namespace assay::report {
 
 struct ReportRow;
 
@@ -62,4 +62,4 @@ bool ran_to_its_end(const sandbox::Verdict& verdict);
 /// One submission for metrics::summarise(), with the values of all averaged metrics.
 metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics);
 
-}  // namespace assay::server
+}  // namespace assay::report

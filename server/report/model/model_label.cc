@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 constexpr std::string_view kReplayOf = "replay of ";
@@ -34,4 +34,4 @@ std::string replay_label(const std::string& model) {
   return std::string(kReplayOf) + parse_model_label(model).name + " " + std::string(kNoModel);
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

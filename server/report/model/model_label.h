@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace assay::server {
+namespace assay::report {
 
 enum class AnsweredBy {
   model,
@@ -29,4 +29,4 @@ const char* note_of(AnsweredBy answered_by);
 /// The label of a replay of the answers of `model`: "replay of openai:gpt-5 (no model)".
 std::string replay_label(const std::string& model);
 
-}  // namespace assay::server
+}  // namespace assay::report

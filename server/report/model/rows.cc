@@ -8,9 +8,10 @@
 #include "metrics/cost.h"
 #include "metrics/wilson.h"
 #include "sandbox/device/make_device.h"
+#include "server/report/model/text.h"
 #include "tools/model/error_taxonomy.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 using sandbox::Outcome;
@@ -232,4 +233,4 @@ Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
   return report_of(samples, catalog, metrics);
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

@@ -23,7 +23,7 @@
 #include "server/report/model/stages.h"
 #include "tools/model/services.h"
 
-namespace assay::server {
+namespace assay::report {
 
 /// How closely the text of a submission resembles the oracle (metrics/codebleu.py).
 struct Similarity {
@@ -108,4 +108,4 @@ Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
                            const operators::Catalog* catalog,
                            std::span<const Metric> metrics = all_metrics());
 
-}  // namespace assay::server
+}  // namespace assay::report

@@ -7,7 +7,7 @@
 #include "server/report/model/label.h"
 #include "tools/model/error_taxonomy.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 using sandbox::JobKind;
@@ -97,4 +97,4 @@ std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStag
   return counts;
 }
 
-}  // namespace assay::server
+}  // namespace assay::report

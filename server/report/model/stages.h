@@ -18,7 +18,7 @@
 #include "metrics/error_groups.h"
 #include "tools/model/services.h"
 
-namespace assay::server {
+namespace assay::report {
 
 /// In the order in which an attempt comes by them.
 inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
@@ -45,4 +45,4 @@ struct StageCount {
 
 std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& deaths);
 
-}  // namespace assay::server
+}  // namespace assay::report

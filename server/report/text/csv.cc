@@ -4,9 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include "server/report/model/formats.h"
+#include "server/report/text/forms.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 /// RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe: explanations
@@ -115,4 +115,13 @@ std::string report_as_csv(const Report& report) {
   return text;
 }
 
-}  // namespace assay::server
+std::string comparison_as_csv(const Comparison& comparison) {
+  std::string text;
+  for (const Report& report : comparison.reports) {
+    const std::string lines = report_as_csv(report);
+    text += text.empty() ? lines : lines.substr(lines.find('\n') + 1);
+  }
+  return text;
+}
+
+}  // namespace assay::report

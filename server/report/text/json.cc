@@ -1,9 +1,9 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "server/report/model/formats.h"
+#include "server/report/text/forms.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 using nlohmann::ordered_json;
@@ -181,4 +181,11 @@ std::string report_as_json(const Report& report) {
   return root.dump(2, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
-}  // namespace assay::server
+std::string comparison_as_json(const Comparison& comparison) {
+  ordered_json root = {{"format", kReportFormat}, {"comparison", ordered_json::array()}};
+  for (const Report& report : comparison.reports)
+    root["comparison"].push_back(ordered_json::parse(report_as_json(report)));
+  return root.dump(2) + "\n";
+}
+
+}  // namespace assay::report

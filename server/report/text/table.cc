@@ -2,15 +2,17 @@
 #include <cctype>
 #include <vector>
 
+#include "metrics/cost.h"
 #include "server/report/model/format.h"
-#include "server/report/model/formats.h"
-#include "server/report/text/text_table.h"
+#include "server/report/model/text.h"
+#include "server/report/text/forms.h"
 
-namespace assay::server {
+namespace assay::report {
 namespace {
 
 constexpr std::size_t kExplanationColumn = 90;
 constexpr std::size_t kNameColumn = 20;
+constexpr std::size_t kNameCharacters = 60;
 
 std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
 
@@ -189,4 +191,29 @@ std::string report_as_table(const Report& report) {
   return text;
 }
 
-}  // namespace assay::server
+std::string comparison_table(const std::vector<ComparisonRow>& rows) {
+  std::vector<TextRow> table = {
+      {"agent", "model", "finished", "pass@1", "perf@1", "cost", "cost per solved"}};
+  for (const ComparisonRow& row : rows) {
+    const std::optional<double> per_solved =
+        row.usage.cost_known && !row.no_model
+            ? metrics::cost_per_solved(row.usage.cost_usd, row.right)
+            : std::nullopt;
+    table.push_back(
+        {printable_line(row.agent, kNameCharacters), printable_line(row.model, kNameCharacters),
+         std::to_string(row.finished) + " of " + std::to_string(row.attempts),
+         with_interval(row.pass_at_1, Unit::share), with_interval(row.perf_at_1, Unit::ratio),
+         cost_in_words(row.usage, row.no_model), number(per_solved, "$%.4f")});
+  }
+  const bool complete = std::all_of(rows.begin(), rows.end(), [](const ComparisonRow& row) {
+    return row.finished == row.attempts;
+  });
+  return "Comparison (95 % intervals over the operators; in the order of the command, not "
+         "ranked)\n" +
+         text_table(table) +
+         (complete ? ""
+                   : "Attempts that are not finished count as failures: finish a bench with "
+                     "--resume, then compare.\n");
+}
+
+}  // namespace assay::report

@@ -3,7 +3,7 @@
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 
 TEST_CASE("escaping, for text and attributes") {
   CHECK(escaped("<a href=\"x\" title='y'>&") ==

@@ -3,7 +3,7 @@
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 
 namespace {
 

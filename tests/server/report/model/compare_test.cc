@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "server/report/html/pages.h"
 #include "server/report/model/rows.h"
+#include "server/report/text/forms.h"
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 using sandbox::Outcome;
 
 namespace {

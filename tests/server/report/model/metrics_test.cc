@@ -7,12 +7,13 @@
 #include <set>
 #include <vector>
 
-#include "server/report/model/formats.h"
+#include "server/report/html/pages.h"
 #include "server/report/model/rows.h"
+#include "server/report/text/forms.h"
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 
 namespace {
 

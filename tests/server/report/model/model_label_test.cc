@@ -2,7 +2,7 @@
 
 #include "tests/catch.h"
 
-using namespace assay::server;
+using namespace assay::report;
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "server/bench/pairs.h"
+#include "server/bench/plan.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -11,7 +11,7 @@
 #include "server/report/model/model_label.h"
 #include "tools/model/tracks.h"
 
-namespace assay::server {
+namespace assay::bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -27,7 +27,7 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
   return {};
 }
 
-/// An agent that tries several versions cannot work where the first one is the only one.
+/// Refuses an agent that tries several versions on a track that grades only the first one.
 Status check_track(const agents::AgentChoice& choice, const std::string& name) {
   const std::optional<tools::Track> track = tools::track_from(name);
   if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};
@@ -36,8 +36,8 @@ Status check_track(const agents::AgentChoice& choice, const std::string& name) {
                                                choice.entry->name + " tries several");
 }
 
-/// The operators that every model can answer; empty: all can answer any. The pairs of a comparison
-/// must have the same ones.
+/// The operators that every model can answer; empty if all models can answer any operator. All
+/// pairs of a comparison get the same operators.
 Result<std::vector<std::string>> answerable_by_all(
     const std::vector<std::unique_ptr<BenchModel>>& models) {
   std::optional<std::vector<std::string>> common;
@@ -59,9 +59,9 @@ Result<std::vector<std::string>> answerable_by_all(
   return common.value_or(std::vector<std::string>());
 }
 
-Status check_directories(const std::vector<ChosenPair>& pairs) {
+Status check_directories(const std::vector<BenchPair>& pairs) {
   std::set<fs::path> seen;
-  for (const ChosenPair& pair : pairs) {
+  for (const BenchPair& pair : pairs) {
     if (!seen.insert(pair.directory).second)
       return fail(ErrorCode::invalid_argument,
                   "two pairs of agent and model would share the folder " + pair.directory.string() +
@@ -70,10 +70,22 @@ Status check_directories(const std::vector<ChosenPair>& pairs) {
   return {};
 }
 
+/// What the options alone decide.
+BenchPlan plan_of(const BenchOptions& options, const fs::path& agents_dir) {
+  BenchPlan plan;
+  plan.agents_dir = agents_dir;
+  plan.samples = options.samples;
+  plan.jobs = options.jobs;
+  plan.max_cost_usd = options.max_cost_usd;
+  if (!options.max_time.empty())
+    plan.max_time = std::chrono::seconds(duration_from(options.max_time).value_or(0));
+  return plan;
+}
+
 }  // namespace
 
-Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
-                                const fs::path& agents_dir) {
+Result<BenchPlan> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
+                               const fs::path& agents_dir) {
   if (options.models.empty())
     return fail(ErrorCode::invalid_argument,
                 "--model is required: PROVIDER:NAME, e.g. anthropic:claude-sonnet-4-5 or sim:7");
@@ -82,8 +94,7 @@ Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Ca
                                                  " pairs of agent and model fit one bench");
   if (Status once = check_no_repeat(options.agents, "--agent"); !once) return fail(once.error());
   if (Status once = check_no_repeat(options.models, "--model"); !once) return fail(once.error());
-  BenchSetup setup;
-  setup.samples = options.samples;
+  BenchPlan plan = plan_of(options, agents_dir);
   agents::ProviderOptions provider;
   provider.data_dir = agents_dir;
   std::vector<agents::AgentChoice> choices;
@@ -96,53 +107,58 @@ Result<BenchSetup> chosen_pairs(const BenchOptions& options, const operators::Ca
   for (const std::string& name : options.models) {
     auto client = agents::make_llm_client(name, provider);
     if (!client) return fail(client.error());
-    setup.models.push_back(std::make_unique<BenchModel>(BenchModel{name, std::move(*client), {}}));
+    plan.models.push_back(std::make_unique<BenchModel>(BenchModel{name, std::move(*client), {}}));
   }
   for (std::size_t i = 0; i < choices.size(); ++i) {
-    for (const auto& model : setup.models) {
-      setup.pairs.push_back({options.agents[i],
-                             choices[i],
-                             model->name,
-                             model->client->label(),
-                             model.get(),
-                             bench_directory(options, options.agents[i], model->name),
-                             {},
-                             options.track});
+    for (const auto& model : plan.models) {
+      BenchPair pair;
+      pair.agent_name = options.agents[i];
+      pair.agent = choices[i];
+      pair.model_name = model->name;
+      pair.model_label = model->client->label();
+      pair.model = model.get();
+      pair.directory = bench_directory(options, options.agents[i], model->name);
+      pair.chosen_track = options.track;
+      plan.pairs.push_back(std::move(pair));
     }
   }
-  if (Status apart = check_directories(setup.pairs); !apart) return fail(apart.error());
-  const Result<std::vector<std::string>> answerable = answerable_by_all(setup.models);
+  if (Status apart = check_directories(plan.pairs); !apart) return fail(apart.error());
+  const Result<std::vector<std::string>> answerable = answerable_by_all(plan.models);
   if (!answerable) return fail(answerable.error());
   Result<std::string> suite = suite_of(options, catalog, *answerable);
   if (!suite) return fail(suite.error());
-  setup.suite = std::move(*suite);
-  return setup;
+  plan.suite = std::move(*suite);
+  return plan;
 }
 
-Result<BenchSetup> recorded_pairs(const BenchOptions& options) {
+Result<BenchPlan> recorded_pairs(const BenchOptions& options, const fs::path& agents_dir) {
   const Result<std::vector<RecordedBench>> recorded = find_recorded(options.replay);
   if (!recorded) return fail(recorded.error());
   const Result<fs::path> out = replay_directory(options);
   if (!out) return fail(out.error());
-  BenchSetup setup;
-  setup.samples = recorded->front().journal.identity.samples;
-  setup.suite = recorded_suite(recorded->front().journal);
+  BenchPlan plan = plan_of(options, agents_dir);
+  plan.samples = recorded->front().journal.identity.samples;
+  plan.suite = recorded_suite(recorded->front().journal);
   for (const RecordedBench& bench : *recorded) {
     const BenchIdentity& identity = bench.journal.identity;
     Result<agents::AgentChoice> choice = agents::parse_agent(identity.agent);
     if (!choice) return fail(choice.error());
-    const std::string label = replay_label(identity.model);
-    setup.pairs.push_back({identity.agent, std::move(*choice), label, label, nullptr,
-                           recorded->size() == 1 ? *out : *out / bench.directory.filename(),
-                           bench.directory, identity.track});
+    BenchPair pair;
+    pair.agent_name = identity.agent;
+    pair.agent = std::move(*choice);
+    pair.model_name = pair.model_label = report::replay_label(identity.model);
+    pair.directory = recorded->size() == 1 ? *out : *out / bench.directory.filename();
+    pair.recorded = bench.directory;
+    pair.chosen_track = identity.track;
+    plan.pairs.push_back(std::move(pair));
   }
-  return setup;
+  return plan;
 }
 
-Status find_prices(BenchSetup& setup, const BenchOptions& options, const fs::path& agents_dir) {
-  const fs::path file = agents_dir / "llm/prices.toml";
+Status find_prices(BenchPlan& plan, const BenchOptions& options) {
+  const fs::path file = plan.agents_dir / "llm/prices.toml";
   std::optional<agents::PriceTable> table;
-  for (const auto& model : setup.models) {
+  for (const auto& model : plan.models) {
     if (!model->client->is_model()) continue;
     if (!table) {
       Result<agents::PriceTable> loaded = agents::PriceTable::load(file);
@@ -164,4 +180,31 @@ Status find_prices(BenchSetup& setup, const BenchOptions& options, const fs::pat
   return {};
 }
 
-}  // namespace assay::server
+Status open_journals(BenchPlan& plan, const BenchOptions& options, const fs::path& store) {
+  const bool begun = std::any_of(plan.pairs.begin(), plan.pairs.end(),
+                                 [](const BenchPair& pair) { return has_journal(pair.directory); });
+  const bool own_server = options.server.empty();
+  for (BenchPair& pair : plan.pairs) {
+    const BenchIdentity identity{.agent = pair.agent_name,
+                                 .model = pair.model_name,
+                                 .suite = plan.suite,
+                                 .device = own_server ? options.device : "",
+                                 .server = options.server,
+                                 .store = own_server ? store.string() : "",
+                                 .samples = plan.samples,
+                                 .track = pair.chosen_track};
+    auto journal = BenchJournal::open(pair.directory, identity,
+                                      options.resume && (!begun || has_journal(pair.directory)));
+    if (!journal) return fail(journal.error());
+    pair.journal = std::move(*journal);
+  }
+  return {};
+}
+
+void announce_pairs(const BenchPlan& plan) {
+  for (const BenchPair& pair : plan.pairs)
+    std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", pair.agent_name.c_str(),
+                 pair.model_label.c_str(), pair.directory.c_str());
+}
+
+}  // namespace assay::bench

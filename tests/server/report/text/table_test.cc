@@ -1,11 +1,10 @@
-#include "server/report/text/compare_table.h"
-
 #include <string>
 
+#include "server/report/text/forms.h"
 #include "tests/catch.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 
 namespace {
 

@@ -1,14 +1,16 @@
+#include "server/report/text/forms.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "server/report/model/formats.h"
+#include "server/report/html/pages.h"
 #include "tests/catch.h"
 #include "tools/model/error_taxonomy.h"
 
 using namespace assay;
-using namespace assay::server;
+using namespace assay::report;
 using sandbox::ErrorKind;
 using sandbox::Outcome;
 using sandbox::Stage;
@@ -95,19 +97,6 @@ std::string line_with(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("labels") {
-  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {}) == Label::pass);
-  const sandbox::Hint slow{sandbox::HintKind::would_be_slow, "", "any words"};
-  const sandbox::Hint other{sandbox::HintKind::other, "", "would be slow: 1 program"};
-  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {other, slow}) == Label::slow);
-  CHECK(label_of(Outcome::pass, ErrorKind::none, Stage::done, {other}) == Label::pass);
-  CHECK(label_of(Outcome::fail, ErrorKind::output_mismatch, Stage::judge, {slow}) == Label::wrong);
-  CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::compile, {}) ==
-        Label::no_compile);
-  CHECK(label_of(Outcome::error, ErrorKind::attribute_error, Stage::import, {}) == Label::error);
-  CHECK(label_of(Outcome::error, ErrorKind::unsupported, Stage::compile, {}) == Label::needs_gpu);
-}
-
 TEST_CASE("rows explain themselves and totals add up") {
   const Report report = make_report(example());
   const Metric* max_error = find_metric(report.metrics, "max_error");
@@ -181,20 +170,6 @@ TEST_CASE("html escapes what a submission said") {
   CHECK(page.find("<script") == std::string::npos);
   CHECK(page.find("href=") == std::string::npos);
   CHECK(page.find("src=") == std::string::npos);
-}
-
-TEST_CASE("printable lines") {
-  CHECK(printable_line("a\nb\t\x1b[1m c", 99) == "a b [1m c");
-  CHECK(printable_line("\xc2\x9b"
-                       "31m",
-                       99) == "31m");  // a C1 control, which terminals obey
-  CHECK(printable_line("caf\xc3\xa9", 99) == "caf\xc3\xa9");
-  CHECK(printable_line("\xff\xfe"
-                       "ab",
-                       99) == "ab");
-  CHECK(printable_line("abcdef", 4) == "abc…");
-  CHECK(printable_line("abcd", 4) == "abcd");
-  CHECK(width_of("caf\xc3\xa9…") == 5);
 }
 
 TEST_CASE("every error type of the taxonomy is in the table of groups") {

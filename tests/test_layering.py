@@ -220,6 +220,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/mcp/http",
         "server/mcp/stdio",
         "server/plan_text",
+        "server/report/html",
         "server/report/model",
         "server/report/text",
         "server/runs",

@@ -25,7 +25,7 @@ class Draws {
  private:
   static constexpr std::uint64_t kMost = std::mt19937_64::max();
   std::mt19937_64 engine_;
-  const std::uint64_t bound_, last_;  // beyond `last_` some values would come more often
+  const std::uint64_t bound_, last_;  // beyond `last_` some values would be more frequent
 };
 
 }  // namespace

@@ -1,13 +1,13 @@
-// Confidence intervals by the percentile bootstrap over operators (Efron 1979): operators are drawn
-// again with replacement, the mean is taken each time, and the interval holds the middle 95 % of
-// these means. Operators, not samples, are what a suite is a draw of: samples of one operator
-// resemble each other. The same values and seed give the same interval on every machine. Pure,
-// thread-safe.
+// Confidence intervals by the percentile bootstrap over operators (Efron 1979): it draws the
+// operators again with replacement, takes the mean of each draw, and returns the middle 95 % of
+// these means. It draws operators rather than samples, because the samples of one operator resemble
+// each other. The same values and seed give the same interval on every machine. Pure, thread-safe.
 //
-//   std::optional<Interval> interval = bootstrap_mean({1, 0, 0, 1, 1}, {.seed = 7});
+//   std::optional<Interval> interval =
+//       bootstrap_mean(std::vector<double>{1, 0, 0, 1, 1}, {.seed = 7});
 //
-// Where all values are equal the interval is a point, although a larger suite would differ: a share
-// of 0 or 1 is better shown with Wilson's.
+// If all values are equal, the interval is a point, although a larger suite would differ. For a
+// share of 0 or 1 use Wilson's interval instead.
 #pragma once
 
 #include <cstdint>
@@ -31,15 +31,15 @@ struct BootstrapOptions {
   double confidence = kConfidence;
 };
 
-/// Nothing for fewer than two values: one operator says nothing about the spread between operators.
+/// Nothing for fewer than two values: one operator does not show how operators differ.
 std::optional<Interval> bootstrap_mean(std::span<const double> values,
                                        const BootstrapOptions& options);
 
 /// 0 for no values.
 double mean(std::span<const double> values);
 
-/// Of values in ascending order, interpolated between neighbours (the most common definition, R's
-/// type 7). `share` is 0..1; not for no values.
+/// A quantile of values in ascending order, interpolated between neighbours (R's type 7). `share`
+/// is from 0 to 1, and there is at least one value.
 double quantile(std::span<const double> ascending, double share);
 
 }  // namespace assay::metrics

@@ -27,7 +27,7 @@ MAX_ORDER = 4
 KEYWORD_WEIGHT = 5.0
 PART_WEIGHT = 0.25
 MAX_SOURCE_CHARACTERS = 1_000_000
-MEMORY_BYTES = 4 << 30  # a parser's appetite is the source's to choose
+MEMORY_BYTES = 4 << 30  # a hostile source can make the parser use any amount
 INVISIBLE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -37,13 +37,13 @@ INVISIBLE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# For text that Python's own tokeniser refuses: names, numbers, and each other character by itself.
+# Tokens of text that Python's tokeniser refuses: names, numbers, and every other single character.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
 
 
 def tokens_of(source: str) -> list[str]:
-    """What a reader sees: no comments, no layout."""
+    """The tokens of the source without comments and layout."""
     try:
         found = tokenize.generate_tokens(io.StringIO(source).readline)
         return [token.string for token in found if token.type not in INVISIBLE]
@@ -134,7 +134,7 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 
 
 class DataFlow(ast.NodeVisitor):
-    """Where values come from, in the order in which the source says it.
+    """Collects the sources of values, in the order of the source text.
 
     (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x,
     which was bound before, is read. Names that the source never binds (modules, functions,
@@ -232,7 +232,7 @@ class DataFlow(ast.NodeVisitor):
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Name]:
-    """In source order: ast.walk goes by depth."""
+    """The nodes in source order; ast.walk visits them by depth."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, context):
         yield node
     for child in ast.iter_child_nodes(node):
@@ -241,7 +241,7 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
     """Edges with the variables renamed in the order of their first occurrence, as the paper does:
-    names say nothing."""
+    names do not count."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -255,7 +255,7 @@ def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
 
 
 def recall(candidate: Counter[Any], reference: Counter[Any]) -> float:
-    """Of a reference without items, only a candidate without items has everything."""
+    """1 for two empty lists; 0 if only the reference is empty."""
     total = sum(reference.values())
     return shared(candidate, reference) / total if total else float(not candidate)
 

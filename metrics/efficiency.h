@@ -1,10 +1,10 @@
-// GPU efficiency as TritonBench means it (arXiv 2502.14752, appendix B): how much of the device's
-// peak a submission reaches, in memory bandwidth or in arithmetic, whichever is more. TritonBench
-// takes the best of an operator's sizes; metrics/summary.h has that and the mean over the cases.
-// Pure, thread-safe.
+// GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B): the share of the
+// device's peak that a submission reaches, in memory bandwidth or in arithmetic, whichever is
+// higher. TritonBench takes the best of the sizes of an operator; a report shows that and the mean
+// over the cases. Pure, thread-safe.
 //
-//   gpu_efficiency({.bytes = 1.2e9, .flops = 1e8}, {.bytes_per_s = 4.8e12, .flops_per_s = 6.7e13},
-//   500'000)  ->  0.5
+//   gpu_efficiency({.bytes = 1.2e9, .flops = 1e8},
+//                  {.bytes_per_s = 4.8e12, .flops_per_s = 6.7e13}, 500'000)  ->  0.5
 #pragma once
 
 #include <optional>
@@ -24,7 +24,7 @@ struct Peaks {
 /// Nothing without a latency or a peak.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
 
-/// The same of a time that the work takes at peak (the slower of both): floor / latency.
+/// The same from the time that the work takes at peak: floor / latency.
 std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
 
 }  // namespace assay::metrics

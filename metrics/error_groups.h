@@ -1,9 +1,10 @@
-// TritonBench's error taxonomy as a table (arXiv 2502.14752, appendix C, which says sixteen types
-// and lists seventeen): four groups, and how often a run met each. tools/model/error_taxonomy.h
-// files an error kind under a type. Pure, thread-safe.
+// TritonBench's error taxonomy as a table of four groups (arXiv 2502.14752, appendix C; it names
+// sixteen types and lists seventeen), and how often a run met each type.
+// tools/model/error_taxonomy.h assigns an error kind to a type. Pure, thread-safe.
 //
-//   std::vector<GroupCount> counts = count_errors({{"Syntax", "SyntaxError"}, {"Name & Reference",
-//   "NameError"}}); counts[0].total  ->  1
+//   const std::vector<std::pair<std::string, std::string>> errors = {
+//       {"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}};
+//   count_errors(errors)->front().total  ->  1
 #pragma once
 
 #include <array>
@@ -41,12 +42,12 @@ inline constexpr std::array<ErrorGroup, 4> kErrorGroups = {
 struct GroupCount {
   std::string_view group, short_name;
   std::int64_t total = 0;
-  std::vector<std::pair<std::string_view, std::int64_t>>
-      types;  // every type of the group, also those that did not occur
+  /// Every type of the group, also those that did not occur.
+  std::vector<std::pair<std::string_view, std::int64_t>> types;
 };
 
-/// All four groups, in the paper's order. `errors` are (group, type); internal for a pair that the
-/// table does not have.
+/// Counts `errors`, which are pairs of group and type. Returns all four groups in the order of the
+/// paper; internal if the table lacks one of the pairs.
 Result<std::vector<GroupCount>> count_errors(
     std::span<const std::pair<std::string, std::string>> errors);
 

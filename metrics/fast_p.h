@@ -22,15 +22,15 @@ struct FastPoint {
   double share = 0;
 };
 
-/// Where a report draws its curves.
+/// The points of the curves in a report.
 inline constexpr std::array kFastThresholds = {0.0, 0.25, 0.5, 0.75, 0.9, 1.0,
                                                1.1, 1.25, 1.5, 2.0,  3.0, 5.0};
 
-/// Nothing without operators, and nothing where a right submission was not timed: its speed is
-/// unknown, not slow.
+/// Nothing without operators, and nothing if a right submission was not timed: its speed is
+/// unknown, not low.
 std::optional<double> fast_p(std::span<const Speed> operators, double p);
 
-/// Empty where fast_p() is nothing.
+/// Empty if fast_p() returns nothing.
 std::vector<FastPoint> fast_curve(std::span<const Speed> operators,
                                   std::span<const double> thresholds = kFastThresholds);
 

@@ -12,11 +12,11 @@
 
 namespace assay::metrics {
 
-inline constexpr std::int64_t kMostSamples =
-    1'000'000;  // per operator: beyond it the loop would be felt
+/// Per operator. More samples would take noticeably long.
+inline constexpr std::int64_t kMostSamples = 1'000'000;
 
-/// Exact to a few units in the last place also where the result is tiny. invalid_argument unless 0
-/// <= c <= n and 1 <= k <= n <= kMostSamples.
+/// Exact to a few units in the last place, even for tiny results. invalid_argument unless
+/// 0 <= c <= n and 1 <= k <= n <= kMostSamples.
 Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
 
 }  // namespace assay::metrics

@@ -10,8 +10,8 @@
 
 namespace assay::metrics {
 
-/// `successes` may be a fraction: the sum of operators' shares where each was tried several times.
-/// {0, 1} without trials.
+/// `successes` may be a fraction: with several samples it is the sum of the shares of the
+/// operators. {0, 1} without trials.
 Interval wilson_interval(double successes, std::int64_t trials);
 
 }  // namespace assay::metrics

@@ -70,7 +70,7 @@ Status check_directories(const std::vector<BenchPair>& pairs) {
   return {};
 }
 
-/// What the options alone decide.
+/// A plan without pairs: the part that depends only on the options.
 BenchPlan plan_of(const BenchOptions& options, const fs::path& agents_dir) {
   BenchPlan plan;
   plan.agents_dir = agents_dir;

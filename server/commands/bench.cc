@@ -1,5 +1,5 @@
-// `assay bench`: agents x models x operators x samples, against a server of its own or a running
-// one; or a recorded bench again without a model.
+// `assay bench`: runs agents with models over operators, against a server that it starts or a
+// running one. With --replay it repeats a recorded bench without a model.
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -97,7 +97,7 @@ void add_bench(CLI::App& app, int& status) {
       command
           ->add_option(
               "--agent", options->agents,
-              agent_names() + "; options ride on the name: leader?rounds=4; repeat it to compare")
+              agent_names() + "; options follow the name: leader?rounds=4; repeat it to compare")
           ->capture_default_str()
           ->allow_extra_args(false);
   CLI::Option* model =
@@ -116,7 +116,7 @@ void add_bench(CLI::App& app, int& status) {
   CLI::Option* samples =
       command
           ->add_option("--samples", options->samples,
-                       "independent attempts per operator; each is a run of its own")
+                       "independent attempts per operator, each in a run of its own")
           ->capture_default_str();
   command
       ->add_option("--jobs", options->jobs, "attempts at once, over all pairs of agent and model")
@@ -131,12 +131,12 @@ void add_bench(CLI::App& app, int& status) {
       command->add_option("--max-cost", options->max_cost_usd,
                           "US dollars that the bench never exceeds, over all pairs");
   command->add_option("--max-time", options->max_time,
-                      "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and those that run "
-                      "come to their end");
+                      "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and running ones "
+                      "finish");
   command
       ->add_option("--replay", options->replay,
-                   "the --out of an earlier bench: its transcripts answer in the place of the "
-                   "model, the verdicts are made anew")
+                   "the --out of an earlier bench: its transcripts answer instead of the model, "
+                   "and every submission is judged again")
       ->excludes(agent)
       ->excludes(model)
       ->excludes(track)
@@ -152,8 +152,8 @@ void add_bench(CLI::App& app, int& status) {
   const std::vector<CLI::Option*> sandbox = add_sandbox_options(*command, options->sandbox);
   CLI::Option* server = command
                             ->add_option("--server", options->server,
-                                         "http://HOST:PORT/mcp of a running server, instead of an "
-                                         "own one; its token is in ASSAY_TOKEN")
+                                         "http://HOST:PORT/mcp of a running server, instead of "
+                                         "starting one; its token is in ASSAY_TOKEN")
                             ->excludes(device)
                             ->excludes(store);
   for (CLI::Option* option : sandbox) server->excludes(option);

@@ -1,10 +1,9 @@
-// What an MCP client needs to know to use this server: the text for its configuration file, as
-// `assay serve --print-config CLIENT` prints it. docs/how-to/connect-a-client.md shows each, and a
-// test keeps the two equal. Pure functions, thread-safe.
+// Writes the configuration with which an MCP client uses this server, as `assay serve
+// --print-config CLIENT` prints it. docs/how-to/connect-a-client.md shows each, and a test compares
+// the two. Pure functions, thread-safe.
 //
 //   ServerEntry entry{.command = "/opt/assay/bin/assay", .args = {"serve", "--stdio"}};
-//   auto config = client_config("codex", entry);          // config->text goes to stdout,
-//   config->where to stderr
+//   auto config = client_config("codex", entry);  // config->text, and config->where to put it
 #pragma once
 
 #include <map>
@@ -15,17 +14,17 @@
 
 namespace assay::server {
 
-/// The variable in which a client keeps its bearer token, so that no configuration file holds one.
+/// The environment variable that holds the bearer token, so that no configuration file contains it.
 inline constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 
 struct ServerEntry {
-  // over stdio: what the client starts
+  // Over stdio: the program that the client starts.
   std::string command;  // absolute
   std::vector<std::string> args;
-  std::map<std::string, std::string> env;  // clients pass on little of their own environment
-  // over HTTP, when not empty: where the server listens
+  std::map<std::string, std::string> env;  // clients pass on only a part of their environment
+  // Over HTTP: the address of the server; empty for stdio.
   std::string url;
-  bool token = false;  // it asks for one
+  bool token = false;  // the server requires a token
 };
 
 struct ClientConfig {

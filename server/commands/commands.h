@@ -1,5 +1,5 @@
-// The sub-commands of `assay`, one file each. A command adds its options to the app and, when
-// chosen, runs from the callback and leaves its exit status in `status`.
+// The sub-commands of `assay`, one file each. Each function adds a command with its options to the
+// app. The command runs from its callback and stores its exit status in `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>

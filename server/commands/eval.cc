@@ -1,6 +1,6 @@
-// `assay eval OPERATOR FILE`: one submission, one verdict, no agent and no store. Exit status 0
-// pass, 1 fail, 2 error. `assay eval OPERATOR --plan FILE`: the same for launch plans that were
-// recorded before, without the submission.
+// `assay eval OPERATOR FILE`: judges one submission without an agent and without a store. Exit
+// status 0 pass, 1 fail, 2 error. `assay eval OPERATOR --plan FILE` does the same with launch plans
+// that were recorded before, without the submission.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -39,12 +39,12 @@ struct EvalOptions {
 
 constexpr const char* kModes = "compile, test, profile, grade";
 
-/// By the file's ending.
+/// The language by the ending of the file.
 std::string language_of(const std::string& file) {
   return std::string(file.ends_with(".cu") ? sandbox::kCudaCpp : sandbox::kPython);
 }
 
-/// The job that the options describe, or an exit status after complaining.
+/// The job that the options describe. On an error it prints the reason and sets the exit status.
 Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options,
                               sandbox::JobKind kind, std::string source) {
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
@@ -60,15 +60,15 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
     }
     return job;
   }
-  // A maintainer may look at a hidden case by itself.
+  // A maintainer may run a single hidden case.
   job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
   if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
     return fail(chosen.error());
   return job;
 }
 
-/// A job that replays stored plans, each for a case of its own. Errors that name a wrong --case are
-/// not_found, those of the plans are read_plan()'s.
+/// A job that replays stored plans, each for another case. not_found for a wrong --case; the other
+/// errors are those of read_plan().
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
                                  sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
@@ -104,7 +104,7 @@ int status_of_replay_error(const Error& error) {
   return error.code == ErrorCode::permission_denied ? kUnknownName : status_of_plan_error(error);
 }
 
-/// What is wrong with how the options go together; empty when nothing is.
+/// The reason why the options do not fit together; "" if they do.
 std::string contradiction(const EvalOptions& options, sandbox::JobKind kind) {
   if (options.plans.empty())
     return options.file.empty() ? "needs a submission's file, or --plan" : "";

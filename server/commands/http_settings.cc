@@ -24,7 +24,7 @@ constexpr off_t kMaxTokenFileBytes = 1 << 20;
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// The text of the file, if it is private.
+/// Reads the token file, and refuses one that other users can access.
 std::optional<std::string> read_token_file(const std::string& path, int& status) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};

@@ -1,5 +1,5 @@
-// What `assay serve --http` takes from the command line, and what it must have: a public address
-// needs a token file, a token file must be private.
+// The options of `assay serve --http`, and their checks: a public address needs a token file, and a
+// token file must be private.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -12,7 +12,7 @@
 
 namespace assay::server {
 
-/// What a token may permit; tools/model/services.h says what each is needed for.
+/// The scopes of a token; tools/model/services.h says which tools need each scope.
 const std::vector<std::string>& token_scopes();
 
 struct HttpFlags {
@@ -20,13 +20,13 @@ struct HttpFlags {
   std::string token_file;                // empty: everyone who can connect may do everything
   std::string tls_certificate, tls_key;  // PEM files; both or none
   std::vector<std::string> allowed_hosts;
-  double rate_limit = -1;  // requests a second; 0: none; -1: kDefaultRate where there are tokens
+  double rate_limit = -1;  // requests a second; 0: no limit; -1: kDefaultRate if there are tokens
 };
 
 /// Adds the options to `command`. `flags` must outlive the app.
 void add_http_flags(CLI::App& command, HttpFlags& flags);
 
-/// The server's options; or nullopt after complaining, with the exit status in `status`.
+/// The options of the server. On an error it prints the reason, sets `status` and returns nothing.
 std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status);
 
 }  // namespace assay::server

@@ -72,19 +72,22 @@ int import_files(const Importer& importer, const ImportOptions& options) {
 }  // namespace
 
 void add_import(CLI::App& app, int& status) {
-  CLI::App* group = app.add_subcommand("import", "Make operators from another benchmark's files");
+  CLI::App* group =
+      app.add_subcommand("import", "Make operators from the files of another benchmark");
   group->require_subcommand(1);
   for (const Importer& importer : kImporters) {
     auto options = std::make_shared<ImportOptions>();
     CLI::App* command = group->add_subcommand(importer.kind, importer.help);
     command->add_option("folder", options->folder, importer.folder)->required();
-    command->add_option("--out", options->out, "the suite's folder; made where it is missing")
+    command->add_option("--out", options->out, "the folder of the suite; created if it is missing")
         ->required();
-    command->add_option("--target", options->target, "what is recorded for")->capture_default_str();
+    command
+        ->add_option("--target", options->target, "the target that launch plans are recorded for")
+        ->capture_default_str();
     command->add_option("--jobs", options->jobs, "files at once; each takes a core and some GiB")
         ->check(CLI::Range(1, kMostJobs))
         ->capture_default_str();
-    command->add_option("--only", options->only, "name of a file; may be repeated")
+    command->add_option("--only", options->only, "import only this file; may be repeated")
         ->allow_extra_args(false);
     command->callback([&importer, options, &status] { status = import_files(importer, *options); });
   }

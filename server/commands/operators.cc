@@ -1,5 +1,5 @@
-// `assay operators list|show|lint`: the catalog, one operator in full, and the proof that operators
-// are sound.
+// `assay operators list|show|lint`: lists the catalog, shows one operator in full, and checks that
+// operators are sound.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +32,7 @@ struct OperatorsOptions {
 
 constexpr int kMostJobs = 64;
 
-/// The named operators, or all; nullopt after complaining about an unknown name.
+/// The named operators, or all. For an unknown name it prints an error and returns nothing.
 std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog,
                                                               const std::vector<std::string>& names,
                                                               int& status) {
@@ -158,20 +158,20 @@ int lint(const OperatorsOptions& options) {
 void add_operators(CLI::App& app, int& status) {
   auto options = std::make_shared<OperatorsOptions>();
   CLI::App* group =
-      app.add_subcommand("operators", "The tasks: list them, show one, prove that they are sound");
+      app.add_subcommand("operators", "List the operators, show one, check that they are sound");
   group->require_subcommand(1);
   group->add_option("--suite", options->suite,
                     "a folder of operators to take instead of Assay's own");
   CLI::App* list_command = group->add_subcommand(
-      "list", "one line each: name, split, family, dialect, difficulty, summary");
+      "list", "list one per line: name, split, family, dialect, difficulty, summary");
   list_command->add_option("names", options->names, "only these");
   list_command->callback([options, &status] { status = list(*options); });
-  CLI::App* show_command =
-      group->add_subcommand("show", "one operator in full, hidden cases included: for maintainers");
+  CLI::App* show_command = group->add_subcommand(
+      "show", "show operators in full, with their hidden cases: for maintainers");
   show_command->add_option("names", options->names, "operators");
   show_command->callback([options, &status] { status = show(*options); });
   CLI::App* lint_command = group->add_subcommand(
-      "lint", "the reference is right with itself, every mutant fails, the oracle passes");
+      "lint", "check that the reference agrees with itself, every mutant fails, the oracle passes");
   lint_command->add_option("names", options->names, "only these");
   lint_command->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")

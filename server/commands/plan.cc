@@ -1,5 +1,5 @@
-// `assay plan show` and `assay plan diff`: stored launch plans for people. Exit status of diff: 0
-// the same, 1 different.
+// `assay plan show` and `assay plan diff`: print and compare stored launch plans. Exit status of
+// diff: 0 the same, 1 different.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -20,7 +20,7 @@ struct TokenOptions {
 int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
   if (!token) return print_error("token", kUsage, token.error().message);
-  // The line alone goes to stdout, so that `>> tokens` is all that it takes to keep it.
+  // Only the line goes to stdout, so that `>> tokens` appends it to a token file.
   std::fprintf(stderr, "secret of '%s', shown this once: %s\nline for the token file:\n",
                options.name.c_str(), token->secret.c_str());
   std::printf("%s\n", token->line.c_str());
@@ -34,7 +34,7 @@ void add_token(CLI::App& app, int& status) {
   CLI::App* command = app.add_subcommand("token", "Bearer tokens for serve --http");
   command->require_subcommand(1);
   CLI::App* create = command->add_subcommand(
-      "new", "Makes one: the secret goes to stderr, the line for the token file to stdout");
+      "new", "Make a token: the secret goes to stderr, the line for the token file to stdout");
   create->add_option("--name", options->name, "whose it is: letters, digits, '.', '-', '_'")
       ->required();
   create

@@ -17,12 +17,12 @@ namespace {
 constexpr const char* kNothing = "–";
 constexpr std::size_t kNameCharacters =
     32;  // of an agent or a model; "Where this comes from" has them in full
-constexpr double kSmallestShare = 0.0005;      // what is 0 in tenths of a percent
-constexpr std::size_t kMostColumns = 8;        // of configurations in a table
-constexpr std::size_t kMostNamedColumns = 4;   // beyond it a column has the number alone
-constexpr std::size_t kColumnCharacters = 28;  // of a configuration above a column
+constexpr double kSmallestShare = 0.0005;      // a smaller share rounds to 0.0 %
+constexpr std::size_t kMostColumns = 8;        // configurations in one table
+constexpr std::size_t kMostNamedColumns = 4;   // with more columns the head is only the number
+constexpr std::size_t kColumnCharacters = 28;  // of a name in the head of a column
 
-/// "2: geak, openai:gpt-5": plots and tables name it by the number where there is no room.
+/// "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
   return std::to_string(index + 1) + ": " +
          configuration_of(comparison.reports[index], kNameCharacters);
@@ -74,9 +74,9 @@ std::string overview_table(const Comparison& comparison) {
                       {"Tokens", true}},
                      Narrow::cards},
                     rows,
-                    "In the order in which they were named, not ranked. In brackets: 95 % "
-                    "intervals over the operators; of a difference, over the differences per "
-                    "operator. An interval that holds 0 shows no difference.");
+                    "In the order of the command, not ranked. In brackets: 95 % intervals over the "
+                    "operators; for a difference, over the differences per operator. An interval "
+                    "that contains 0 shows no difference.");
 }
 
 std::string pass_plot(const Comparison& comparison) {
@@ -118,9 +118,8 @@ std::string pass_at_k_plot(const Comparison& comparison) {
     lines.push_back(line);
   }
   if (!several)
-    return empty_figure(
-        kHeading,
-        "Not drawn: each has one sample; pass@k is over several (assay bench --samples).");
+    return empty_figure(kHeading,
+                        "Not drawn: pass@k needs several samples of each (assay bench --samples).");
   return line_plot(kHeading, lines, {"k", false, true});
 }
 
@@ -167,7 +166,7 @@ std::string plots(const Comparison& comparison) {
          "</div>\n";
 }
 
-/// Pass@1 of each configuration in each group.
+/// A table with Pass@1 of each configuration for each group.
 std::string group_table(const Comparison& comparison, const std::string& id,
                         const std::string& heading, const std::string& prefix,
                         Groups Report::*groups) {
@@ -202,7 +201,7 @@ std::string error_table(const Comparison& comparison) {
       row.cells.push_back(std::to_string(group.total));
     rows.push_back(row);
   }
-  return html_table(head, rows, "Attempts that ended so, of all operators and samples.");
+  return html_table(head, rows, "Number of attempts over all operators and samples.");
 }
 
 std::string stage_table(const Comparison& comparison) {
@@ -216,10 +215,10 @@ std::string stage_table(const Comparison& comparison) {
       row.cells.push_back(std::to_string(stage.attempts));
     rows.push_back(row);
   }
-  return html_table(head, rows, "Attempts by the first tool that no version of theirs got past.");
+  return html_table(head, rows, "Attempts by the first tool that none of their versions passed.");
 }
 
-/// Of the configurations from `first` on, as many as a sheet of paper has room for.
+/// A table of as many configurations, from `first` on, as fit on a sheet of paper.
 std::string operator_table(const Comparison& comparison,
                            const std::map<std::string, std::vector<Solved>>& solved,
                            std::size_t first) {
@@ -243,9 +242,10 @@ std::string operator_table(const Comparison& comparison,
                           (each[i].perf ? number(each[i].perf, " (%.2f)") : ""));
     rows.push_back(row);
   }
-  return html_table(head, rows,
-                    "Right samples of all; in brackets the best perf of them, oracle latency / "
-                    "submission latency.");
+  return html_table(
+      head, rows,
+      "Right samples out of all; in brackets the best perf (oracle latency / submission "
+      "latency).");
 }
 
 std::string operator_tables(const Comparison& comparison) {
@@ -277,7 +277,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " +
                      std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
-  std::map<std::string, std::string> noted;  // note -> the numbers that it is about
+  std::map<std::string, std::string> noted;  // note -> numbers of the configurations
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     if (!comparison.reports[i].scripted()) continue;
     std::string& numbers = noted[note_of(comparison.reports[i].answered_by)];
@@ -288,7 +288,8 @@ std::string comparison_as_html(const Comparison& comparison) {
   std::set<std::vector<std::string>> devices;
   for (const Report& report : comparison.reports) devices.insert(report.devices);
   if (devices.size() > 1)
-    body += "<p class=\"note\">These ran on different devices: their times do not compare.</p>\n";
+    body +=
+        "<p class=\"note\">These ran on different devices: their times cannot be compared.</p>\n";
   body += plots(comparison) + overview_table(comparison) +
           group_table(comparison, "splits", "Pass@1 by split", "", &Report::by_split) +
           group_table(comparison, "difficulties", "Pass@1 by difficulty", "difficulty ",

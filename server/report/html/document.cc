@@ -10,7 +10,7 @@
 namespace assay::report {
 namespace {
 
-/// Of a group's difficulties, splits or families, where there are several.
+/// Pass@1 of each group, and of all operators if `all` is given; "" if nothing is known.
 std::string pass_plot(const std::string& heading, const metrics::Summary* all, const Groups& groups,
                       const std::string& prefix) {
   std::vector<Bar> bars;

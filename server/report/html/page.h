@@ -1,8 +1,10 @@
-// A page that stands alone: for a phone, a desktop and paper, light or dark; no script, nothing
-// from outside. Well-formed XML as well, so that any parser can check it. Pure functions.
+// The frame and the tables of a page that needs no other file. It fits a phone, a desktop and
+// paper, light or dark, has no script and loads nothing. It is also well-formed XML, so that any
+// parser can check it. Pure functions.
 //
-//   html_page("Assay: one_shot", "<p>...</p>" + html_table({"groups", "Groups", {{"Group"},
-//   {"Pass@1", true}}}, {{"", {"all", "50.0 %"}}}))
+//   html_page("Assay: one_shot",
+//             html_table({"groups", "Groups", {{"Group"}, {"Pass@1", true}}},
+//                        {{"", {"all", "50.0 %"}}}));
 #pragma once
 
 #include <string>
@@ -24,38 +26,38 @@ struct Column {
   bool numeric = false;  // aligned to the right, not wrapped
 };
 
-/// On a narrow screen a table scrolls in its own box, the first column staying, or its rows become
-/// cards.
+/// The layout on a narrow screen: the table scrolls in a box with a fixed first column, or each row
+/// becomes a card.
 enum class Narrow { scroll, cards };
 
 struct TableHead {
-  std::string id;       // of the section; unique on the page
-  std::string heading;  // what stands above it and names it
+  std::string id;       // names the section; unique on the page
+  std::string heading;  // above the table
   std::vector<Column> columns;
-  Narrow narrow =
-      Narrow::scroll;  // of a table of cards the second column is an outcome, which `style` colours
+  /// In a table of cards the second column is the outcome, which the style of the row colours.
+  Narrow narrow = Narrow::scroll;
 };
 
-/// `cells` are text, one per column; the first is the row's header. `style`: "pass", "slow",
-/// "fail", "none" or "".
+/// `cells` has one text per column, of which the first is the header of the row. `style` is "pass",
+/// "slow", "fail", "none" or "".
 struct TableRow {
   std::string style;
   std::vector<std::string> cells;
 };
 
-/// A section with a heading; `remark`, text under the table, may be empty. Columns that say nothing
-/// ("" or a dash) in any row are left out.
+/// A section with a heading and a table. `remark` is a text below the table. A column in which all
+/// rows have "" or a dash is left out.
 std::string html_table(const TableHead& head, const std::vector<TableRow>& rows,
                        const std::string& remark = "");
 
-/// A name and its value, one of the few that a reader came for.
+/// One of the few figures at the top of the page.
 struct KeyFigure {
   std::string name, value, remark;
 };
 
 std::string key_figures(const std::vector<KeyFigure>& figures);
 
-/// Names and values, all text, in a section with a heading.
+/// A section with a heading and a table of names and values, all of which are text.
 std::string facts_table(const std::string& id, const std::string& heading,
                         const std::vector<std::pair<std::string, std::string>>& facts);
 

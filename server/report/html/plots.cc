@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19,
                  kBarHeight = 12;  // a bar's words are above it: no label is too long for a phone
-constexpr double kNoteRoom = 12;   // at least, between a label and its note
+constexpr double kNoteRoom = 12;   // least distance of a label and its note
 constexpr double kLegendText = 40;
 constexpr double kWhiskerGap =
     5;  // between lines over counts, which share every x: none hides another
@@ -66,15 +66,15 @@ std::string words_of(const Line& line) {
   return words;
 }
 
-constexpr double kLogRatio = 30;     // of the dearest to the cheapest
+constexpr double kLogRatio = 30;     // greatest / least dollars from which the axis is logarithmic
 constexpr double kNear = 12;         // points closer than this share a label
-constexpr double kBeside = 10;       // from a point to its label
-constexpr double kBaseline = 5;      // of a label, below the middle of its point
-constexpr double kDigitUnits = 8.5;  // of the widest digit
-constexpr double kLabelStep = 16;    // how far a label gives way to another one
-constexpr int kMostDollarTicks = 5;  // their words are long
+constexpr double kBeside = 10;       // distance of a label from its point
+constexpr double kBaseline = 5;      // of a label, below the centre of its point
+constexpr double kDigitUnits = 8.5;  // width of the widest digit
+constexpr double kLabelStep = 16;    // a label moves by this to make room
+constexpr int kMostDollarTicks = 5;  // their labels are long
 
-/// Places of the dollars' axis.
+/// Maps dollars to places on the axis.
 struct DollarAxis {
   FieldAxis axis;
   bool logarithmic;
@@ -103,7 +103,7 @@ std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis)
   return ticks;
 }
 
-/// The numbers of points that are in one place, and where they are written.
+/// The label of points that are close together: their numbers, and its place.
 struct PointLabel {
   double x, y;  // of the first point
   std::string text;
@@ -133,8 +133,8 @@ bool collide(const PointLabel& one, const PointLabel& other) {
          std::abs(one.baseline - other.baseline) < kLabelStep;
 }
 
-/// Beside its point, on the side with more room; where another label is there already, nearer to
-/// the middle of the field.
+/// Places each label beside its point, on the side with more room. A label that would cover an
+/// earlier one moves towards the middle of the field.
 void place_labels(std::vector<PointLabel>& labels) {
   constexpr double kMiddle = (kFieldLeft + kFieldRight) / 2;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -253,7 +253,7 @@ Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate) {
 }
 
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars) {
-  constexpr double kHeadroom = 1.05;  // so that the line at 1 is inside
+  constexpr double kHeadroom = 1.05;  // keeps the line at 1 inside the plot
   double most = 1;
   for (const Bar& bar : bars)
     most = std::max({most, bar.value, bar.interval ? bar.interval->high : 0});

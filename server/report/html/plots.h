@@ -1,6 +1,7 @@
-// The plots of a page (report_svg.h says how they are drawn). Pure functions.
+// The plots of a page, and the figures that the page of one report and the page of a comparison
+// share (svg.h has the pieces of a plot). Pure functions.
 //
-//   bar_plot("Pass@1", {{"standard", 0.5, Interval{0.3, 0.7}, "50.0 %"}}, {.most = 1})
+//   bar_plot("Pass@1", {{"standard", 0.5, metrics::Interval{0.3, 0.7}, "50.0 %"}}, {.most = 1});
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,12 @@ struct Bar {
   std::string label;
   double value = 0;
   std::optional<metrics::Interval> interval;
-  std::string note;  // the value, in words
+  std::string note;  // the value as text
 };
 
 struct BarScale {
-  double most = 1;                  // where bars end; above 0
-  std::optional<double> reference;  // a dashed line there
+  double most = 1;                  // the value of a full bar; above 0
+  std::optional<double> reference;  // the value of a dashed line
 };
 
 /// Horizontal bars from 0. A label that is too long is cut.
@@ -48,11 +49,11 @@ struct LineAxis {
   bool whole = false;  // x counts something
 };
 
-/// Shares over x, at least one point.
+/// Plots shares over x. There is at least one point.
 std::string line_plot(const std::string& heading, const std::vector<Line>& lines,
                       const LineAxis& axis);
 
-/// One who paid `dollars` (above 0) for `share`; drawn with `number`.
+/// A configuration that reached `share` for `dollars` (above 0). The plot shows its number.
 struct Spender {
   std::size_t number = 1;
   std::string name;
@@ -60,27 +61,27 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Shares over dollars, at least one; the axis is logarithmic where the dollars differ much. Points
-/// in one place share a label (report_cost_plot.cc).
+/// Plots shares over dollars. There is at least one spender. The axis is logarithmic if the dollars
+/// differ much. Points that are close together share a label.
 std::string cost_plot(const std::string& heading, const std::string& x_label,
                       const std::vector<Spender>& spenders);
 
-/// "agent, model", each of them cut after so many characters.
+/// "agent, model", each cut after `characters`.
 std::string configuration_of(const Report& report, std::size_t characters = 60);
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);
 
-/// Perf@1 as bars, with a line where a submission is as fast as the oracle. At least one bar.
+/// Perf@1 as bars, with a dashed line at 1, the speed of the oracle. There is at least one bar.
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
-/// "95 %: 28 to 72 %", or "".
+/// "95 %: 28 to 72 %"; "" without an interval.
 std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
                               const char* format, const char* unit);
 
-/// "unknown" for what has no name.
+/// The name of a group for people: "unknown" for a group without a name.
 std::string group_name(const std::string& group);
 
 inline constexpr const char* kPerfHeading =
@@ -88,8 +89,8 @@ inline constexpr const char* kPerfHeading =
 inline constexpr const char* kFastHeading = "fast_p: right, and more than p times as fast";
 
 inline constexpr const char* kStageRemark =
-    "The first tool that no version of an attempt got past, by TritonBench's groups of the error "
-    "that it ended with. No error: right in the tests, and never "
-    "submitted.";
+    "The first tool that no version of an attempt passed, by TritonBench's group of its last "
+    "error. "
+    "No error: right in the tests, but never submitted.";
 
 }  // namespace assay::report

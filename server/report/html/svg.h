@@ -18,51 +18,51 @@
 namespace assay::report {
 
 inline constexpr double kPlotWidth = 360;
-inline constexpr double kTextUnits = 13;  // of every text in a plot; the style sheet says the same
+inline constexpr double kTextUnits = 13;  // font size; same as in the style sheet
 
 /// "%.1f"
 std::string svg_at(double value);
-/// `anchor`: start, middle or end.
+/// `anchor` is start, middle or end.
 std::string svg_text(double x, double y, const char* anchor, std::string_view words);
 std::string svg_stroke(double x1, double y1, double x2, double y2, std::string_view style);
 
-/// The heading and the drawing. `in_words`: what the plot shows, for who cannot see it.
+/// A figure with a heading. `in_words` describes the plot for a reader who cannot see it.
 std::string svg_figure(std::string_view heading, std::string_view in_words, double height,
                        std::string_view drawing);
 
-/// `figure` with a sentence below it; unchanged where there is nothing to say.
+/// `figure` with `remark` below it; unchanged if the remark is empty.
 std::string annotated(const std::string& figure, std::string_view remark);
 
-/// In place of a plot: why there is none.
+/// A figure that gives the reason why there is no plot.
 std::string empty_figure(std::string_view heading, std::string_view reason);
 
-/// One printable line that is at most `units` wide in the widest of the usual fonts, with an
-/// ellipsis where it is cut.
+/// Cuts text to one printable line of at most `units` in the widest common font, and marks the cut
+/// with an ellipsis.
 std::string fitted(std::string_view text, double units);
 
-/// At most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of ten;
-/// `whole`: no fractions. `low` itself where they are equal.
+/// At most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power of ten,
+/// and without fractions if `whole` is set. Only `low` if both are equal.
 std::vector<double> round_ticks(double low, double high, int most, bool whole);
 
 inline constexpr double kFieldTop = 10, kFieldLeft = 54, kFieldRight = 350, kFieldHeight = 170;
-inline constexpr double kFieldInset = 12;  // from the field's sides to the least and the greatest x
+inline constexpr double kFieldInset = 12;  // between the sides and the first or last x
 inline constexpr double kLegendTop = kFieldTop + kFieldHeight + 62,
-                        kLegendStep = 19;  // baselines of what stands below field and axis
+                        kLegendStep = 19;  // baselines of the legend below the field
 
-/// Where a share is; what is beyond 0 and 1 stays at the edge.
+/// The y of a share. Shares outside 0 to 1 are placed at the edge.
 double field_y(double share);
 
-/// Maps x to the field's width; the middle where `low` and `high` are equal.
+/// Maps x to the width of the field; to its middle if `low` and `high` are equal.
 struct FieldAxis {
   double low, high;
   double place(double x) const;
 };
 
-/// `ticks`: where they are, and their words.
+/// The grid of a plot of shares, from 0 to 100 %. `ticks` are x and label of the marks below it.
 std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
                        const std::string& x_label);
 
-/// An interval of shares, upright at `x`.
+/// An interval of shares as a vertical line at `x`.
 std::string field_whisker(double x, const metrics::Interval& interval, const std::string& style);
 
 }  // namespace assay::report

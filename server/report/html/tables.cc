@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kNothing = "–";
 
-/// The class that colours a row.
+/// The style class that colours a row.
 const char* style_of(Label label) {
   switch (label) {
     case Label::pass: return "pass";
@@ -27,7 +27,7 @@ std::string or_nothing(const std::string& text) {
   return text.empty() || text == "none" ? kNothing : text;
 }
 
-/// A list as agents give it, so that it can be wrapped.
+/// Adds a space after each comma, so that the list can wrap.
 std::string spaced(const std::string& list) {
   std::string out;
   for (const char character : list)
@@ -163,8 +163,9 @@ std::string totals_table(const Report& report) {
   if (totals.cost_per_perf)
     facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
   facts.emplace_back("tool calls", grouped(totals.tool_calls));
-  facts.emplace_back("sandbox time", number(totals.sandbox_ms / 1'000, "%.1f s") +
-                                         " (all stages of the graded jobs but waiting, added up)");
+  facts.emplace_back("sandbox time",
+                     number(totals.sandbox_ms / 1'000, "%.1f s") +
+                         " (sum over the graded jobs, without their time in the queue)");
   return facts_table("totals", "Totals", facts);
 }
 

@@ -1,4 +1,4 @@
-// The tables of a report's page; report_html.cc has its order. Markup; pure functions.
+// The tables on the page of a report, in HTML; document.cc puts them in order. Pure functions.
 #pragma once
 
 #include <string>
@@ -10,9 +10,9 @@ namespace assay::report {
 
 std::string totals_table(const Report& report);
 std::string group_table(const Report& report);
-/// TritonBench's types that occurred; empty where none did.
+/// The error types of TritonBench that occurred; "" if there was no error.
 std::string error_table(const Report& report);
-/// Where attempts died; empty where none did.
+/// The stages where failed attempts ended; "" if no attempt failed.
 std::string stage_table(const Report& report);
 std::string operator_table(const Report& report);
 /// "Where this comes from": agent, model, device, runs, with names in full.

@@ -15,7 +15,7 @@ std::string named(const tools::RunInfo& run) {
          ", operators: " + std::to_string(run.operators.size()) + ")";
 }
 
-/// Operators in any order.
+/// The operators, sorted.
 std::vector<std::string> operators_of(const tools::Scorecard& card) {
   std::vector<std::string> names;
   for (const tools::OperatorScore& score : card.operators) names.push_back(score.operator_name);

@@ -1,10 +1,9 @@
-// Several agents or models over the same operators, side by side: runs are gathered into one report
-// per configuration (agent and model), whose runs are its samples. Nothing is ranked: they keep the
-// order in which they were named, and intervals say how little a difference may mean. Pure
-// functions.
+// Compares several agents or models over the same operators. Runs of one configuration (agent and
+// model) are samples of one report. Nothing is ranked: configurations keep the order of the
+// command, and intervals show how little a difference may mean. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
-//   std::string page = comparison_as_html(*comparison);
+//   std::string page = comparison_as_html(*comparison);  // server/report/html/pages.h
 #pragma once
 
 #include <cstdint>
@@ -23,30 +22,30 @@ struct Comparison {
   std::vector<Report> reports;  // one per configuration, at least one
 };
 
-/// Whether make_report() takes these, rather than make_comparison().
+/// True if the runs are samples of one configuration: make_report() takes them.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
-/// invalid_argument when the runs differ in track or operators, or there is none: their means would
-/// be over different things.
+/// invalid_argument if there are no runs, or if they differ in track or operators: their means
+/// would not be comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
 /// How often an operator was solved.
 struct Solved {
   std::int64_t right = 0, samples = 0;
-  std::optional<double> perf;  // the best of the right ones
+  std::optional<double> perf;  // the best of the right samples
 };
 
-/// operator -> per configuration, in the order of the reports.
+/// Per operator, how often each configuration solved it, in the order of the reports.
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
 
-/// US dollars per operator and sample, so that runs with different numbers of samples compare;
-/// nothing where it is 0 or not known.
+/// US dollars per operator and sample, so that reports with different numbers of samples compare.
+/// Nothing if the cost is 0 or not known.
 std::optional<double> cost_per_attempt(const Report& report);
 
-/// By how much Pass@1 of `report` exceeds that of `base`: mean and interval of the differences per
-/// operator, which is narrower than what their own intervals suggest. No interval where all
-/// operators differ alike.
+/// Pass@1 of `report` minus that of `base`: mean and interval of the differences per operator. This
+/// interval is narrower than those of the two reports suggest. There is no interval if the
+/// difference is the same for all operators.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
 /// One line of a comparison in the terminal.
@@ -59,9 +58,9 @@ struct ComparisonRow {
   std::int64_t right = 0;
 };
 
-/// Finished is what was submitted; a bench knows better and sets it.
+/// Sets `finished` to the submitted attempts. A bench, which knows better, overwrites it.
 ComparisonRow comparison_of(const Report& report);
-/// Where there is no store to read: from what a foreign server says of each operator's samples.
+/// The same without a store: from the outcomes that a running server lists for each operator.
 ComparisonRow comparison_of(const std::string& agent, const std::string& model,
                             const std::vector<metrics::OperatorSamples>& suite,
                             const tools::Usage& usage);

@@ -1,4 +1,4 @@
-// One word or two for how a submission ended, as the report and the bench show it. Pure functions.
+// Labels for how a submission ended, as reports and benches show them. Pure functions.
 #pragma once
 
 #include <string>

@@ -99,8 +99,8 @@ std::optional<double> codebleu(const ReportRow& row) {
   return row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt;
 }
 
-// Perf and PyTorch's speed-up are not averaged here: Perf@1 and fast_p have rules of their own
-// (metrics/summary.h), and so has CodeBLEU, which is also of wrong submissions.
+// Three metrics are not averaged by the common rule. Perf@1 and fast_p have rules of their own for
+// `perf` and `speed_up_pytorch` (metrics/summary.h), and CodeBLEU also counts wrong submissions.
 constexpr std::array<Metric, 7> kMetrics = {{
     {.key = "max_error",
      .title = "Max error",

@@ -1,5 +1,5 @@
-// The name of a model as runs carry it, parsed: whether a model answered at all. Agents without a
-// model mark their label with "(no model)"; reports show that and never rank such a run. Pure
+// Parses the model label of a run, which tells whether a model answered at all. The label of an
+// agent without a model ends with "(no model)": reports show that and never rank such a run. Pure
 // functions.
 //
 //   parse_model_label("replay of openai:gpt-5 (no model)").answered_by  ->  AnsweredBy::recording
@@ -23,7 +23,7 @@ struct ModelLabel {
 /// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or a replay_label().
 ModelLabel parse_model_label(const std::string& label);
 
-/// The sentence above a report that no model's answers are in; "" for a model.
+/// The sentence above a report for which no model answered; "" if a model did.
 const char* note_of(AnsweredBy answered_by);
 
 /// The label of a replay of the answers of `model`: "replay of openai:gpt-5 (no model)".

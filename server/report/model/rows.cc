@@ -19,7 +19,7 @@ using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
 
-/// What a reader needs to understand the row without opening the verdict.
+/// One line that explains the row to a reader who does not open the verdict.
 std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
@@ -89,7 +89,7 @@ std::string why_no_perf(const Report& report) {
          std::to_string(report.totals.passed) + " right submissions were not timed";
 }
 
-/// Rows, and what is counted one by one.
+/// Adds the row of an attempt, and counts it in the totals.
 void add_attempt(Report& report, const tools::OperatorScore& score, ReportRow row) {
   ReportTotals& totals = report.totals;
   ++totals.attempts;
@@ -109,8 +109,8 @@ void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>
   missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
 }
 
-/// Pairs of group and type. The table of groups has every type that the taxonomy gives (a test
-/// holds them together).
+/// Counts the errors of the rows by TritonBench's groups. The table of groups has every type of the
+/// taxonomy (a test checks that), so that count_errors() does not fail.
 std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
   std::vector<std::pair<std::string, std::string>> errors;
   for (const ReportRow& row : rows) {

@@ -2,7 +2,7 @@
 // once, and the forms only format it. Pure functions.
 //
 //   Report report = make_report(scorecard);
-//   std::string text = report_as_table(report);  // server/report/model/forms.h
+//   std::string text = report_as_table(report);  // server/report/text/forms.h
 #pragma once
 
 #include <array>
@@ -41,7 +41,7 @@ struct ReportRow {
   std::string outcome;                  // "pass", "fail", "error" or "none"
   std::string error_kind;               // "" without a verdict, "none" on a pass
   std::string error_type, error_group;  // TritonBench's; "" without an error
-  /// The stage where a failed attempt ended. None of a pass, and where nothing was judged.
+  /// The stage where a failed attempt ended; absent for a pass, and if nothing was judged.
   std::optional<FailureStage> death;
   /// The judgement that metrics are computed from (server/report/model/metrics.h); may be null.
   std::shared_ptr<const sandbox::Verdict> verdict;

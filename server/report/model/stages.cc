@@ -20,7 +20,7 @@ bool compiled(const JudgedCall& call) {
   return label_of(call.outcome, call.error_kind, call.stage, {}) != Label::no_compile;
 }
 
-/// A grading that fails may have had every public case right.
+/// True if a failed grading had every public case right.
 bool public_cases_pass(const sandbox::Verdict& verdict) {
   bool any = false;
   for (const sandbox::CaseRecord& record : verdict.cases) {
@@ -35,8 +35,8 @@ bool is_own_failure(const JudgedCall& call) {
   return call.outcome != Outcome::pass && tools::error_type(call.error_kind).has_value();
 }
 
-/// Calls that say something of the code: a server that stopped, or a device that cannot, says
-/// nothing.
+/// The calls that judged the code. A call that failed because the server stopped or the device is
+/// missing did not judge it.
 std::vector<JudgedCall> telling(const std::vector<JudgedCall>& calls) {
   std::vector<JudgedCall> kept;
   std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept), [](const JudgedCall& call) {
@@ -90,7 +90,7 @@ std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStag
         errors.emplace_back(death->error_group, death->error_type);
       }
     }
-    // The table of groups has every type that the taxonomy gives (a test holds them together).
+    // The table of groups has every type of the taxonomy (a test checks that).
     count.groups = metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
     counts.push_back(std::move(count));
   }

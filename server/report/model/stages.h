@@ -1,11 +1,10 @@
-// Where attempts died: the first of the tools compile, run_tests and submit that no version of an
-// attempt got past, and TritonBench's type of the error that it ended with. An attempt that is
-// right has died nowhere, nor has one of which nothing was judged, or whose end was not its own
-// doing (a GPU that is missing, a server that stopped). Pure functions.
+// Finds the stage where an attempt ended: the first of the tools compile, run_tests and submit that
+// no version of the attempt passed, and TritonBench's type of its last error. A right attempt has
+// no such stage. Neither has an attempt that was never judged, or that ended for a reason outside
+// of it (a missing GPU, a server that stopped). Pure functions.
 //
-//   row.death = death_of(score);                                         // {"run_tests",
-//   "ResultsError", "Runtime & Logic"} std::vector<StageCount> stages = count_stages({row.death,
-//   ...});     // of all three, also where nothing died
+//   row.death = death_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
+//   std::vector<StageCount> stages = count_stages({row.death});  // always all three stages
 #pragma once
 
 #include <array>
@@ -20,20 +19,20 @@
 
 namespace assay::report {
 
-/// In the order in which an attempt comes by them.
+/// The stages in the order in which an attempt reaches them.
 inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
                                                                    "submit"};
 
-/// compile: no version compiled. run_tests: one did, and none was right on the public cases.
-/// submit: one was, but not where it was graded, or it was never submitted; then there may be no
-/// error.
+/// compile: no version compiled. run_tests: a version compiled, but none was right on the public
+/// cases. submit: a version was right there, but it failed the grading or was never submitted; in
+/// the latter case there may be no error.
 struct FailureStage {
   std::string stage;
   std::string error_type, error_group;  // TritonBench's, of the graded submission or else of the
                                         // last call that failed; empty: none failed
 };
 
-/// By the graded submission and by the calls before it, where `score` has them.
+/// Decides by the graded submission and, if `score` has them, by the calls before it.
 std::optional<FailureStage> death_of(const tools::OperatorScore& score);
 
 struct StageCount {

@@ -9,8 +9,8 @@
 namespace assay::report {
 namespace {
 
-/// RFC 4180. A cell that a spreadsheet would take for a formula gets an apostrophe: explanations
-/// are partly a submission's words.
+/// Quotes a cell as RFC 4180 says. A cell that a spreadsheet would take for a formula gets an
+/// apostrophe first, because explanations contain text of the submission.
 std::string cell(std::string text) {
   if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
     text.insert(0, "'");
@@ -49,7 +49,7 @@ void add_metrics(Columns& columns, std::span<const Metric> metrics, bool beside_
   }
 }
 
-/// A column that a row has alone.
+/// A column whose cells depend only on the row.
 CsvColumn of_row(std::string key, std::function<std::string(const ReportRow&)> cell) {
   return {std::move(key),
           [cell = std::move(cell)](const Report&, const ReportRow& row) { return cell(row); }};

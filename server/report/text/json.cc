@@ -8,7 +8,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// JSON has no NaN and no infinity; their names keep what was measured.
+/// JSON has no NaN and no infinity: these become the strings "nan", "inf" and "-inf".
 ordered_json measured(const std::optional<double>& value) {
   if (!value) return nullptr;
   if (std::isnan(*value)) return "nan";

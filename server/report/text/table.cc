@@ -58,12 +58,12 @@ std::string stage_lines(const std::vector<StageCount>& stages) {
   const bool any = std::any_of(stages.begin(), stages.end(),
                                [](const StageCount& stage) { return stage.attempts > 0; });
   return any ? "\n" + text_table(lines) +
-                   "(the first of these that no version of an attempt got past)\n"
+                   "(the first of these that no version of an attempt passed)\n"
              : "";
 }
 
-/// Short: families are left to the other forms, and so are a grouping that says no more than the
-/// totals and columns of times that nobody took.
+/// The short table of groups. It leaves out families, a grouping with only one group, and the
+/// columns of times if nothing was timed. The other forms have them all.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};
@@ -96,7 +96,7 @@ std::string pass_lines(const Report& report) {
   if (report.pass_at_k.size() < 2) return "";
   std::string text;
   for (const metrics::PassPoint& point : report.pass_at_k) {
-    if (point.k == 1) continue;  // has a line of its own
+    if (point.k == 1) continue;  // it has a line of its own
     const std::string name = "pass@" + std::to_string(point.k);
     text += padded(name, kNameColumn) + with_interval(point.execution, Unit::share) + ", call " +
             with_interval(point.call, Unit::share) + "\n";
@@ -184,7 +184,7 @@ std::string report_as_table(const Report& report) {
       "\n";
   text += "tool calls          " + std::to_string(totals.tool_calls) + "\n";
   text += "sandbox time        " + number(totals.sandbox_ms / 1000, "%.1f s") +
-          "  (all stages of the graded jobs but waiting, added up)\n";
+          "  (sum over the graded jobs, without their time in the queue)\n";
   text += stage_lines(report.stages) + group_lines(report);
   if (!report.missing_layers.empty())
     text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";

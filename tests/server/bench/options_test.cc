@@ -1,0 +1,75 @@
+#include "server/bench/options.h"
+
+#include <string>
+#include <vector>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::bench;
+
+TEST_CASE("unknown devices, splits and tracks are refused") {
+  for (const char* good : {"cpu", "fake", "cuda:0", "cuda:12"}) CHECK(check_device_name(good));
+  for (const char* bad : {"", "tpu", "cuda", "cuda:", "cuda:x", "cuda:-1", "cuda:9999"}) {
+    CHECK(check_device_name(bad).error().message.find("cpu, cuda:N, fake") != std::string::npos);
+  }
+  BenchOptions options;
+  CHECK(*suite_of(options, nullptr) == "all");
+  options.split = "ood";
+  CHECK(*suite_of(options, nullptr) == "ood");
+  options.split = "odd";
+  CHECK(suite_of(options, nullptr).error().message.find("standard, ood, dsl") != std::string::npos);
+  options.split = "";
+  options.operators = " vector_add, gelu_tanh ,,vector_add";
+  CHECK(*suite_of(options, nullptr) == "vector_add,gelu_tanh");
+  options.operators = " , ";
+  CHECK(suite_of(options, nullptr).error().code == ErrorCode::invalid_argument);
+  options.track = "scaled";
+  CHECK(check_options(options));
+  options.track = "weekend";
+  CHECK(check_options(options).error().code == ErrorCode::not_found);
+  CHECK(check_options(options).error().message.find("practice, one_shot, iterative, scaled") !=
+        std::string::npos);
+}
+
+TEST_CASE("a model that can answer only some operators runs only these") {
+  const Result<operators::Catalog> catalog =
+      operators::Catalog::load(std::string(ASSAY_SOURCE_DIR) + "/operators");
+  REQUIRE(catalog);
+  const std::vector<std::string> answerable = {"clamped_affine_scan", "no_operator", "vector_add"};
+  BenchOptions options;
+  CHECK(*suite_of(options, &*catalog, answerable) == "clamped_affine_scan,vector_add");
+  options.split = "ood";
+  CHECK(*suite_of(options, &*catalog, answerable) == "clamped_affine_scan");
+  options.split = "dsl";
+  CHECK(*suite_of(options, &*catalog, answerable) == "dsl");
+  options.split = "";
+  options.operators = "gelu_tanh";
+  CHECK(*suite_of(options, &*catalog, answerable) == "gelu_tanh");
+}
+
+TEST_CASE("the default directory is a plain name") {
+  BenchOptions options;
+  options.models = {"together:../../etc/x y"};
+  CHECK(bench_directory(options, "one_shot", options.models[0]) ==
+        "bench-out/one_shot_together_.._.._etc_x_y");
+  options.out = "/tmp/here";
+  CHECK(bench_directory(options, "one_shot", options.models[0]) == "/tmp/here");
+  options.agents.emplace_back("leader?rounds=4");  // several pairs: a folder each
+  CHECK(bench_directory(options, "leader?rounds=4", options.models[0]) ==
+        "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
+}
+
+TEST_CASE("durations in hours, minutes and seconds") {
+  CHECK(*duration_from("90") == 90);
+  CHECK(*duration_from("90s") == 90);
+  CHECK(*duration_from("15m") == 900);
+  CHECK(*duration_from("1h30m") == 5'400);
+  CHECK(*duration_from("1h0m5") == 3'605);
+  for (const char* bad : {"", "0", "-5", "5d", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999",
+                          "721h", "10 m"}) {
+    INFO(bad);
+    REQUIRE_FALSE(duration_from(bad));
+    CHECK(duration_from(bad).error().message.find("1h30m") != std::string::npos);
+  }
+}

@@ -1,8 +1,8 @@
 // assay: wires the sub-commands together. Each lives in a file of its own under server/commands/.
 #include <CLI/CLI.hpp>
-#include <cstdio>
 #include <exception>
 
+#include "base/stderr_line.h"
 #include "server/commands/commands.h"
 
 int main(int argc, char** argv) {
@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kPass : kUsage;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "assay: internal error: %s\n", error.what());
+    assay::stderr_line(std::string("assay: internal error: ") + error.what());
     return kInternal;
   }
   return status;

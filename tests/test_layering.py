@@ -230,7 +230,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "tools/model",
         "tools/resources",
     ),
-    "server": ("server/commands",),
+    "server": ("base", "server/commands"),
 }
 HTTPLIB_FILES = {"server/mcp/http/http_library.h", "server/mcp/client/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema/schema.cc"}

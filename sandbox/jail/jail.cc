@@ -4,8 +4,8 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
 
+#include "base/stderr_line.h"
 #include "sandbox/jail/capabilities.h"
 #include "sandbox/jail/environment.h"
 #include "sandbox/jail/landlock.h"
@@ -98,7 +98,7 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   if (child < 0) return fail_errno("fork");
   if (child == 0) {
     const Status failed = finish_template_jail(config, root, std::move(layers));
-    std::fprintf(stderr, "assay-jail: %s\n", failed.error().message.c_str());
+    stderr_line("assay-jail: " + failed.error().message);
     ::_exit(kExecFailed);
   }
   if (Status closed = close_other_descriptors({}); !closed) return fail(closed.error());

@@ -6,11 +6,11 @@
 // The exit status is that of the command, 126 if the jail could not be built, or 2 for a wrong
 // command line. Messages go to stderr.
 
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "base/stderr_line.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/jail/mutation.h"
 
@@ -85,12 +85,12 @@ Result<TemplateJail> parse(const std::vector<std::string>& arguments) {
 int main(int argc, char** argv) {
   const Result<TemplateJail> config = parse(std::vector<std::string>(argv + 1, argv + argc));
   if (!config) {
-    std::fprintf(stderr, "assay-jail: %s\n", config.error().message.c_str());
+    stderr_line("assay-jail: " + config.error().message);
     return kUsage;
   }
   const Result<int> status = run_in_template_jail(*config);
   if (!status) {
-    std::fprintf(stderr, "assay-jail: %s\n", status.error().message.c_str());
+    stderr_line("assay-jail: " + status.error().message);
     return kNoJail;
   }
   return *status;

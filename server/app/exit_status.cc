@@ -1,11 +1,11 @@
 #include "server/app/exit_status.h"
 
-#include <cstdio>
+#include "base/stderr_line.h"
 
 namespace assay::server {
 
 int print_error(const std::string& command, int status, const std::string& message) {
-  std::fprintf(stderr, "assay %s: %s\n", command.c_str(), message.c_str());
+  stderr_line("assay " + command + ": " + message);
   return status;
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "server/app/log_options.h"
 #include "server/app/sandbox_options.h"
 
 namespace assay::bench {
@@ -25,7 +26,8 @@ struct BenchOptions {
   std::string device = "cpu";  // of the server that is started; not with --server
   std::string store;
   server::SandboxOptions sandbox;
-  std::string server;  // URL of a running server; empty: start one
+  server::LogOptions log{.level = "warning"};  // of the bench and of the server that it starts
+  std::string server;                          // URL of a running server; empty: start one
   std::optional<double> max_cost_usd;
   std::string max_time;  // duration_from() reads it; empty: no limit
   std::string replay;    // folder of a bench whose transcripts replace the models; empty: none

@@ -1,11 +1,11 @@
 #include "server/bench/plan.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "base/stderr_line.h"
 #include "reference_agents/registry/provider.h"
 #include "server/bench/replay.h"
 #include "server/report/model/model_label.h"
@@ -172,10 +172,8 @@ Status find_prices(BenchPlan& plan, const BenchOptions& options) {
                                                    model->name + "' is not in " + file.string() +
                                                    "; add it there");
     }
-    std::fprintf(
-        stderr,
-        "The price of %s is not known, nor is any cost of this bench. %s lists the known ones.\n",
-        model->name.c_str(), file.c_str());
+    stderr_line("The price of " + model->name + " is not known, nor is any cost of this bench. " +
+                file.string() + " lists the known ones.");
   }
   return {};
 }
@@ -203,8 +201,8 @@ Status open_journals(BenchPlan& plan, const BenchOptions& options, const fs::pat
 
 void announce_pairs(const BenchPlan& plan) {
   for (const BenchPair& pair : plan.pairs)
-    std::fprintf(stderr, "%s with %s; transcripts and journal in %s\n", pair.agent_name.c_str(),
-                 pair.model_label.c_str(), pair.directory.c_str());
+    stderr_line(pair.agent_name + " with " + pair.model_label + "; transcripts and journal in " +
+                pair.directory.string());
 }
 
 }  // namespace assay::bench

@@ -25,6 +25,8 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
                                       options.device, "--store", store.string()};
   const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
   command.insert(command.end(), sandbox.begin(), sandbox.end());
+  const std::vector<std::string> log = arguments_of(options.log);
+  command.insert(command.end(), log.begin(), log.end());
   agents::forget_keys();
   auto client = mcp::Client::connect_stdio(command);
   if (client) return client;

@@ -38,6 +38,8 @@ Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& worksp
 }
 
 int run_command(const BenchOptions& options) {
+  if (const Status started = start_log(options.log); !started)
+    return print_error(kCommand, kUsage, started.error().message);
   if (Status ok = bench::check_options(options); !ok)
     return print_error(kCommand, bench::status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
@@ -149,6 +151,7 @@ void add_bench(CLI::App& app, int& status) {
           ->capture_default_str();
   CLI::Option* store = command->add_option("--store", options->store,
                                            "the store of runs and verdicts (default: the user's)");
+  add_log_options(*command, options->log);
   const std::vector<CLI::Option*> sandbox = add_sandbox_options(*command, options->sandbox);
   CLI::Option* server = command
                             ->add_option("--server", options->server,

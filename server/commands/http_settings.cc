@@ -4,10 +4,10 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
+#include "base/stderr_line.h"
 #include "base/unique_fd.h"
 #include "server/app/address.h"
 #include "server/app/exit_status.h"
@@ -132,9 +132,9 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
   options.rate_limit = {rate, rate * kBurstSeconds};
   if (!set_tokens(flags, options, status) || !set_tls(flags, options, status)) return std::nullopt;
   if (!address->loopback && !options.tls) {
-    std::fprintf(stderr,
-                 "assay serve: warning: tokens and sources cross the network unencrypted; use "
-                 "--tls-cert and --tls-key, or a reverse proxy that does TLS\n");
+    stderr_line(
+        "assay serve: warning: tokens and sources cross the network unencrypted; use --tls-cert "
+        "and --tls-key, or a reverse proxy that does TLS");
   }
   return options;
 }

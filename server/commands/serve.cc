@@ -11,11 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "base/stderr_line.h"
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/address.h"
 #include "server/app/exit_status.h"
+#include "server/app/log_options.h"
 #include "server/app/sandbox_options.h"
 #include "server/app/workspace.h"
 #include "server/commands/client_config.h"
@@ -39,6 +41,7 @@ struct ServeOptions {
   std::vector<std::string> devices;
   std::string store;
   SandboxOptions sandbox;
+  LogOptions log;
   std::string print_config;
   bool conformance = false;
   std::string suite;
@@ -137,7 +140,7 @@ int print_config(const ServeOptions& options) {
   const Result<ClientConfig> config = client_config(options.print_config, *entry);
   if (!config) return print_error("serve", kUnknownName, config.error().message);
   std::fputs(config->text.c_str(), stdout);
-  std::fprintf(stderr, "for %s\n", config->where.c_str());
+  stderr_line("for " + config->where);
   return kPass;
 }
 
@@ -148,9 +151,8 @@ int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   std::signal(SIGTERM, request_stop);
   http->listening = [&http](int port) {
     const bool v6 = http->host.find(':') != std::string::npos;
-    std::fprintf(stderr, "assay serve: listening on %s://%s%s%s:%d/mcp\n",
-                 http->tls ? "https" : "http", v6 ? "[" : "", http->host.c_str(), v6 ? "]" : "",
-                 port);
+    stderr_line(std::string("assay serve: listening on ") + (http->tls ? "https" : "http") + "://" +
+                (v6 ? "[" + http->host + "]" : http->host) + ":" + std::to_string(port) + "/mcp");
   };
   return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
 }
@@ -163,6 +165,8 @@ int serve_fixtures(std::optional<mcp::HttpOptions>& http) {
 
 int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
+  if (const Status started = start_log(options.log); !started)
+    return print_error("serve", kUsage, started.error().message);
   int status = kPass;
   std::optional<mcp::HttpOptions> http;
   if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
@@ -217,6 +221,7 @@ void add_serve(CLI::App& app, int& status) {
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
   add_sandbox_options(*command, options->sandbox);
+  add_log_options(*command, options->log);
   command->add_option("--print-config", options->print_config,
                       "print the configuration that makes a client use this server, with the other "
                       "options given here, and end: " +

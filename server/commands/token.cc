@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/stderr_line.h"
 #include "server/app/exit_status.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
@@ -21,8 +22,8 @@ int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
   if (!token) return print_error("token", kUsage, token.error().message);
   // Only the line goes to stdout, so that `>> tokens` appends it to a token file.
-  std::fprintf(stderr, "secret of '%s', shown this once: %s\nline for the token file:\n",
-               options.name.c_str(), token->secret.c_str());
+  stderr_line("secret of '" + options.name + "', shown this once: " + token->secret +
+              "\nline for the token file:");
   std::printf("%s\n", token->line.c_str());
   return kPass;
 }

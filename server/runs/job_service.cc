@@ -5,6 +5,7 @@
 
 #include "base/handle.h"
 #include "base/try.h"
+#include "server/runs/job_log.h"
 #include "server/runs/verdict_check.h"
 
 namespace assay::server {
@@ -227,6 +228,7 @@ Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {
 
 void StoredJobs::announce(ActiveJob& active, Verdict verdict) {
   const JobState state = end_state(verdict);
+  log_finished_job(active.job(), state, verdict);
   active.end(state, std::move(verdict));
   const MutexLock lock(mutex_);
   active_.erase(active.job().id);

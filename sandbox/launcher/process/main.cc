@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/stderr_line.h"
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/launch_jail.h"
 #include "sandbox/launcher/driver/cuda_api.h"
@@ -53,10 +54,10 @@ constexpr const char* kUsageText =
     "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
     "NCU]\n       "
     "assay-launcher --probe "
-    "[--driver cuda|hip|fake|fake-sick|fake-full]\n";
+    "[--driver cuda|hip|fake|fake-sick|fake-full]";
 
 int print_error(const std::string& message) {
-  std::fprintf(stderr, "assay-launcher: %s\n", message.c_str());
+  stderr_line("assay-launcher: " + message);
   return kFailed;
 }
 
@@ -195,7 +196,7 @@ int run(LauncherArguments arguments) {
 int main(int argc, char** argv) {
   const Result<LauncherArguments> parsed = parse_launcher_arguments({argv + 1, argv + argc});
   if (!parsed) {
-    std::fprintf(stderr, "assay-launcher: %s\n%s", parsed.error().message.c_str(), kUsageText);
+    stderr_line("assay-launcher: " + parsed.error().message + "\n" + kUsageText);
     return kUsage;
   }
   const LauncherArguments& arguments = *parsed;

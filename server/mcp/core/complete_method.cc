@@ -1,9 +1,10 @@
 #include "server/mcp/core/complete_method.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
 #include <optional>
+
+#include "base/log.h"
 
 namespace assay::mcp {
 namespace {
@@ -74,7 +75,7 @@ Rpc<json> complete_value(const json& params, const PromptRegistry& prompts,
   try {
     if (asked->completer) values = asked->completer(asked->typed, other_values(params));
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp: a completer threw: %s\n", error.what());
+    log::error("a completer threw an exception", {{"error", error.what()}});
     return refuse_rpc(kInternalError,
                       "internal error while completing; the server's log has the details");
   }

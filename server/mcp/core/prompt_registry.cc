@@ -1,8 +1,9 @@
 #include "server/mcp/core/prompt_registry.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
+
+#include "base/log.h"
 
 namespace assay::mcp {
 namespace {
@@ -111,10 +112,10 @@ Rpc<PromptResult> PromptRegistry::get(const json& params, RequestContext& contex
   try {
     result = (*prompt)->get(*arguments, context);
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp: prompt %s threw: %s\n", (*prompt)->name.c_str(), error.what());
+    log::error("a prompt threw an exception",
+               {{"prompt", (*prompt)->name}, {"error", error.what()}});
   } catch (...) {
-    std::fprintf(stderr, "mcp: prompt %s threw something that is no std::exception\n",
-                 (*prompt)->name.c_str());
+    log::error("a prompt threw something that is no std::exception", {{"prompt", (*prompt)->name}});
   }
   if (!result) return refuse_rpc(result.error());
   return std::move(*result);

@@ -1,8 +1,9 @@
 #include "server/mcp/core/resource_registry.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
+
+#include "base/log.h"
 
 namespace assay::mcp {
 namespace {
@@ -33,10 +34,9 @@ Result<ReadResult> guarded(const std::string& uri, const Read& read) {
   try {
     return read();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp: reading %s threw: %s\n", uri.c_str(), error.what());
+    log::error("reading a resource threw an exception", {{"uri", uri}, {"error", error.what()}});
   } catch (...) {
-    std::fprintf(stderr, "mcp: reading %s threw something that is no std::exception\n",
-                 uri.c_str());
+    log::error("reading a resource threw something that is no std::exception", {{"uri", uri}});
   }
   return fail(ErrorCode::internal,
               "internal error while reading '" + uri + "'; the server's log has the details");

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstdio>
 #include <set>
 
 #include "base/handle.h"
+#include "base/log.h"
 
 namespace assay::mcp {
 namespace {
@@ -193,8 +193,8 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
   changed_.notify_all();
   if (store_ != nullptr) {
     if (const Status saved = store_->save(now.record); !saved)
-      std::fprintf(stderr, "mcp: task %s cannot be saved: %s\n", now.record.id.c_str(),
-                   saved.error().message.c_str());
+      log::error("a task cannot be saved",
+                 {{"task", now.record.id}, {"error", saved.error().message}});
   }
   hub_.publish({Change::Kind::task, now.record.id, nullptr});
 }

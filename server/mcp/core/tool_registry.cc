@@ -2,8 +2,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <exception>
+
+#include "base/log.h"
 
 namespace assay::mcp {
 namespace {
@@ -121,9 +122,9 @@ ToolResult ToolRegistry::run(const Entry& entry, const std::function<ToolResult(
   try {
     return work();
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "mcp: tool %s threw: %s\n", name.c_str(), error.what());
+    log::error("a tool threw an exception", {{"tool", name}, {"error", error.what()}});
   } catch (...) {
-    std::fprintf(stderr, "mcp: tool %s threw something that is no std::exception\n", name.c_str());
+    log::error("a tool threw something that is no std::exception", {{"tool", name}});
   }
   return {true,
           "Internal error in " + name +
@@ -147,8 +148,8 @@ Result<json> ToolRegistry::render(const Entry& entry, ToolResult answer) const {
   if (problems.empty()) {
     result["structuredContent"] = std::move(answer.structured);
   } else if (entry.output && !answer.is_error) {
-    std::fprintf(stderr, "mcp: the result of tool %s breaks its output schema: %s\n", name.c_str(),
-                 problems.front().c_str());
+    log::error("the result of a tool breaks its output schema",
+               {{"tool", name}, {"problem", problems.front()}});
     return fail(
         ErrorCode::internal,
         "tool '" + name +

@@ -16,6 +16,7 @@
 #include <mutex>
 
 #include "base/concurrency_limiter.h"
+#include "base/log.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/connection.h"
@@ -94,9 +95,9 @@ class HttpServer final : private httplib::Server {
       try {
         std::rethrow_exception(exception);
       } catch (const std::exception& error) {
-        std::fprintf(stderr, "mcp: http handler threw: %s\n", error.what());
+        log::error("an HTTP handler threw an exception", {{"error", error.what()}});
       } catch (...) {
-        std::fprintf(stderr, "mcp: http handler threw something that is no std::exception\n");
+        log::error("an HTTP handler threw something that is no std::exception");
       }
       write_reply(response, error_reply(500, kInternalError,
                                         "internal error; the server's log has the details", true));

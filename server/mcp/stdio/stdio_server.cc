@@ -11,6 +11,8 @@
 #include <mutex>
 
 #include "base/concurrency_limiter.h"
+#include "base/log.h"
+#include "base/stderr_line.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
 #include "server/mcp/core/dispatch.h"
@@ -130,8 +132,8 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
       session->send(message.error());
   }
   if (finish(*session, limits)) return true;
-  std::fprintf(stderr, "mcp: %zu calls did not end after end of input\n",
-               session->dispatcher.in_flight());
+  log::warning("calls did not end after the end of input",
+               {{"calls", session->dispatcher.in_flight()}});
   static_cast<void>(session.release());  // its threads still run in it
   return false;
 }
@@ -146,7 +148,7 @@ int serve_stdio(Server& server) {
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));
   if (!in || !out || !null) {
-    std::fprintf(stderr, "assay: --stdio needs an open stdin and stdout\n");
+    stderr_line("assay: --stdio needs an open stdin and stdout");
     return kExitInternal;
   }
   if (::fcntl(STDERR_FILENO, F_GETFD) < 0) ::dup2(null.get(), STDERR_FILENO);

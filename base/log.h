@@ -1,0 +1,91 @@
+// The log of a server: one line for each event, with named fields, as text or as JSON. It goes to
+// stderr or to a file, never to stdout, because the stdio transport owns stdout.
+//
+//   log::info("job finished", {{"job", "job_2f"}, {"outcome", "pass"}, {"total_ms", 12.5}});
+//
+//   text: 2026-11-24T06:30:00.123Z info job finished job=job_2f outcome=pass total_ms=12.5
+//   json: {"time":"2026-11-24T06:30:00.123Z","level":"info","message":"job finished",
+//          "job":"job_2f","outcome":"pass","total_ms":12.5}       (on one line)
+//
+// Never log a token, a source, a tool's argument, a message of a submission, or hidden data.
+//
+// Thread-safe, but call `configure` before other threads log. Without it, the log has level warning
+// and goes to stderr as text. spdlog stays inside log.cc, because its headers are expensive to
+// parse.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "base/result.h"
+
+namespace assay::log {
+
+enum class Level { trace, debug, info, warning, error, off };
+enum class Format { text, json };
+
+inline constexpr const char* kLevelNames = "trace, debug, info, warning, error or off";
+inline constexpr const char* kFormatNames = "text or json";
+
+/// Returns nullopt for an unknown name.
+std::optional<Level> level_named(std::string_view name);
+std::optional<Format> format_named(std::string_view name);
+
+struct Settings {
+  Level level = Level::info;
+  Format format = Format::text;
+  std::string file;  // lines are appended to it; empty: stderr
+};
+
+/// Replaces the log. Fails if the file cannot be opened; the log stays as it was then.
+Status configure(const Settings& settings);
+
+/// The value of a field. It does not own its text.
+class Value {
+ public:
+  Value(std::string_view text) : value_(text) {}
+  Value(const std::string& text) : value_(std::string_view(text)) {}
+  Value(const char* text) : value_(std::string_view(text)) {}
+  Value(bool value) : value_(value) {}
+  Value(std::integral auto number) : value_(static_cast<std::int64_t>(number)) {}
+  Value(std::floating_point auto number) : value_(static_cast<double>(number)) {}
+
+  const std::variant<std::string_view, bool, std::int64_t, double>& get() const { return value_; }
+
+ private:
+  std::variant<std::string_view, bool, std::int64_t, double> value_;
+};
+
+struct Field {
+  std::string_view key;  // letters, digits and underscores
+  Value value;
+};
+
+using Fields = std::initializer_list<Field>;
+
+/// The part of a line after time and level. Control characters and invalid UTF-8 are escaped, so
+/// that a value cannot begin a line of its own.
+std::string format_fields(Format format, std::string_view message, const Field* fields,
+                          std::size_t count);
+
+void write(Level level, std::string_view message, const Field* fields, std::size_t count);
+
+inline void debug(std::string_view message, Fields fields = {}) {
+  write(Level::debug, message, fields.begin(), fields.size());
+}
+inline void info(std::string_view message, Fields fields = {}) {
+  write(Level::info, message, fields.begin(), fields.size());
+}
+inline void warning(std::string_view message, Fields fields = {}) {
+  write(Level::warning, message, fields.begin(), fields.size());
+}
+inline void error(std::string_view message, Fields fields = {}) {
+  write(Level::error, message, fields.begin(), fields.size());
+}
+
+}  // namespace assay::log

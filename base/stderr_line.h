@@ -1,0 +1,17 @@
+// Plain lines on stderr, for the person who runs a command: error messages, addresses, progress.
+// Lines about the work of a running server belong in the log (base/log.h) instead.
+//
+//   stderr_line("assay report: no such store");
+//
+// assay-jail and assay-launcher use this function for their errors too: the supervisor reads their
+// stderr, and a logging library would slow down their start. Thread-safe.
+#pragma once
+
+#include <string_view>
+
+namespace assay {
+
+/// Writes `text` and a line feed to stderr at once. Failures are ignored.
+void stderr_line(std::string_view text);
+
+}  // namespace assay

@@ -45,14 +45,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         std::abort();
       continue;
     }
-    TransportContext exchange;
-    exchange.scope = "fuzz";
-    exchange.stateless = stateless;
-    exchange.notify = [](const nlohmann::json& notification) {
+    TransportContext transport;
+    transport.scope = "fuzz";
+    transport.stateless = stateless;
+    transport.notify = [](const nlohmann::json& notification) {
       if (!nlohmann::json::accept(dump(notification))) std::abort();
     };
-    exchange.hung_up = [] { return false; };
-    check(*message, server.dispatcher().handle(*message, exchange));
+    transport.hung_up = [] { return false; };
+    check(*message, server.dispatcher().handle(*message, transport));
     stateless = !stateless;
   }
   return 0;

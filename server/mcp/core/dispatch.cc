@@ -1,5 +1,7 @@
 #include "server/mcp/core/dispatch.h"
 
+#include <chrono>
+
 #include "server/mcp/protocol/meta.h"
 #include "server/mcp/protocol/protocol.h"
 
@@ -36,10 +38,19 @@ Outcome error_outcome(const json& id, const RpcError& error, int http_status,
   return {make_error(id, error.code, error.message, error.data), cancelled, http_status};
 }
 
+MessageCounts::Ending ending_of(const Outcome& outcome) {
+  if (outcome.cancelled) return MessageCounts::Ending::cancelled;
+  if (!outcome.response) return MessageCounts::Ending::accepted;
+  const auto result = outcome.response->find("result");
+  if (result == outcome.response->end()) return MessageCounts::Ending::error;
+  return result->is_object() && result->value("isError", false) ? MessageCounts::Ending::failed
+                                                                : MessageCounts::Ending::ok;
+}
+
 }  // namespace
 
 /// THE list of methods. `needs` is what must be registered for the method to exist.
-struct Dispatcher::Method {
+struct Method {
   enum class Needs {
     nothing,
     logging,
@@ -55,10 +66,10 @@ struct Dispatcher::Method {
   bool legacy, stateless;
   Needs needs;
   ExecutionClass pace;
-  Handler handler;
+  Dispatcher::Handler handler;
 };
 
-const std::vector<Dispatcher::Method>& Dispatcher::methods() {
+const std::vector<Method>& Dispatcher::methods() {
   using enum Method::Needs;
   using enum ExecutionClass;
   static const std::vector<Method> kMethods = {
@@ -93,53 +104,39 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
             std::chrono::milliseconds(limits.state_ttl_ms)),
       listeners_(limits.max_listeners),
       tasks_(limits.tasks, parts.task_store, hub_),
-      caller_(tools_, tasks_, seal_, in_flight_) {}
+      caller_(tools_, tasks_, seal_) {}
 
-bool Dispatcher::is_stateless(const Message& message) {
-  if (message.method == "server/discover") return true;
-  const json* meta = meta_of(message);
-  return meta != nullptr &&
-         (meta->contains(kMetaVersion) || meta->contains(kMetaClientCapabilities));
-}
-
-const Dispatcher::Method* Dispatcher::find(const std::string& name, bool stateless) {
+const Method* Dispatcher::find(const std::string& name, bool stateless) {
   for (const Method& method : methods()) {
     if (name == method.name && (stateless ? method.stateless : method.legacy)) return &method;
   }
   return nullptr;
 }
 
-ExecutionClass Dispatcher::pace(const Message& message) {
-  const Method* method = message.kind == Message::Kind::request
-                             ? find(message.method, is_stateless(message))
-                             : nullptr;
-  return method == nullptr ? ExecutionClass::at_once : method->pace;
+ResolvedCall Dispatcher::resolve(Message message, bool stateless) const {
+  ResolvedCall call{.message = std::move(message)};
+  const Message& known = call.message;
+  call.meta = read_meta(known);
+  call.stateless = stateless || known.method == "server/discover" || call.meta.names_era;
+  if (known.kind != Message::Kind::request) return call;
+  if (call.stateless) call.problem = check_stateless_meta(known);
+  const Method* method = find(known.method, call.stateless);
+  if (method == nullptr || !offers(*method)) return call;
+  call.method = method;
+  call.pace = method->pace;
+  if (method->handler != &Dispatcher::call_tool) return call;
+  const auto name = known.params.find("name");
+  if (name != known.params.end() && name->is_string())
+    call.tool = tools_.find(name->get_ref<const std::string&>());
+  return call;
 }
 
-bool Dispatcher::reaches_tool(const Message& message, bool stateless) const {
-  if (message.kind != Message::Kind::request || message.method != "tools/call" ||
-      (stateless && check_stateless_meta(message)))
-    return false;
-  const auto name = message.params.find("name");
-  return name != message.params.end() && name->is_string() && tools_.has(*name);
-}
-
-std::optional<std::string> Dispatcher::argument_mismatch(const Message& message,
-                                                         const HeaderLookup& header) const {
-  if (!reaches_tool(message, true)) return std::nullopt;
-  const auto arguments = message.params.find("arguments");
-  return param_mismatch(tools_.find(message.params["name"])->headers,
-                        arguments == message.params.end() ? json::object() : *arguments, header);
-}
-
-bool Dispatcher::wants_stream(const Message& message, bool stateless) const {
-  if (message.method == "subscriptions/listen")
-    return stateless && !check_stateless_meta(message) && offers(*find(message.method, true));
-  if (!reaches_tool(message, stateless)) return false;
-  const json* meta = meta_of(message);
-  if (meta != nullptr && meta->contains(kMetaProgressToken)) return true;
-  const bool may_speak = tools_.find(message.params["name"])->tool.interactive;
-  return may_speak && (!stateless || (meta != nullptr && meta->contains(kMetaLogLevel)));
+std::optional<std::string> Dispatcher::argument_mismatch(const ResolvedCall& call,
+                                                         const HeaderLookup& header) {
+  if (!call.reaches_tool()) return std::nullopt;
+  const auto arguments = call.params().find("arguments");
+  return param_mismatch(call.tool->headers,
+                        arguments == call.params().end() ? json::object() : *arguments, header);
 }
 
 ChangeNotifier::Listener Dispatcher::join(const Session& session) {
@@ -157,29 +154,56 @@ void Dispatcher::end() {
   tasks_.end();
 }
 
-Outcome Dispatcher::handle(const Message& message, const TransportContext& exchange) {
-  switch (message.kind) {
+Outcome Dispatcher::handle(const ResolvedCall& call, const TransportContext& transport) {
+  const auto start = std::chrono::steady_clock::now();
+  Outcome outcome = answer(call, transport);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  counts_.add(call.message.kind == Message::Kind::response ? "response" : call.message.method,
+              ending_of(outcome), seconds.count());
+  return outcome;
+}
+
+Outcome Dispatcher::answer(const ResolvedCall& call, const TransportContext& transport) {
+  switch (call.message.kind) {
     case Message::Kind::response:
-      if (exchange.session) exchange.session->questions.deliver(message.id, message.body);
+      if (transport.session)
+        transport.session->questions.deliver(call.message.id, call.message.body);
       return {};
-    case Message::Kind::notification: notification(message, exchange); return {};
+    case Message::Kind::notification: notification(call.message, transport); return {};
     case Message::Kind::request: break;
   }
-  Request request{message, exchange, exchange.stateless || is_stateless(message)};
-  if (request.stateless) {
-    if (const auto problem = check_stateless_meta(message))
-      return error_outcome(message.id, *problem, kHttpBadRequest);
+  return answer_request(call, transport);
+}
+
+Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportContext& transport) {
+  const json& id = call.message.id;
+  if (call.problem) return error_outcome(id, *call.problem, kHttpBadRequest);
+  if (call.method == nullptr) {
+    return error_outcome(id,
+                         {kMethodNotFound, "unknown method '" + call.message.method +
+                                               "'; valid: " + valid_methods(call.stateless)},
+                         call.stateless ? kHttpNotFound : 200);
   }
-  Rpc<json> result = route(request);
+  CallScope scope(call, transport, in_flight_);
+  Rpc<json> result = (this->*call.method->handler)(scope);
   if (!result)
-    return error_outcome(message.id, result.error(),
-                         request.stateless ? http_status_of(result.error().code) : 200,
-                         request.cancelled);
-  if (request.stateless) {
+    return error_outcome(id, result.error(),
+                         call.stateless ? http_status_of(result.error().code) : 200,
+                         scope.cancelled());
+  if (call.stateless) {
     if (!result->contains("resultType")) (*result)["resultType"] = "complete";
     (*result)["_meta"][kMetaServerInfo] = implementation_;
   }
-  return {make_result(message.id, std::move(*result)), request.cancelled, 200};
+  return {make_result(id, std::move(*result)), scope.cancelled(), 200};
+}
+
+std::string Dispatcher::valid_methods(bool stateless) const {
+  std::string valid;
+  for (const Method& method : methods()) {
+    if ((stateless ? method.stateless : method.legacy) && offers(method))
+      valid.append(valid.empty() ? "" : ", ").append(method.name);
+  }
+  return valid;
 }
 
 bool Dispatcher::offers(const Method& method) const {
@@ -201,23 +225,26 @@ bool Dispatcher::offers(const Method& method) const {
   return false;
 }
 
-Rpc<json> Dispatcher::route(Request& request) {
-  const Method* method = find(request.message.method, request.stateless);
-  if (method != nullptr && offers(*method)) return (this->*method->handler)(request);
-  std::string valid;
-  for (const Method& other : methods()) {
-    if ((request.stateless ? other.stateless : other.legacy) && offers(other))
-      valid.append(valid.empty() ? "" : ", ").append(other.name);
-  }
-  return refuse_rpc(kMethodNotFound,
-                    "unknown method '" + request.message.method + "'; valid: " + valid);
-}
-
-void Dispatcher::notification(const Message& message, const TransportContext& exchange) {
+void Dispatcher::notification(const Message& message, const TransportContext& transport) {
   if (message.method != "notifications/cancelled")
     return;  // notifications/initialized and others ask for nothing
   const auto id = message.params.find("requestId");
-  if (id != message.params.end()) in_flight_.cancel(exchange.scope, *id);
+  if (id != message.params.end()) in_flight_.cancel(transport.scope, *id);
 }
+
+Server::Server(ServerInfo info, const ServerLimits& limits, ServerParts parts)
+    : dispatcher_(std::make_unique<Dispatcher>(std::move(info), limits, std::move(parts))) {}
+Server::~Server() = default;
+
+Status Server::add_tool(Tool tool) { return dispatcher_->tools().add(std::move(tool)); }
+Status Server::add_resource(Resource resource) {
+  return dispatcher_->resources().add(std::move(resource));
+}
+Status Server::add_template(ResourceTemplate resource_template) {
+  return dispatcher_->resources().add(std::move(resource_template));
+}
+Status Server::add_prompt(Prompt prompt) { return dispatcher_->prompts().add(std::move(prompt)); }
+
+void Server::publish(const Change& change) { dispatcher_->hub().publish(change); }
 
 }  // namespace assay::mcp

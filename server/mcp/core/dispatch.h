@@ -4,11 +4,12 @@
 // earlier is in its Session, which the transport passes along; there is no other state between
 // requests.
 //
-//   Outcome out = dispatcher.handle(message, {.scope = "stdio", .notify = write_line});
+//   const ResolvedCall call = dispatcher.resolve(message);
+//   const Outcome out = dispatcher.handle(call, {.scope = "stdio", .notify = write_line});
 //   if (out.response) write_line(*out.response);
 //
-// Registration must be finished before the first handle(); handle() may then be called from many
-// threads at once. pace() says how long it takes.
+// Registration must be finished before the first resolve(); everything else may then be called from
+// many threads at once. A resolved call must not outlive the dispatcher.
 #pragma once
 
 #include <atomic>
@@ -18,8 +19,10 @@
 #include <string>
 
 #include "base/concurrency_limiter.h"
+#include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"
+#include "server/mcp/core/message_counts.h"
 #include "server/mcp/core/prompt_registry.h"
 #include "server/mcp/core/resource_registry.h"
 #include "server/mcp/core/server.h"
@@ -28,7 +31,6 @@
 #include "server/mcp/core/task_table.h"
 #include "server/mcp/core/tool_caller.h"
 #include "server/mcp/core/tool_registry.h"
-#include "server/mcp/core/transport_context.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/rpc.h"
 
@@ -40,10 +42,6 @@ struct Outcome {
   int http_status = 200;
 };
 
-/// How long handle() takes: no time; as long as a handler does; until the client or the server ends
-/// it.
-enum class ExecutionClass { at_once, handler, lasting };
-
 class Dispatcher {
  public:
   Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts parts);
@@ -52,12 +50,18 @@ class Dispatcher {
   PromptRegistry& prompts() { return prompts_; }
   const ChangeNotifier& hub() const { return hub_; }
 
-  Outcome handle(const Message& message, const TransportContext& exchange);
+  /// The first look at a message, and the only one that searches by name. `stateless`: the
+  /// transport knows that the request belongs to the stateless era.
+  ResolvedCall resolve(Message message, bool stateless = false) const;
+  Outcome handle(const ResolvedCall& call, const TransportContext& transport);
+  Outcome handle(Message message, const TransportContext& transport) {
+    return handle(resolve(std::move(message), transport.stateless), transport);
+  }
   /// From now on the session hears of changes, until the result dies. The session must live longer.
   ChangeNotifier::Listener join(const Session& session);
   /// Makes a request cancellable before handle() gets it.
-  InFlight::Ticket admit(const Message& message, const std::string& scope) {
-    return in_flight_.open(scope, message.id);
+  InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
+    return in_flight_.open(scope, call.message.id);
   }
   /// At shutdown: running calls and tasks are cancelled, subscriptions end with a result.
   void end();
@@ -65,69 +69,58 @@ class Dispatcher {
   void cancel_all() { in_flight_.cancel_all(); }
   std::size_t in_flight() const { return in_flight_.size(); }
 
-  /// The request names a protocol version (or client capabilities) in its _meta, or uses a method
-  /// that only exists there.
-  static bool is_stateless(const Message& message);
-  static ExecutionClass pace(const Message& message);
-  /// handle() will reach the tool: a transport may start a stream before it knows the outcome.
-  bool reaches_tool(const Message& message, bool stateless) const;
-  /// What is wrong with the headers that mirror a tool's arguments (param_headers.h); nothing when
-  /// they match.
-  std::optional<std::string> argument_mismatch(const Message& message,
-                                               const HeaderLookup& header) const;
-  /// Something can come before the answer, so that the answer should be a stream: progress, log
-  /// messages, questions, changes.
-  bool wants_stream(const Message& message, bool stateless) const;
+  /// Why the headers that mirror a tool's arguments (param_headers.h) do not match them; nothing
+  /// when they do.
+  static std::optional<std::string> argument_mismatch(const ResolvedCall& call,
+                                                      const HeaderLookup& header);
+
+  /// Every message that was handled, whatever carried it.
+  const MessageCounts& counts() const { return counts_; }
 
  private:
-  struct Request {
-    const Message& message;
-    const TransportContext& exchange;
-    bool stateless;
-    bool cancelled = false;  // out
-    const nlohmann::json& params() const { return message.params; }
-  };
-  using Handler = Rpc<nlohmann::json> (Dispatcher::*)(Request& request);
-  struct Method;
+  friend struct Method;
+  using Handler = Rpc<nlohmann::json> (Dispatcher::*)(CallScope& call);
   static const std::vector<Method>& methods();
   static const Method* find(const std::string& name, bool stateless);
   /// Whether something is registered that gives the method a meaning.
   bool offers(const Method& method) const;
-  Rpc<nlohmann::json> route(Request& request);
+  Outcome answer(const ResolvedCall& call, const TransportContext& transport);
+  Outcome answer_request(const ResolvedCall& call, const TransportContext& transport);
+  std::string valid_methods(bool stateless) const;
 
-  Rpc<nlohmann::json> discover(Request& request);
-  Rpc<nlohmann::json> initialize(Request& request);
-  Rpc<nlohmann::json> ping(Request& request);
-  Rpc<nlohmann::json> set_log_level(Request& request);
-  Rpc<nlohmann::json> list_tools(Request& request);
-  Rpc<nlohmann::json> call_tool(Request& request);
-  Rpc<nlohmann::json> list_resources(Request& request);
-  Rpc<nlohmann::json> list_templates(Request& request);
-  Rpc<nlohmann::json> read_resource(Request& request);
-  Rpc<nlohmann::json> subscribe(Request& request);
-  Rpc<nlohmann::json> unsubscribe(Request& request);
-  Rpc<nlohmann::json> list_prompts(Request& request);
-  Rpc<nlohmann::json> get_prompt(Request& request);
-  Rpc<nlohmann::json> complete(Request& request);
-  Rpc<nlohmann::json> listen(Request& request);
-  Rpc<nlohmann::json> get_task(Request& request);
-  Rpc<nlohmann::json> update_task(Request& request);
-  Rpc<nlohmann::json> cancel_task(Request& request);
-  Rpc<nlohmann::json> task_result(Request& request);
+  Rpc<nlohmann::json> discover(CallScope& call);
+  Rpc<nlohmann::json> initialize(CallScope& call);
+  Rpc<nlohmann::json> ping(CallScope& call);
+  Rpc<nlohmann::json> set_log_level(CallScope& call);
+  Rpc<nlohmann::json> list_tools(CallScope& call);
+  Rpc<nlohmann::json> call_tool(CallScope& call);
+  Rpc<nlohmann::json> list_resources(CallScope& call);
+  Rpc<nlohmann::json> list_templates(CallScope& call);
+  Rpc<nlohmann::json> read_resource(CallScope& call);
+  Rpc<nlohmann::json> subscribe(CallScope& call);
+  Rpc<nlohmann::json> unsubscribe(CallScope& call);
+  Rpc<nlohmann::json> list_prompts(CallScope& call);
+  Rpc<nlohmann::json> get_prompt(CallScope& call);
+  Rpc<nlohmann::json> complete(CallScope& call);
+  Rpc<nlohmann::json> listen(CallScope& call);
+  Rpc<nlohmann::json> get_task(CallScope& call);
+  Rpc<nlohmann::json> update_task(CallScope& call);
+  Rpc<nlohmann::json> cancel_task(CallScope& call);
+  Rpc<nlohmann::json> task_result(CallScope& call);
 
-  void notification(const Message& message, const TransportContext& exchange);
+  void notification(const Message& message, const TransportContext& transport);
   nlohmann::json capabilities(bool stateless) const;
   nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
-  Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key,
-                           const Request& request) const;
+  Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const CallScope& call) const;
   /// Runs a reader or a prompt, with input where it needs some.
   template <class Attempt, class Render>
-  Rpc<nlohmann::json> run_handler(Request& request, const Attempt& attempt, const Render& render);
+  Rpc<nlohmann::json> run_handler(CallScope& call, const Attempt& attempt, const Render& render);
 
   const ServerInfo info_;
   const ServerLimits limits_;
   const nlohmann::json implementation_;
   const SignedState seal_;
+  MessageCounts counts_;
   ToolRegistry tools_;
   ResourceRegistry resources_;
   PromptRegistry prompts_;

@@ -1,10 +1,9 @@
 // What each method of the dispatcher's table does.
-#include "server/mcp/core/call_scope.h"
+#include "server/mcp/core/call.h"
 #include "server/mcp/core/complete_method.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/listen.h"
 #include "server/mcp/core/task_methods.h"
-#include "server/mcp/protocol/meta.h"
 #include "server/mcp/protocol/pagination.h"
 #include "server/mcp/protocol/protocol.h"
 
@@ -39,20 +38,20 @@ json Dispatcher::cacheable(json result, bool stateless) const {
   return result;
 }
 
-Rpc<json> Dispatcher::page(const json& all, const char* key, const Request& request) const {
-  return list_page(all, key, request.params(), limits_.page_size).map([&](json result) {
-    return cacheable(std::move(result), request.stateless);
+Rpc<json> Dispatcher::page(const json& all, const char* key, const CallScope& call) const {
+  return list_page(all, key, call.params(), limits_.page_size).map([&](json result) {
+    return cacheable(std::move(result), call.stateless());
   });
 }
 
-Rpc<json> Dispatcher::discover(Request& request) {
+Rpc<json> Dispatcher::discover(CallScope& call) {
   json result = {{"supportedVersions", supported_versions()}, {"capabilities", capabilities(true)}};
   if (!info_.instructions.empty()) result["instructions"] = info_.instructions;
-  return cacheable(std::move(result), request.stateless);
+  return cacheable(std::move(result), call.stateless());
 }
 
-Rpc<json> Dispatcher::initialize(Request& request) {
-  const json& params = request.params();
+Rpc<json> Dispatcher::initialize(CallScope& call) {
+  const json& params = call.params();
   const auto asked = params.find("protocolVersion");
   if (asked == params.end() || !asked->is_string())
     return refuse_rpc(kInvalidParams,
@@ -60,9 +59,9 @@ Rpc<json> Dispatcher::initialize(Request& request) {
   const std::string version = is_legacy_version(asked->get<std::string>())
                                   ? asked->get<std::string>()
                                   : std::string(kLegacyVersions.front());
-  if (request.exchange.session) {
+  if (call.transport().session) {
     const json declared = params.value("capabilities", json());
-    request.exchange.session->open(version, declared.is_object() ? declared : json::object());
+    call.transport().session->open(version, declared.is_object() ? declared : json::object());
   }
   json result = {{"protocolVersion", version},
                  {"capabilities", capabilities(false)},
@@ -71,111 +70,107 @@ Rpc<json> Dispatcher::initialize(Request& request) {
   return result;
 }
 
-Rpc<json> Dispatcher::ping(Request&) { return json::object(); }
+Rpc<json> Dispatcher::ping(CallScope&) { return json::object(); }
 
-Rpc<json> Dispatcher::set_log_level(Request& request) {
-  const json level = request.params().value("level", json());
+Rpc<json> Dispatcher::set_log_level(CallScope& call) {
+  const json level = call.params().value("level", json());
   const auto parsed =
       level.is_string() ? log_level_from(level.get_ref<const std::string&>()) : std::nullopt;
   if (!parsed)
     return refuse_rpc(kInvalidParams,
                       std::string("params.level must be one of ") + kValidLogLevels);
-  if (!request.exchange.session)
+  if (!call.transport().session)
     return refuse_rpc(
         kInvalidRequest,
         "a log level belongs to a session; send the Mcp-Session-Id that initialize gave");
-  request.exchange.session->log_level = *parsed;
+  call.transport().session->log_level = *parsed;
   return json::object();
 }
 
-Rpc<json> Dispatcher::list_tools(Request& request) {
-  return page(request.stateless ? tools_.list() : tools_.legacy_list(), "tools", request);
+Rpc<json> Dispatcher::list_tools(CallScope& call) {
+  return page(call.stateless() ? tools_.list() : tools_.legacy_list(), "tools", call);
 }
-Rpc<json> Dispatcher::list_resources(Request& request) {
-  return page(resources_.resources(), "resources", request);
+Rpc<json> Dispatcher::list_resources(CallScope& call) {
+  return page(resources_.resources(), "resources", call);
 }
-Rpc<json> Dispatcher::list_templates(Request& request) {
-  return page(resources_.templates(), "resourceTemplates", request);
+Rpc<json> Dispatcher::list_templates(CallScope& call) {
+  return page(resources_.templates(), "resourceTemplates", call);
 }
-Rpc<json> Dispatcher::list_prompts(Request& request) {
-  return page(prompts_.list(), "prompts", request);
+Rpc<json> Dispatcher::list_prompts(CallScope& call) {
+  return page(prompts_.list(), "prompts", call);
 }
-Rpc<json> Dispatcher::complete(Request& request) {
-  return complete_value(request.params(), prompts_, resources_);
+Rpc<json> Dispatcher::complete(CallScope& call) {
+  return complete_value(call.params(), prompts_, resources_);
 }
 
-Rpc<json> Dispatcher::call_tool(Request& request) {
-  if (const auto level = requested_log_level(request.message); request.stateless && !level)
+Rpc<json> Dispatcher::call_tool(CallScope& call) {
+  if (const auto& level = call.call().meta.log_level; call.stateless() && !level)
     return tl::unexpected<RpcError>(level.error());
-  return caller_.call(request.message, request.exchange, request.stateless, request.cancelled);
+  return caller_.call(call);
 }
 
 template <class Attempt, class Render>
-Rpc<json> Dispatcher::run_handler(Request& request, const Attempt& attempt, const Render& render) {
-  CallScope call(request.message, request.exchange, in_flight_, request.stateless);
+Rpc<json> Dispatcher::run_handler(CallScope& call, const Attempt& attempt, const Render& render) {
   if (const auto problem = call.take_input(seal_)) return tl::unexpected<RpcError>(*problem);
   auto outcome = gather_input(call, attempt);
   call.close();
-  request.cancelled = call.cancelled();
   if (!outcome) return tl::unexpected<RpcError>(outcome.error());
-  if (outcome->input_required)
-    return input_required_result(*outcome->input_required, call, seal_,
-                                 request.exchange.principal());
+  if (outcome->input_required) return input_required_result(*outcome->input_required, call, seal_);
   return render(std::move(*outcome));
 }
 
-Rpc<json> Dispatcher::read_resource(Request& request) {
+Rpc<json> Dispatcher::read_resource(CallScope& call) {
   Rpc<json> result = run_handler(
-      request, [&](RequestContext& context) { return resources_.read(request.params(), context); },
-      [&](const ReadResult& read) { return to_json(read, request.stateless); });
-  if (!result && result.error().code == kResourceNotFound && request.stateless)
+      call, [&](RequestContext& context) { return resources_.read(call.params(), context); },
+      [&](const ReadResult& read) { return to_json(read, call.stateless()); });
+  if (!result && result.error().code == kResourceNotFound && call.stateless())
     result.error().code = kInvalidParams;
   return result;
 }
 
-Rpc<json> Dispatcher::get_prompt(Request& request) {
+Rpc<json> Dispatcher::get_prompt(CallScope& call) {
   return run_handler(
-      request, [&](RequestContext& context) { return prompts_.get(request.params(), context); },
+      call, [&](RequestContext& context) { return prompts_.get(call.params(), context); },
       [](PromptResult got) { return to_json(std::move(got)); });
 }
 
-Rpc<json> Dispatcher::subscribe(Request& request) {
-  const json uri = request.params().value("uri", json());
+Rpc<json> Dispatcher::subscribe(CallScope& call) {
+  const json uri = call.params().value("uri", json());
   if (!uri.is_string()) return refuse_rpc(kInvalidParams, "params.uri must be a string");
   if (!resources_.knows(uri))
     return refuse_rpc(kResourceNotFound, "Resource not found: '" + uri.get<std::string>() + "'",
                       {{"uri", uri}});
-  if (!request.exchange.session)
+  if (!call.transport().session)
     return refuse_rpc(
         kInvalidRequest,
         "a subscription belongs to a session; send the Mcp-Session-Id that initialize gave");
-  if (!request.exchange.session->subscribe(uri, limits_.max_session_subscriptions))
+  if (!call.transport().session->subscribe(uri, limits_.max_session_subscriptions))
     return refuse_rpc(kInvalidRequest, "too many subscriptions: the limit is " +
                                            std::to_string(limits_.max_session_subscriptions) +
                                            " a session");
   return json::object();
 }
 
-Rpc<json> Dispatcher::unsubscribe(Request& request) {
-  const json uri = request.params().value("uri", json());
+Rpc<json> Dispatcher::unsubscribe(CallScope& call) {
+  const json uri = call.params().value("uri", json());
   if (!uri.is_string()) return refuse_rpc(kInvalidParams, "params.uri must be a string");
-  if (request.exchange.session) request.exchange.session->unsubscribe(uri);
+  if (call.transport().session) call.transport().session->unsubscribe(uri);
   return json::object();
 }
 
-Rpc<json> Dispatcher::listen(Request& request) {
-  auto filter = read_filter(request.params());
+Rpc<json> Dispatcher::listen(CallScope& call) {
+  auto filter = read_filter(call.params());
   if (!filter) return tl::unexpected<RpcError>(filter.error());
-  if (!filter->task_ids.empty() && !declares_extension(request.message, kTasksExtension))
+  if (!filter->task_ids.empty() && !call.call().meta.declares_extension(kTasksExtension))
     return tl::unexpected<RpcError>(missing_tasks_extension());
-  if (!request.exchange.notify)
+  if (!call.transport().notify)
     return refuse_rpc(kInvalidRequest, "a subscription needs a stream: accept text/event-stream");
   const ConcurrencyLimiter::Pass place = listeners_.enter();
   if (!place)
     return refuse_rpc(kInternalError, "too many subscriptions: the limit is " +
                                           std::to_string(limits_.max_listeners) + " at once");
   const Features& on = info_.features;
-  const std::string principal = request.exchange.principal();
+  const std::string principal = call.transport().principal();
   filter->tools &= on.tools_change;
   filter->prompts &= on.prompts_change;
   filter->resources &= on.resources_change;
@@ -185,44 +180,39 @@ Rpc<json> Dispatcher::listen(Request& request) {
   std::erase_if(filter->task_ids,
                 [&](const std::string& id) { return !tasks_.find(id, principal); });
 
-  CallScope call(request.message, request.exchange, in_flight_, true);
   const auto to_message = [&](const Change& change) -> json {
     if (change.kind != Change::Kind::task) return to_notification(change);
     const auto task = tasks_.find(change.subject, principal);
     return task ? make_notification("notifications/tasks", detailed_task(*task, tasks_.limits()))
                 : json(nullptr);
   };
-  tell_changes(request.message.id, *filter, hub_, request.exchange.notify, to_message,
+  tell_changes(call.call().message.id, *filter, hub_, call.transport().notify, to_message,
                [&] { return ending_ || call.context().cancelled(); });
-  request.cancelled = !ending_;
-  return json{{"_meta", {{kMetaSubscription, request.message.id}}}};
+  call.set_cancelled(!ending_);
+  return json{{"_meta", {{kMetaSubscription, call.call().message.id}}}};
 }
 
-Rpc<json> Dispatcher::get_task(Request& request) {
-  if (request.stateless && !declares_extension(request.message, kTasksExtension))
+Rpc<json> Dispatcher::get_task(CallScope& call) {
+  if (call.stateless() && !call.call().meta.declares_extension(kTasksExtension))
     return tl::unexpected<RpcError>(missing_tasks_extension());
-  return mcp::get_task(tasks_, request.params(), request.exchange.principal(), request.stateless);
+  return mcp::get_task(tasks_, call.params(), call.transport().principal(), call.stateless());
 }
 
-Rpc<json> Dispatcher::update_task(Request& request) {
-  if (!declares_extension(request.message, kTasksExtension))
+Rpc<json> Dispatcher::update_task(CallScope& call) {
+  if (!call.call().meta.declares_extension(kTasksExtension))
     return tl::unexpected<RpcError>(missing_tasks_extension());
-  return mcp::update_task(tasks_, request.params(), request.exchange.principal());
+  return mcp::update_task(tasks_, call.params(), call.transport().principal());
 }
 
-Rpc<json> Dispatcher::cancel_task(Request& request) {
-  if (request.stateless && !declares_extension(request.message, kTasksExtension))
+Rpc<json> Dispatcher::cancel_task(CallScope& call) {
+  if (call.stateless() && !call.call().meta.declares_extension(kTasksExtension))
     return tl::unexpected<RpcError>(missing_tasks_extension());
-  return mcp::cancel_task(tasks_, request.params(), request.exchange.principal(),
-                          request.stateless);
+  return mcp::cancel_task(tasks_, call.params(), call.transport().principal(), call.stateless());
 }
 
-Rpc<json> Dispatcher::task_result(Request& request) {
-  CallScope call(request.message, request.exchange, in_flight_, request.stateless);
-  auto result = mcp::task_result(tasks_, request.params(), request.exchange.principal(),
-                                 call.context().cancelled);
-  request.cancelled = call.cancelled();
-  return result;
+Rpc<json> Dispatcher::task_result(CallScope& call) {
+  return mcp::task_result(tasks_, call.params(), call.transport().principal(),
+                          call.context().cancelled);
 }
 
 }  // namespace assay::mcp

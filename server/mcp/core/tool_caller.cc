@@ -1,7 +1,6 @@
 #include "server/mcp/core/tool_caller.h"
 
 #include "server/mcp/core/task_methods.h"
-#include "server/mcp/protocol/meta.h"
 
 namespace assay::mcp {
 namespace {
@@ -16,17 +15,17 @@ Rpc<json> rendered(const ToolRegistry& tools, const ToolRegistry::Entry& entry, 
 
 }  // namespace
 
-Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const Message& message, bool stateless,
-                                                TaskSupport support) {
+Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const ResolvedCall& call) {
+  const TaskSupport support = call.tool->tool.task_support;
   TaskWish wish;
-  if (stateless) {
-    wish.takes = support != TaskSupport::forbidden && declares_extension(message, kTasksExtension);
+  if (call.stateless) {
+    wish.takes = support != TaskSupport::forbidden && call.meta.declares_extension(kTasksExtension);
     if (support == TaskSupport::required && !wish.takes)
       return tl::unexpected<RpcError>(missing_tasks_extension());
     return wish;
   }
-  const auto task = message.params.find("task");
-  wish.takes = task != message.params.end() && task->is_object();
+  const auto task = call.params().find("task");
+  wish.takes = task != call.params().end() && task->is_object();
   if (wish.takes && support == TaskSupport::forbidden)
     return refuse_rpc(kMethodNotFound,
                       "calls of this tool cannot be tasks; repeat it without params.task");
@@ -43,13 +42,12 @@ Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const Message& message, bool sta
   return wish;
 }
 
-Rpc<json> ToolCaller::call(const Message& message, const TransportContext& exchange, bool stateless,
-                           bool& cancelled) {
-  const json& params = message.params;
+Rpc<json> ToolCaller::call(CallScope& call) {
+  const json& params = call.params();
   const auto name = params.find("name");
   if (name == params.end() || !name->is_string())
     return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + tools_.names());
-  const ToolRegistry::Entry* entry = tools_.find(*name);
+  const ToolRegistry::Entry* entry = call.call().tool;
   if (entry == nullptr)
     return refuse_rpc(kInvalidParams,
                       "Unknown tool: '" + name->get<std::string>() + "'; valid: " + tools_.names());
@@ -57,12 +55,11 @@ Rpc<json> ToolCaller::call(const Message& message, const TransportContext& excha
   if (arguments.is_null()) arguments = json::object();
   if (!arguments.is_object())
     return refuse_rpc(kInvalidParams, "params.arguments must be an object");
-  const auto wish = read_wish(message, stateless, entry->tool.task_support);
+  const auto wish = read_wish(call.call());
   if (!wish) return tl::unexpected<RpcError>(wish.error());
   if (auto refused = tools_.refuse_arguments(*entry, arguments))
     return rendered(tools_, *entry, std::move(*refused));
 
-  CallScope call(message, exchange, in_flight_, stateless);
   if (const auto problem = call.take_input(seal_)) return tl::unexpected<RpcError>(*problem);
   auto result = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> {
     return tools_.run(*entry, [&] { return entry->tool.call(arguments, context); });
@@ -70,14 +67,13 @@ Rpc<json> ToolCaller::call(const Message& message, const TransportContext& excha
   Rpc<json> out = result ? finish(*entry, std::move(*result), call, *wish)
                          : tl::unexpected<RpcError>(result.error());
   call.close();
-  cancelled = call.cancelled();
   return out;
 }
 
 Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call,
                              const TaskWish& wish) {
   const auto needs_input = [&](const InputRequired& needed) {
-    return input_required_result(needed, call, seal_, name_of(call.context().caller));
+    return input_required_result(needed, call, seal_);
   };
   if (result.input_required) return needs_input(*result.input_required);
   if (wish.takes && (result.work || !call.stateless()))

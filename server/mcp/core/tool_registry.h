@@ -27,7 +27,6 @@ class ToolRegistry {
   const nlohmann::json& list() const { return list_; }
   /// The same for 2025-11-25, which lists whether a tool's calls may be tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
-  bool has(const std::string& name) const { return find(name) != nullptr; }
   /// Some tool's calls may become tasks.
   bool has_tasks() const { return has_tasks_; }
   std::string names() const;
@@ -38,7 +37,7 @@ class ToolRegistry {
     std::optional<Schema> output;
     std::vector<ParamHeader> headers;
   };
-  /// Null when there is no such tool.
+  /// Null when there is no such tool. A call is looked up once, by Dispatcher::resolve().
   const Entry* find(const std::string& name) const;
 
   /// Bad arguments are a result with isError that says what is wrong with each; nothing when they

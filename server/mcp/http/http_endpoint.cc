@@ -70,23 +70,22 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header,
   limits.max_bytes = options.max_body_bytes;
   auto message = parse_message(body, limits);
   if (!message) return {std::nullopt, {400, dump(message.error()), {}, false}};
-  Call call{std::move(*message), {}, false};
-  const bool request = call.message.kind == Message::Kind::request;
-  const bool stateless = Dispatcher::is_stateless(call.message) ||
-                         header(kHeaderVersion) == std::string(kStatelessVersion);
-  if (request && stateless) {
-    auto mismatch = header_mismatch(call.message, header);
-    if (!mismatch) mismatch = dispatcher.argument_mismatch(call.message, header);
+  const bool newest = header(kHeaderVersion) == std::string(kStatelessVersion);
+  Call call{dispatcher.resolve(std::move(*message), newest), {}, false};
+  const ResolvedCall& resolved = call.resolved;
+  const bool request = resolved.message.kind == Message::Kind::request;
+  if (request && resolved.stateless) {
+    auto mismatch = header_mismatch(resolved.message, header);
+    if (!mismatch) mismatch = Dispatcher::argument_mismatch(resolved, header);
     if (mismatch)
       return {std::nullopt,
-              {400, dump(make_error(call.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+              {400, dump(make_error(resolved.message.id, kHeaderMismatch, *mismatch)), {}, false}};
   } else if (request) {
-    if (const auto refusal = refuse_legacy_version(call.message, header))
+    if (const auto refusal = refuse_legacy_version(resolved.message, header))
       return {std::nullopt, *refusal};
   }
-  call.exchange.stateless = stateless;
-  call.stream = request && accepts(header("Accept").value_or(""), "text/event-stream") &&
-                dispatcher.wants_stream(call.message, stateless);
+  call.stream =
+      accepts(header("Accept").value_or(""), "text/event-stream") && resolved.wants_stream();
   return {std::move(call), {}};
 }
 

@@ -37,8 +37,8 @@ std::optional<Reply> refuse_headers(const HeaderLookup& header,
 
 /// A message that is fit to be handled, and how.
 struct Call {
-  Message message;
-  TransportContext exchange;
+  ResolvedCall resolved;
+  TransportContext transport;
   bool stream = false;  // answer as server-sent events
 };
 

@@ -11,43 +11,6 @@
 namespace assay::mcp {
 namespace {
 
-/// The methods of both eras; the last stands for all others, so that a client cannot make up names
-/// for us to remember.
-constexpr std::array kMethodNames = {"initialize",
-                                     "ping",
-                                     "server/discover",
-                                     "tools/list",
-                                     "tools/call",
-                                     "resources/list",
-                                     "resources/read",
-                                     "resources/templates/list",
-                                     "resources/subscribe",
-                                     "resources/unsubscribe",
-                                     "prompts/list",
-                                     "prompts/get",
-                                     "completion/complete",
-                                     "logging/setLevel",
-                                     "subscriptions/listen",
-                                     "tasks/get",
-                                     "tasks/result",
-                                     "tasks/list",
-                                     "tasks/update",
-                                     "tasks/cancel",
-                                     "notifications/initialized",
-                                     "notifications/cancelled",
-                                     "notifications/progress",
-                                     "notifications/roots/list_changed",
-                                     "response",
-                                     "other"};
-
-constexpr std::array kOutcomeNames = {"ok", "failed", "error", "cancelled", "accepted"};
-
-/// Upper bounds in seconds, with their text; what is beyond the last is only in +Inf.
-constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
-                                            0.5,    1,     2.5,    5,     10,   25};
-constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",
-                                    "0.5",    "1.0",   "2.5",    "5.0",   "10.0", "25.0",  "+Inf"};
-
 constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408,
                                      411, 413, 414, 415, 429, 431, 500, 503, 505};
 
@@ -89,19 +52,6 @@ void write_process(MetricsText& out) {
 
 }  // namespace
 
-void HttpMetrics::count(std::string_view method, Outcome outcome, double seconds) {
-  static_assert(kMethodNames.size() <= kMethods && kOutcomeNames.size() == kOutcomes);
-  static_assert(kBoundNames.size() == kBuckets && kBounds.size() + 1 == kBuckets);
-  const auto known = std::find(kMethodNames.begin(), kMethodNames.end(), method);
-  const auto index =
-      static_cast<std::size_t>(std::min(known, kMethodNames.end() - 1) - kMethodNames.begin());
-  messages_[index][static_cast<std::size_t>(outcome)].fetch_add(1, std::memory_order_relaxed);
-  const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
-  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1,
-                                                                        std::memory_order_relaxed);
-  nanoseconds_.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
-}
-
 void HttpMetrics::count_response(int status) {
   static_assert(kStatusCodes.size() + 1 == kStatuses);
   const auto known = std::find(kStatusCodes.begin(), kStatusCodes.end(), status);
@@ -109,27 +59,20 @@ void HttpMetrics::count_response(int status) {
       1, std::memory_order_relaxed);
 }
 
-void HttpMetrics::write(MetricsText& out) const {
+void HttpMetrics::write(MetricsText& out, const MessageCounts& counts) const {
+  const MessageCounts::Snapshot handled = counts.snapshot();
   out.family("assay_messages_total", "counter",
              "Messages that were handled, by method and outcome.");
-  for (std::size_t method = 0; method < kMethodNames.size(); ++method) {
-    for (std::size_t outcome = 0; outcome < kOutcomes; ++outcome) {
-      const std::uint64_t count = messages_[method][outcome].load(std::memory_order_relaxed);
-      if (count > 0)
-        out.sample("assay_messages_total",
-                   {{"method", kMethodNames[method]}, {"outcome", kOutcomeNames[outcome]}},
-                   static_cast<double>(count));
-    }
-  }
+  for (const auto& [method, ending, count] : handled.messages)
+    out.sample("assay_messages_total", {{"method", method}, {"outcome", ending}},
+               static_cast<double>(count));
   out.family("assay_message_seconds", "histogram", "Time to handle a message.");
   std::uint64_t total = 0;
-  for (std::size_t i = 0; i < kBuckets; ++i) {
-    total += buckets_[i].load(std::memory_order_relaxed);
-    out.sample("assay_message_seconds_bucket", {{"le", kBoundNames[i]}},
-               static_cast<double>(total));
+  for (const auto& [upper_bound, count] : handled.buckets) {
+    total += count;
+    out.sample("assay_message_seconds_bucket", {{"le", upper_bound}}, static_cast<double>(total));
   }
-  out.sample("assay_message_seconds_sum", {},
-             static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9);
+  out.sample("assay_message_seconds_sum", {}, handled.seconds);
   out.sample("assay_message_seconds_count", {}, static_cast<double>(total));
   out.family("assay_http_responses_total", "counter", "HTTP responses by status.");
   for (std::size_t i = 0; i < kStatuses; ++i) {

@@ -20,7 +20,6 @@
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/connection.h"
-#include "server/mcp/http/counted_dispatch.h"
 #include "server/mcp/http/http_admission.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_head.h"
@@ -52,11 +51,10 @@ class HttpServer final : private httplib::Server {
         admission_(options_),
         head_limits_{static_cast<std::size_t>(options.max_header_bytes),
                      static_cast<std::size_t>(options.max_headers)},
-        dispatch_(dispatcher_, metrics_),
         calls_(options.max_calls),
         uploads_(options.max_uploads),
         sessions_(dispatcher_, options.sessions),
-        streams_(dispatch_, stopping_, options.max_streams),
+        streams_(dispatcher_, stopping_, options.max_streams),
         listener_(
             listener_limits(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
@@ -272,28 +270,28 @@ class HttpServer final : private httplib::Server {
     Interpretation meaning = interpret(body, header, dispatcher_, options_);
     if (!meaning.call) return write_reply(response, meaning.reply);
     Call& call = *meaning.call;
-    call.exchange.caller = std::move(caller_);
-    const bool reaches_tool = dispatcher_.reaches_tool(call.message, call.exchange.stateless);
+    call.transport.caller = std::move(caller_);
+    const bool reaches_tool = call.resolved.reaches_tool();
     auto place = std::make_shared<ConcurrencyLimiter::Pass>(
         reaches_tool ? calls_.enter() : ConcurrencyLimiter::Pass());
     if (reaches_tool && !*place)
       return write_reply(response, busy_reply("too many calls are running"));
     std::shared_ptr<HttpSession> session;
-    if (!call.exchange.stateless) {
+    if (!call.resolved.stateless) {
       refusal = sessions_.enter(call, header, session);
       if (refusal) return write_reply(response, *refusal);
     }
     if (call.stream)
       return streams_.answer_call(std::move(call), std::move(session), std::move(place), connection,
                                   response);
-    call.exchange.hung_up = [this, &connection] {
+    call.transport.hung_up = [this, &connection] {
       return stopping_.load() || connection.hung_up();
     };
     std::optional<HttpSession::Use> use;
     if (session) use.emplace(session);
-    const Outcome outcome = dispatch_.handle(call.message, call.exchange);
+    const Outcome outcome = dispatcher_.handle(call.resolved, call.transport);
     Reply reply = reply_to(outcome);
-    if (session && outcome.response && call.message.method == "initialize") {
+    if (session && outcome.response && call.resolved.message.method == "initialize") {
       if (outcome.response->contains("result"))
         reply.headers.emplace_back(kHeaderSession, session->client.id());
       else
@@ -304,7 +302,7 @@ class HttpServer final : private httplib::Server {
 
   std::string metrics_text() const {
     MetricsText text;
-    metrics_.write(text);
+    metrics_.write(text, dispatcher_.counts());
     text.gauge("assay_http_connections", "Open connections.", listener_.open_connections());
     text.gauge("assay_http_workers_busy", "Requests that are worked on or wait for a thread.",
                listener_.busy_workers());
@@ -345,7 +343,6 @@ class HttpServer final : private httplib::Server {
   Admission admission_;
   const HeadLimits head_limits_;
   HttpMetrics metrics_;
-  CountedDispatch dispatch_;
   std::atomic<bool> stopping_{false};
   ConcurrencyLimiter calls_, uploads_;
   HttpSessions sessions_;

@@ -83,18 +83,18 @@ std::size_t HttpSessions::size() const {
 
 std::optional<Reply> HttpSessions::enter(Call& call, const HeaderLookup& header,
                                          std::shared_ptr<HttpSession>& session) {
-  const bool opens =
-      call.message.kind == Message::Kind::request && call.message.method == "initialize";
+  const bool opens = call.resolved.message.kind == Message::Kind::request &&
+                     call.resolved.message.method == "initialize";
   if (opens) {
-    session = create(call.exchange.principal());
+    session = create(call.transport.principal());
     if (!session) return busy_reply("too many sessions are in use");
   } else if (const auto id = header(kHeaderSession)) {
-    session = find(*id, call.exchange.principal());
+    session = find(*id, call.transport.principal());
     if (!session) return unknown_session();
   }
   if (!session) return std::nullopt;
-  call.exchange.session = std::shared_ptr<Session>(session, &session->client);
-  call.exchange.scope = session->client.id();
+  call.transport.session = std::shared_ptr<Session>(session, &session->client);
+  call.transport.scope = session->client.id();
   return std::nullopt;
 }
 

@@ -54,8 +54,8 @@ void HttpStreams::answer_call(Call call, std::shared_ptr<HttpSession> session,
   auto shared = std::make_shared<Call>(std::move(call));
   answer(response, connection, std::move(place),
          [this, shared, session = std::move(session)](EventStream& events) {
-           TransportContext exchange = shared->exchange;
-           exchange.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
+           TransportContext transport = shared->transport;
+           transport.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
            std::optional<HttpSession::Use> use;
            EventLog::Place start;
            std::function<void(const nlohmann::json&)> send =
@@ -68,10 +68,10 @@ void HttpStreams::answer_call(Call call, std::shared_ptr<HttpSession> session,
                events.send(data, event_id(session->log.append(start.stream, data)));
              };
              if (session->client.version() >= kPrimingSince) events.prime(event_id(start), kRetry);
-             exchange.release_stream = [&events] { events.finish(); };
+             transport.release_stream = [&events] { events.finish(); };
            }
-           exchange.notify = send;
-           const Outcome outcome = dispatch_.handle(shared->message, exchange);
+           transport.notify = send;
+           const Outcome outcome = dispatcher_.handle(shared->resolved, transport);
            if (outcome.response && !outcome.cancelled) send(*outcome.response);
            if (session) session->log.finish(start.stream);
          });

@@ -12,8 +12,8 @@
 #include <memory>
 
 #include "base/concurrency_limiter.h"
+#include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/connection.h"
-#include "server/mcp/http/counted_dispatch.h"
 #include "server/mcp/http/event_log.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_library.h"
@@ -24,8 +24,8 @@ namespace assay::mcp {
 class HttpStreams {
  public:
   /// `stopping`: streams end soon after it becomes true.
-  HttpStreams(CountedDispatch& dispatch, const std::atomic<bool>& stopping, int max_streams)
-      : dispatch_(dispatch), stopping_(stopping), seats_(max_streams) {}
+  HttpStreams(Dispatcher& dispatcher, const std::atomic<bool>& stopping, int max_streams)
+      : dispatcher_(dispatcher), stopping_(stopping), seats_(max_streams) {}
 
   /// Runs `call` and sends what it says, its result last. `place` is given back when the stream
   /// ends.
@@ -46,7 +46,7 @@ class HttpStreams {
               std::shared_ptr<ConcurrencyLimiter::Pass> place,
               std::function<void(EventStream&)> write);
 
-  CountedDispatch& dispatch_;
+  Dispatcher& dispatcher_;
   const std::atomic<bool>& stopping_;
   ConcurrencyLimiter seats_;
 };

@@ -4,46 +4,47 @@ namespace assay::mcp {
 
 using nlohmann::json;
 
+namespace {
+
 const json* meta_of(const Message& message) {
   const auto meta = message.params.find("_meta");
   return meta != message.params.end() && meta->is_object() ? &*meta : nullptr;
 }
 
-json progress_token(const Message& message) {
-  const json* meta = meta_of(message);
-  if (meta == nullptr) return nullptr;
-  const auto token = meta->find(kMetaProgressToken);
-  return token != meta->end() && (token->is_string() || token->is_number_integer()) ? *token
-                                                                                    : json(nullptr);
-}
-
-json client_capabilities(const Message& message) {
-  const json* meta = meta_of(message);
-  if (meta == nullptr) return json::object();
-  const auto found = meta->find(kMetaClientCapabilities);
-  return found != meta->end() && found->is_object() ? *found : json::object();
-}
-
-bool declares_extension(const Message& message, const char* name) {
-  const json* meta = meta_of(message);
-  if (meta == nullptr) return false;
-  const auto capabilities = meta->find(kMetaClientCapabilities);
-  if (capabilities == meta->end() || !capabilities->is_object()) return false;
-  const auto extensions = capabilities->find("extensions");
-  return extensions != capabilities->end() && extensions->is_object() && extensions->contains(name);
-}
-
-Rpc<std::optional<LogLevel>> requested_log_level(const Message& message) {
-  const json* meta = meta_of(message);
-  if (meta == nullptr) return std::nullopt;
-  const auto found = meta->find(kMetaLogLevel);
-  if (found == meta->end()) return std::nullopt;
+Rpc<std::optional<LogLevel>> log_level_of(const json& value) {
   const auto level =
-      found->is_string() ? log_level_from(found->get_ref<const std::string&>()) : std::nullopt;
+      value.is_string() ? log_level_from(value.get_ref<const std::string&>()) : std::nullopt;
   if (!level)
     return refuse_rpc(kInvalidParams, std::string("params._meta['") + kMetaLogLevel +
                                           "'] must be one of " + kValidLogLevels);
   return level;
+}
+
+}  // namespace
+
+RequestMeta read_meta(const Message& message) {
+  RequestMeta out;
+  const json* meta = meta_of(message);
+  if (meta == nullptr) return out;
+  const auto capabilities = meta->find(kMetaClientCapabilities);
+  out.names_era = capabilities != meta->end() || meta->contains(kMetaVersion);
+  if (capabilities != meta->end() && capabilities->is_object())
+    out.client_capabilities = *capabilities;
+  if (const auto token = meta->find(kMetaProgressToken); token != meta->end()) {
+    out.names_progress_token = true;
+    if (token->is_string() || token->is_number_integer()) out.progress_token = *token;
+  }
+  if (const auto level = meta->find(kMetaLogLevel); level != meta->end()) {
+    out.names_log_level = true;
+    out.log_level = log_level_of(*level);
+  }
+  return out;
+}
+
+bool RequestMeta::declares_extension(const char* name) const {
+  const auto extensions = client_capabilities.find("extensions");
+  return extensions != client_capabilities.end() && extensions->is_object() &&
+         extensions->contains(name);
 }
 
 json supported_versions() {

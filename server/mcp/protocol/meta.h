@@ -11,27 +11,28 @@
 
 namespace assay::mcp {
 
-/// params._meta, or null when there is none.
-const nlohmann::json* meta_of(const Message& message);
+/// What a request's params._meta says, read once. Malformed entries count as missing, except a log
+/// level.
+struct RequestMeta {
+  /// The request names a protocol version or client capabilities, as only the stateless era does.
+  bool names_era = false;
+  bool names_progress_token = false, names_log_level = false;  // malformed ones too
+  nlohmann::json progress_token = nullptr;                     // null: the client wants no progress
+  /// The client's capabilities that this request declares (stateless era).
+  nlohmann::json client_capabilities = nlohmann::json::object();
+  /// The level from which on this request wants log messages. Nothing when it wants none, an error
+  /// when it names no level.
+  Rpc<std::optional<LogLevel>> log_level = std::optional<LogLevel>();
 
-/// The token of an opted-in request; null otherwise.
-nlohmann::json progress_token(const Message& message);
-
-/// The client's capabilities that this request declares (stateless era); an empty object when there
-/// are none.
-nlohmann::json client_capabilities(const Message& message);
-
-/// The request declares the extension `name` among its client's capabilities.
-bool declares_extension(const Message& message, const char* name);
-
-/// The level from which on this request wants log messages: nothing when it wants none, an error
-/// when it names no level.
-Rpc<std::optional<LogLevel>> requested_log_level(const Message& message);
+  /// The request declares the extension `name` among its client's capabilities.
+  bool declares_extension(const char* name) const;
+};
+RequestMeta read_meta(const Message& message);
 
 /// Every revision that this server speaks, newest first.
 nlohmann::json supported_versions();
 
-/// What keeps the request's _meta from being fit for the stateless era; nothing when it is.
+/// Why the request's _meta does not do for the stateless era; nothing when it does.
 std::optional<RpcError> check_stateless_meta(const Message& message);
 
 }  // namespace assay::mcp

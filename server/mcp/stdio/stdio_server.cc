@@ -47,14 +47,14 @@ struct Conversation {
     }
   }
 
-  void answer(const Message& message, const InFlight::Ticket* ticket) {
-    TransportContext exchange;
-    exchange.scope = kScope;
-    exchange.notify = [this](const nlohmann::json& notification) { send(notification); };
-    exchange.hung_up = [this] { return broken.load(); };
-    exchange.ticket = ticket;
-    exchange.session = client;
-    const Outcome outcome = dispatcher.handle(message, exchange);
+  void answer(const ResolvedCall& call, const InFlight::Ticket* ticket) {
+    TransportContext transport;
+    transport.scope = kScope;
+    transport.notify = [this](const nlohmann::json& notification) { send(notification); };
+    transport.hung_up = [this] { return broken.load(); };
+    transport.ticket = ticket;
+    transport.session = client;
+    const Outcome outcome = dispatcher.handle(call, transport);
     if (outcome.response && !outcome.cancelled) send(*outcome.response);
   }
 
@@ -70,28 +70,29 @@ struct Conversation {
 };
 
 void take(Conversation& session, Message message) {
-  const ExecutionClass pace = Dispatcher::pace(message);
+  ResolvedCall call = session.dispatcher.resolve(std::move(message));
+  const ExecutionClass pace = call.pace;
   if (pace == ExecutionClass::at_once) {
-    session.answer(message, nullptr);
+    session.answer(call, nullptr);
     return;
   }
   // The ticket is opened here, in reading order, so that a cancellation that follows finds a call
   // that still waits for a thread.
-  auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(message, kScope));
-  const nlohmann::json id = message.id;
+  auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(call, kScope));
+  const nlohmann::json id = call.message.id;
   if (pace == ExecutionClass::lasting) {
     auto place = std::make_shared<ConcurrencyLimiter::Pass>(session.places.enter());
-    const bool accepted = *place && session.subscriptions.submit(
-                                        [&session, ticket, place, message = std::move(message)] {
-                                          session.answer(message, ticket.get());
-                                        });
+    const bool accepted =
+        *place && session.subscriptions.submit([&session, ticket, place, call = std::move(call)] {
+          session.answer(call, ticket.get());
+        });
     if (!accepted)
       session.send(make_error(id, kInternalError,
                               "too many subscriptions; end some, or ask for more in one"));
     return;
   }
   const bool accepted = session.pool.submit(
-      [&session, ticket, message = std::move(message)] { session.answer(message, ticket.get()); });
+      [&session, ticket, call = std::move(call)] { session.answer(call, ticket.get()); });
   if (!accepted)
     session.send(make_error(id, kInternalError,
                             "too many calls are waiting; retry when some have been answered"));

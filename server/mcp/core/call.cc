@@ -1,8 +1,6 @@
-#include "server/mcp/core/call_scope.h"
+#include "server/mcp/core/call.h"
 
 #include <algorithm>
-
-#include "server/mcp/protocol/meta.h"
 
 namespace assay::mcp {
 namespace {
@@ -14,30 +12,35 @@ constexpr std::chrono::minutes kQuestionTimeout{10};
 
 }  // namespace
 
-CallScope::CallScope(const Message& message, const TransportContext& exchange, InFlight& in_flight,
-                     bool stateless)
-    : message_(message),
-      exchange_(exchange),
-      stateless_(stateless),
-      progress_(progress_token(message), exchange.notify) {
-  if (exchange.ticket == nullptr) own_.emplace(in_flight.open(exchange.scope, message.id));
-  context_.caller = exchange.caller;
+bool ResolvedCall::wants_stream() const {
+  if (problem) return false;
+  if (pace == ExecutionClass::lasting) return true;
+  if (tool == nullptr) return false;
+  if (meta.names_progress_token) return true;
+  return tool->tool.interactive && (!stateless || meta.names_log_level);
+}
+
+CallScope::CallScope(const ResolvedCall& call, const TransportContext& transport,
+                     InFlight& in_flight)
+    : call_(call), transport_(transport), progress_(call.meta.progress_token, transport.notify) {
+  if (transport.ticket == nullptr) own_.emplace(in_flight.open(transport.scope, call.message.id));
+  context_.caller = transport.caller;
   context_.progress = [this](double progress, double total, const std::string& text) {
     progress_.report(progress, total, text);
   };
   context_.cancelled = [this] {
-    return ticket().cancelled() || (stateless_ && exchange_.hung_up && exchange_.hung_up());
+    return ticket().cancelled() || (stateless() && transport_.hung_up && transport_.hung_up());
   };
   context_.log = [this](LogLevel level, const std::string& logger, const json& data) {
     log(level, logger, data);
   };
   context_.release_stream = [this] {
-    if (exchange_.release_stream) exchange_.release_stream();
+    if (transport_.release_stream) transport_.release_stream();
   };
-  if (stateless)
-    context_.client_capabilities = client_capabilities(message);
-  else if (exchange.session)
-    context_.client_capabilities = exchange.session->capabilities();
+  if (call.stateless)
+    context_.client_capabilities = call.meta.client_capabilities;
+  else if (transport.session)
+    context_.client_capabilities = transport.session->capabilities();
 }
 
 void CallScope::close() {
@@ -46,22 +49,22 @@ void CallScope::close() {
 }
 
 std::optional<LogLevel> CallScope::log_level() const {
-  if (!stateless_)
-    return exchange_.session ? std::optional(exchange_.session->log_level.load()) : std::nullopt;
-  return requested_log_level(message_).value_or(std::nullopt);
+  if (!stateless())
+    return transport_.session ? std::optional(transport_.session->log_level.load()) : std::nullopt;
+  return call_.meta.log_level.value_or(std::nullopt);
 }
 
 void CallScope::log(LogLevel level, const std::string& logger, const json& data) {
   const auto from = log_level();
-  if (closed_ || !exchange_.notify || !from || level < *from) return;
+  if (closed_ || !transport_.notify || !from || level < *from) return;
   json params = {{"level", to_string(level)}, {"data", data}};
   if (!logger.empty()) params["logger"] = logger;
-  exchange_.notify(make_notification("notifications/message", std::move(params)));
+  transport_.notify(make_notification("notifications/message", std::move(params)));
 }
 
 std::optional<RpcError> CallScope::take_input(const SignedState& seal) {
-  if (!stateless_) return std::nullopt;
-  const json& params = message_.params;
+  if (!stateless()) return std::nullopt;
+  const json& params = this->params();
   if (const auto inputs = params.find("inputResponses"); inputs != params.end()) {
     if (!inputs->is_object() ||
         !std::all_of(inputs->begin(), inputs->end(),
@@ -76,7 +79,7 @@ std::optional<RpcError> CallScope::take_input(const SignedState& seal) {
   if (state == params.end()) return std::nullopt;
   auto opened = state->is_string()
                     ? seal.open(state->get_ref<const std::string&>(),
-                                binding_of(message_.method, params, exchange_.principal()))
+                                binding_of(call_.message.method, params, transport_.principal()))
                     : std::nullopt;
   if (!opened)
     return RpcError{kInvalidParams,
@@ -87,15 +90,15 @@ std::optional<RpcError> CallScope::take_input(const SignedState& seal) {
 }
 
 std::optional<RpcError> CallScope::ask(const InputRequired& needed) {
-  if (!exchange_.session || !exchange_.notify) {
+  if (!transport_.session || !transport_.notify) {
     return RpcError{kInternalError,
                     "this call needs input from the client, which cannot be asked: over HTTP, open "
                     "a session and accept text/event-stream"};
   }
   json inputs = json::object();
   for (const auto& [key, request] : needed.requests) {
-    auto answer = exchange_.session->questions.ask(request.method, request.params, exchange_.notify,
-                                                   context_.cancelled, kQuestionTimeout);
+    auto answer = transport_.session->questions.ask(
+        request.method, request.params, transport_.notify, context_.cancelled, kQuestionTimeout);
     if (!answer) return RpcError{kInternalError, answer.error().message};
     if (!answer->is_object())
       return RpcError{kInternalError, "the client's answer to " + request.method + " is no object"};
@@ -107,13 +110,14 @@ std::optional<RpcError> CallScope::ask(const InputRequired& needed) {
 }
 
 json input_required_result(const InputRequired& needed, const CallScope& call,
-                           const SignedState& seal, const std::string& principal) {
+                           const SignedState& seal) {
   json out = {{"resultType", "input_required"}};
   if (!needed.requests.empty()) out["inputRequests"] = to_json(needed.requests);
   // Without requests there must be a state: it is what the client retries with.
   if (!needed.state.empty() || needed.requests.empty())
     out["requestState"] = seal.seal(
-        needed.state, binding_of(call.message().method, call.message().params, principal));
+        needed.state,
+        binding_of(call.call().message.method, call.params(), call.transport().principal()));
   return out;
 }
 

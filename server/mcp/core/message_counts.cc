@@ -1,0 +1,74 @@
+#include "server/mcp/core/message_counts.h"
+
+#include <algorithm>
+
+namespace assay::mcp {
+namespace {
+
+/// The methods of both eras. The last entry stands for all others, so that a client cannot fill the
+/// memory with names of its own.
+constexpr std::array kMethodNames = {"initialize",
+                                     "ping",
+                                     "server/discover",
+                                     "tools/list",
+                                     "tools/call",
+                                     "resources/list",
+                                     "resources/read",
+                                     "resources/templates/list",
+                                     "resources/subscribe",
+                                     "resources/unsubscribe",
+                                     "prompts/list",
+                                     "prompts/get",
+                                     "completion/complete",
+                                     "logging/setLevel",
+                                     "subscriptions/listen",
+                                     "tasks/get",
+                                     "tasks/result",
+                                     "tasks/list",
+                                     "tasks/update",
+                                     "tasks/cancel",
+                                     "notifications/initialized",
+                                     "notifications/cancelled",
+                                     "notifications/progress",
+                                     "notifications/roots/list_changed",
+                                     "response",
+                                     "other"};
+
+constexpr std::array kEndingNames = {"ok", "failed", "error", "cancelled", "accepted"};
+
+/// Upper bounds in seconds, with their text. A longer time counts only in +Inf.
+constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
+                                            0.5,    1,     2.5,    5,     10,   25};
+constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",
+                                    "0.5",    "1.0",   "2.5",    "5.0",   "10.0", "25.0",  "+Inf"};
+
+}  // namespace
+
+void MessageCounts::add(std::string_view method, Ending ending, double seconds) {
+  static_assert(kMethodNames.size() <= kMethods && kEndingNames.size() == kEndings);
+  static_assert(kBoundNames.size() == kBuckets && kBounds.size() + 1 == kBuckets);
+  const auto known = std::find(kMethodNames.begin(), kMethodNames.end(), method);
+  const auto index =
+      static_cast<std::size_t>(std::min(known, kMethodNames.end() - 1) - kMethodNames.begin());
+  messages_[index][static_cast<std::size_t>(ending)].fetch_add(1, std::memory_order_relaxed);
+  const auto bound = std::lower_bound(kBounds.begin(), kBounds.end(), seconds);
+  buckets_[static_cast<std::size_t>(bound - kBounds.begin())].fetch_add(1,
+                                                                        std::memory_order_relaxed);
+  nanoseconds_.fetch_add(static_cast<std::uint64_t>(seconds * 1e9), std::memory_order_relaxed);
+}
+
+MessageCounts::Snapshot MessageCounts::snapshot() const {
+  Snapshot out;
+  for (std::size_t method = 0; method < kMethodNames.size(); ++method) {
+    for (std::size_t ending = 0; ending < kEndings; ++ending) {
+      const std::uint64_t count = messages_[method][ending].load(std::memory_order_relaxed);
+      if (count > 0) out.messages.push_back({kMethodNames[method], kEndingNames[ending], count});
+    }
+  }
+  for (std::size_t i = 0; i < kBuckets; ++i)
+    out.buckets.push_back({kBoundNames[i], buckets_[i].load(std::memory_order_relaxed)});
+  out.seconds = static_cast<double>(nanoseconds_.load(std::memory_order_relaxed)) / 1e9;
+  return out;
+}
+
+}  // namespace assay::mcp

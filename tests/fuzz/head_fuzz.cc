@@ -1,5 +1,5 @@
-// Fuzzes the guard in front of the HTTP library and the pure checks on headers behind it: Host,
-// Origin, Accept, encoded header values, and the headers of a body.
+// Fuzzes the parser of HTTP heads, the pure checks on headers behind it (Host, Origin, Accept,
+// encoded header values, the headers of a body), and the decoder of chunked bodies.
 //
 // Whatever the bytes: no crash; a head is never accepted when it is larger than the limits, when a
 // shorter prefix was refused, or when it has a character that another parser could take for the end
@@ -8,11 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <map>
 #include <string>
 #include <string_view>
 
 #include "server/mcp/http/http_admission.h"
+#include "server/mcp/http/http_body.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_head.h"
 #include "server/mcp/http/http_server.h"
@@ -20,38 +20,17 @@
 namespace {
 
 using namespace assay::mcp;
-using State = HeadCheck::State;
+using State = ParsedHead::State;
 
 const HeadLimits kLimits{2048, 16, 256};
 
-/// Splits an accepted head the simplest way there is: every line has a colon by now.
-std::multimap<std::string, std::string> headers_of(std::string_view head) {
-  std::multimap<std::string, std::string> headers;
-  head.remove_prefix(head.find("\r\n") + 2);
-  while (head.size() > 2) {
-    const std::size_t colon = head.find(':');
-    const std::size_t end = head.find("\r\n");
-    if (colon == std::string_view::npos || colon > end) std::abort();
-    const std::size_t value = std::min(head.find_first_not_of(" \t", colon + 1), end);
-    headers.emplace(head.substr(0, colon), head.substr(value, end - value));
-    head.remove_prefix(end + 2);
-  }
-  return headers;
-}
-
-void check_values(std::string_view head) {
-  const auto headers = headers_of(head);
-  if (headers.size() > kLimits.max_headers) std::abort();
-  const HeaderLookup lookup = [&headers](const char* name) -> std::optional<std::string> {
-    const auto found = headers.find(name);
-    return found == headers.end() ? std::nullopt : std::optional(found->second);
-  };
+void check_values(const HttpRequest& request) {
+  if (request.headers.size() > kLimits.max_headers) std::abort();
   static const HttpOptions options;
   static Admission admission(options);
-  static_cast<void>(admission.decide(lookup, "127.0.0.1", Admission::Path::protocol));
-  static_cast<void>(refuse_headers(
-      lookup, [&headers](const char* name) { return headers.count(name); }, options));
-  for (const auto& [name, value] : headers) {
+  static_cast<void>(admission.decide(request.lookup(), "127.0.0.1", Admission::Path::protocol));
+  static_cast<void>(check_body_headers(request, options));
+  for (const auto& [name, value] : request.headers) {
     static_cast<void>(host_allowed(value, "0.0.0.0"));
     static_cast<void>(origin_allowed(value, "127.0.0.1"));
     static_cast<void>(accepts(value, "text/event-stream"));
@@ -61,12 +40,28 @@ void check_values(std::string_view head) {
   }
 }
 
+/// The decoder takes the same bytes however they are cut, and keeps its limits.
+void check_chunks(std::string_view bytes) {
+  constexpr std::size_t kMaxBody = 256;
+  ChunkDecoder whole(kMaxBody, kMaxBody);
+  ChunkDecoder cut(kMaxBody, kMaxBody);
+  const std::size_t used = whole.feed(bytes);
+  const std::size_t half = bytes.size() / 2;
+  std::size_t used_cut = cut.feed(bytes.substr(0, half));
+  used_cut += cut.feed(bytes.substr(half));
+  if (whole.state() != cut.state() || used > bytes.size()) std::abort();
+  if (whole.state() == ChunkDecoder::State::complete && used != used_cut) std::abort();
+  const std::string body = whole.take_body();
+  if (body.size() > kMaxBody || body != cut.take_body()) std::abort();
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  const HeadCheck check = check_head(bytes, kLimits);
-  const HeadCheck half = check_head(bytes.substr(0, size / 2), kLimits);
+  check_chunks(bytes);
+  const ParsedHead check = parse_head(bytes, kLimits);
+  const ParsedHead half = parse_head(bytes.substr(0, size / 2), kLimits);
   if (half.state == State::refused && check.state != State::refused) std::abort();
   if (half.state == State::complete && (check.state != State::complete || check.size != half.size))
     std::abort();
@@ -77,6 +72,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::abort();
   if (std::count(head.begin(), head.end(), '\n') != std::count(head.begin(), head.end(), '\r'))
     std::abort();
-  check_values(head);
+  check_values(check.request);
   return 0;
 }

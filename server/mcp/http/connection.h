@@ -73,7 +73,6 @@ class Connection {
   bool mid_head = true;  // the first bytes of a request may have come; `deadline` is for the rest
                          // of its headers
   std::size_t drained_bytes = 0;
-  bool close_after = false;  // the request in progress is the connection's last one
 
   /// A write failed: nothing can be said to this client any more.
   bool broken() const { return broken_; }

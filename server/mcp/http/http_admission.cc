@@ -80,7 +80,7 @@ std::optional<Reply> Admission::limit(const std::string& key, const std::string&
       "rate limit: " + std::to_string(static_cast<std::int64_t>(limiter_.limit().per_second)) +
           " requests a second for " + whose + "; retry in " + std::to_string(wait.count()) + " ms",
       {{"retryAfterMs", wait.count()}});
-  Reply reply{429, dump(error), {}, false};
+  Reply reply{.status = 429, .body = dump(error)};
   reply.headers.emplace_back("Retry-After", std::to_string(whole_seconds));
   return reply;
 }

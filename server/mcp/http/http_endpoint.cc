@@ -5,63 +5,53 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMaxLengthDigits = 18;  // fits into 64 bits
+
 std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {
   const auto version = header(kHeaderVersion);
   if (!version || is_legacy_version(*version) || message.method == "initialize")
     return std::nullopt;
-  json supported = json::array({kStatelessVersion});
-  for (const std::string_view known : kLegacyVersions) supported.push_back(known);
-  return Reply{400,
-               dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version",
-                               {{"supported", supported}, {"requested", *version}})),
-               {},
-               false};
+  return Reply{
+      .status = 400,
+      .body = dump(make_error(message.id, kUnsupportedVersion, "Unsupported protocol version",
+                              {{"supported", supported_versions()}, {"requested", *version}}))};
 }
 
 }  // namespace
 
-Reply error_reply(int status, int code, const std::string& message, bool close) {
-  return {status, dump(make_error(nullptr, code, message)), {}, close};
-}
-
-Reply busy_reply(const std::string& what) {
-  Reply reply = error_reply(503, kInternalError, what + "; retry in a second", true);
-  reply.headers.emplace_back("Retry-After", "1");
-  return reply;
-}
-
-std::optional<Reply> refuse_headers(const HeaderLookup& header,
-                                    const std::function<std::size_t(const char*)>& count,
-                                    const HttpOptions& options) {
-  // Where the body ends must be beyond doubt, or the next request on the connection is forged from
-  // this one's body.
-  const std::size_t lengths = count("Content-Length");
-  const std::size_t codings = count("Transfer-Encoding");
-  if (lengths + codings > 1)
-    return error_reply(400, kInvalidRequest, "more than one Content-Length or Transfer-Encoding",
-                       true);
-  if (lengths + codings == 0)
-    return error_reply(411, kInvalidRequest, "Content-Length is missing", true);
-  if (codings == 1 && header("Transfer-Encoding").value_or("") != "chunked")
-    return error_reply(400, kInvalidRequest, "the only Transfer-Encoding is chunked", true);
-  if (lengths == 1) {
-    const std::string length = header("Content-Length").value_or("");
-    if (length.empty() || length.size() > 18 ||
-        length.find_first_not_of("0123456789") != std::string::npos) {
-      return error_reply(400, kInvalidRequest, "Content-Length must be a decimal number", true);
+tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
+                                                    const HttpOptions& options) {
+  const auto refuse = [](int status, const std::string& why) {
+    return tl::unexpected<Reply>(error_reply(status, kInvalidRequest, why, true));
+  };
+  BodyFraming framing;
+  // parse_head() refuses a request with two of these headers.
+  const auto length = request.header("Content-Length");
+  const auto coding = request.header("Transfer-Encoding");
+  if (!length && !coding) return refuse(411, "Content-Length is missing");
+  if (coding && *coding != "chunked") return refuse(400, "the only Transfer-Encoding is chunked");
+  framing.chunked = coding.has_value();
+  if (length) {
+    if (length->empty() || length->size() > kMaxLengthDigits ||
+        length->find_first_not_of("0123456789") != std::string::npos) {
+      return refuse(400, "Content-Length must be a decimal number");
     }
-    if (std::stoll(length) > options.max_body_bytes) {
-      return error_reply(413, kInvalidRequest,
-                         "the body is larger than the limit of " +
-                             std::to_string(options.max_body_bytes) + " bytes",
-                         true);
-    }
+    framing.bytes = std::stoull(*length);
+    if (framing.bytes > static_cast<std::size_t>(options.max_body_bytes))
+      return tl::unexpected<Reply>(too_large_reply(options));
   }
-  if (header("Content-Encoding").value_or("identity") != "identity")
-    return error_reply(415, kInvalidRequest, "compressed bodies are not accepted", true);
-  if (!accepts(header("Content-Type").value_or(""), "application/json"))
-    return error_reply(415, kInvalidRequest, "Content-Type must be application/json", true);
-  return std::nullopt;
+  if (request.header("Content-Encoding").value_or("identity") != "identity")
+    return refuse(415, "compressed bodies are not accepted");
+  if (!accepts(request.header("Content-Type").value_or(""), "application/json"))
+    return refuse(415, "Content-Type must be application/json");
+  return framing;
+}
+
+Reply too_large_reply(const HttpOptions& options) {
+  return error_reply(
+      413, kInvalidRequest,
+      "the body is larger than the limit of " + std::to_string(options.max_body_bytes) + " bytes",
+      true);
 }
 
 Interpretation interpret(std::string_view body, const HeaderLookup& header,
@@ -69,7 +59,7 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header,
   MessageLimits limits;
   limits.max_bytes = options.max_body_bytes;
   auto message = parse_message(body, limits);
-  if (!message) return {std::nullopt, {400, dump(message.error()), {}, false}};
+  if (!message) return {std::nullopt, {.status = 400, .body = dump(message.error())}};
   const bool newest = header(kHeaderVersion) == std::string(kStatelessVersion);
   Call call{dispatcher.resolve(std::move(*message), newest), {}, false};
   const ResolvedCall& resolved = call.resolved;
@@ -79,7 +69,8 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header,
     if (!mismatch) mismatch = Dispatcher::argument_mismatch(resolved, header);
     if (mismatch)
       return {std::nullopt,
-              {400, dump(make_error(resolved.message.id, kHeaderMismatch, *mismatch)), {}, false}};
+              {.status = 400,
+               .body = dump(make_error(resolved.message.id, kHeaderMismatch, *mismatch))}};
   } else if (request) {
     if (const auto refusal = refuse_legacy_version(resolved.message, header))
       return {std::nullopt, *refusal};
@@ -90,8 +81,8 @@ Interpretation interpret(std::string_view body, const HeaderLookup& header,
 }
 
 Reply reply_to(const Outcome& outcome) {
-  if (!outcome.response) return {202, "", {}, false};
-  return {outcome.http_status, dump(*outcome.response), {}, false};
+  if (!outcome.response) return {.status = 202};
+  return {.status = outcome.http_status, .body = dump(*outcome.response)};
 }
 
 }  // namespace assay::mcp

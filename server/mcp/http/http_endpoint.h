@@ -1,48 +1,39 @@
-// What a POST to /mcp means, apart from any HTTP library: which checks it must pass, in which
-// order, and what it answers. http_server.cc carries it over sockets.
+// The meaning of a POST to /mcp, apart from sockets: which checks it must pass, in which order, and
+// what it answers.
 //
-//   request headers --refuse_headers()--> body --interpret()--> a Call to be run, or a Reply at
-//   once
+//   head --check_body_headers()--> body --interpret()--> a Call to be run, or a Reply at once
 //
 // Stateless, thread-safe.
 #pragma once
 
 #include <optional>
-#include <string>
-#include <vector>
+#include <string_view>
+#include <tl/expected.hpp>
 
 #include "server/mcp/core/dispatch.h"
+#include "server/mcp/http/http_body.h"
+#include "server/mcp/http/http_head.h"
+#include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/protocol/http_headers.h"
 
 namespace assay::mcp {
 
-struct Reply {
-  int status = 200;
-  std::string body;  // JSON; empty: no body
-  std::vector<std::pair<std::string, std::string>> headers;
-  bool close = false;  // the body was not read, so the connection cannot be used again
-};
+/// Checks length, encoding and type of the body. Returns where it ends, or the refusal.
+tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
+                                                    const HttpOptions& options);
 
-/// A reply with a JSON-RPC error without id, for what fails before there is a message.
-Reply error_reply(int status, int code, const std::string& message, bool close = false);
+/// The refusal of a body beyond HttpOptions::max_body_bytes.
+Reply too_large_reply(const HttpOptions& options);
 
-/// The refusal of what could be had a moment later.
-Reply busy_reply(const std::string& what);
-
-/// Length, encoding and type of the body. `count` says how often a header occurs.
-std::optional<Reply> refuse_headers(const HeaderLookup& header,
-                                    const std::function<std::size_t(const char*)>& count,
-                                    const HttpOptions& options);
-
-/// A message that is fit to be handled, and how.
+/// A message that passed every check, and how to answer it.
 struct Call {
   ResolvedCall resolved;
   TransportContext transport;
   bool stream = false;  // answer as server-sent events
 };
 
-/// Either a Call, or in `reply` why not.
+/// A Call, or the refusal in `reply`.
 struct Interpretation {
   std::optional<Call> call;
   Reply reply;

@@ -11,8 +11,8 @@ constexpr std::string_view kLineBreak = "\r\n";
 constexpr std::string_view kBlankLine = "\r\n\r\n";
 constexpr std::size_t kMaxMethodBytes = 16;
 
-HeadCheck refuse(int status, std::string reason) {
-  return {HeadCheck::State::refused, 0, status, std::move(reason)};
+ParsedHead refuse(int status, std::string reason) {
+  return {.state = ParsedHead::State::refused, .status = status, .reason = std::move(reason)};
 }
 
 /// RFC 9110, "token": what methods and header names are made of.
@@ -24,18 +24,25 @@ bool is_token(std::string_view text) {
   });
 }
 
-/// Tabs, spaces, visible characters and bytes above ASCII; no CR, LF or NUL.
-bool is_value(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
+std::string_view without_blanks(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-bool same_name(std::string_view name, std::string_view other) {
-  return name.size() == other.size() && ::strncasecmp(name.data(), other.data(), name.size()) == 0;
+/// A list of tokens, as Connection has it, contains `token`.
+bool lists(std::string_view list, std::string_view token) {
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (same_name(without_blanks(list.substr(0, comma)), token)) return true;
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return false;
 }
 
-/// An empty reason when the line is "METHOD target HTTP/1.x".
-HeadCheck check_request_line(std::string_view line, const HeadLimits& limits) {
+/// Reads "METHOD target HTTP/1.x". The state stays `incomplete` when the line is good.
+ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
   if (first == std::string_view::npos || first == last)
@@ -54,12 +61,45 @@ HeadCheck check_request_line(std::string_view line, const HeadLimits& limits) {
   }
   if (version != "HTTP/1.1" && version != "HTTP/1.0")
     return refuse(505, "the version must be HTTP/1.1 or HTTP/1.0");
-  return {};
+  ParsedHead head;
+  head.request.method = method;
+  head.request.path = target.substr(0, target.find_first_of("?#"));
+  head.request.http_1_0 = version == "HTTP/1.0";
+  return head;
 }
 
 }  // namespace
 
-HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
+bool is_header_value(std::string_view text) {
+  return std::all_of(text.begin(), text.end(),
+                     [](unsigned char c) { return c == '\t' || (c >= 0x20 && c != 0x7F); });
+}
+
+bool same_name(std::string_view name, std::string_view other) {
+  return name.size() == other.size() && ::strncasecmp(name.data(), other.data(), name.size()) == 0;
+}
+
+std::optional<std::string> HttpRequest::header(std::string_view name) const {
+  const auto found = std::find_if(headers.begin(), headers.end(), [name](const auto& entry) {
+    return same_name(entry.first, name);
+  });
+  return found == headers.end() ? std::nullopt : std::optional(found->second);
+}
+
+HeaderLookup HttpRequest::lookup() const {
+  return [this](const char* name) { return header(name); };
+}
+
+bool HttpRequest::has_body() const {
+  return header("Content-Length").has_value() || header("Transfer-Encoding").has_value();
+}
+
+bool HttpRequest::keeps_connection() const {
+  const std::string connection = header("Connection").value_or("");
+  return http_1_0 ? lists(connection, "keep-alive") : !lists(connection, "close");
+}
+
+ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits) {
   const std::size_t end = bytes.substr(0, limits.max_bytes).find(kBlankLine);
   if (end == std::string_view::npos) {
     if (bytes.size() < limits.max_bytes) return {};
@@ -73,9 +113,8 @@ HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
     rest.remove_prefix(stop + kLineBreak.size());
     return line;
   };
-  if (HeadCheck problem = check_request_line(next_line(), limits);
-      problem.state == HeadCheck::State::refused)
-    return problem;
+  ParsedHead head = parse_request_line(next_line(), limits);
+  if (head.state == ParsedHead::State::refused) return head;
   std::size_t headers = 0;
   std::size_t hosts = 0;
   std::size_t body_ends = 0;
@@ -86,7 +125,7 @@ HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
     const std::size_t colon = line.find(':');
     if (colon == std::string_view::npos || !is_token(line.substr(0, colon)))
       return refuse(400, "header " + std::to_string(headers) + " must be NAME: VALUE on one line");
-    if (!is_value(line.substr(colon + 1)))
+    if (!is_header_value(line.substr(colon + 1)))
       return refuse(400,
                     "header " + std::to_string(headers) + " has a control character in its value");
     const std::string_view name = line.substr(0, colon);
@@ -96,8 +135,11 @@ HeadCheck check_head(std::string_view bytes, const HeadLimits& limits) {
       return refuse(400, "more than one Content-Length or Transfer-Encoding");
     }
     if (same_name(name, "Range")) return refuse(400, "Range does not apply here");
+    head.request.headers.emplace_back(name, without_blanks(line.substr(colon + 1)));
   }
-  return {HeadCheck::State::complete, end + kBlankLine.size(), 0, ""};
+  head.state = ParsedHead::State::complete;
+  head.size = end + kBlankLine.size();
+  return head;
 }
 
 }  // namespace assay::mcp

@@ -1,36 +1,63 @@
-// The guard in front of the HTTP library: whether the bytes that a connection has sent so far are
-// the head of a request (request line and headers, up to the blank line) that is safe to hand on.
-// The library accepts any number of headers, skips lines that it does not understand and runs a
-// backtracking regular expression over Range, so a request that two parsers could read differently
-// is refused here, before it sees a byte.
+// The head of an HTTP request: the request line and the headers, up to the blank line. It is parsed
+// once, strictly. A head that another parser could read differently is refused, because a proxy in
+// front of this server could then take one request for two.
 //
-//   HeadCheck check = check_head(connection.input(), limits);
-//   if (check.state == HeadCheck::State::incomplete) wait for more;
+//   const ParsedHead head = parse_head(connection.input(), limits);
+//   if (head.state == ParsedHead::State::incomplete) return Next::wait;
+//   if (head.state == ParsedHead::State::complete && head.request.path == "/mcp") ...
 //
 // Pure, thread-safe. Cost: linear in the bytes, which are at most `max_bytes` and what one read
 // added.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/mcp/protocol/http_headers.h"
 
 namespace assay::mcp {
 
 struct HeadLimits {
   std::size_t max_bytes = 32 << 10;  // request line, headers and line breaks
   std::size_t max_headers = 64;
-  std::size_t max_target_bytes = 2 << 10;  // of the request line's path and query
+  std::size_t max_target_bytes = 2 << 10;  // path and query of the request line
 };
 
-struct HeadCheck {
+struct HttpRequest {
+  std::string method;
+  std::string path;                                          // as sent, without query and fragment
+  bool http_1_0 = false;                                     // else HTTP/1.1
+  std::vector<std::pair<std::string, std::string>> headers;  // values without blanks around them
+
+  /// The value of the first header with this name, compared without case.
+  std::optional<std::string> header(std::string_view name) const;
+  /// header() as a function. The request must outlive it.
+  HeaderLookup lookup() const;
+  /// A body follows the head, or seems to: there is a Content-Length or a Transfer-Encoding.
+  bool has_body() const;
+  /// The client wants to send another request on this connection.
+  bool keeps_connection() const;
+};
+
+struct ParsedHead {
   enum class State { incomplete, complete, refused };
   State state = State::incomplete;
-  std::size_t size = 0;  // complete: of the head, blank line included
-  int status = 0;        // refused: of the answer, 400, 414, 431 or 505
-  std::string reason;    // refused: a sentence
+  std::size_t size = 0;      // complete: bytes of the head, blank line included
+  HttpRequest request = {};  // complete
+  int status = 0;            // refused: status of the answer, 400, 414, 431 or 505
+  std::string reason = {};   // refused: a sentence
 };
 
-HeadCheck check_head(std::string_view bytes, const HeadLimits& limits);
+ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits);
+
+/// Tabs, spaces, visible characters and bytes above ASCII; no CR, LF or NUL.
+bool is_header_value(std::string_view text);
+
+/// Compares two names of headers or of their tokens without case.
+bool same_name(std::string_view name, std::string_view other);
 
 }  // namespace assay::mcp

@@ -1,19 +1,19 @@
-// Streamable HTTP. The listener (listener.h) accepts and watches connections, the guard
-// (http_head.h) refuses what two parsers could read differently, and cpp-httplib reads and writes
-// one request at a time. What the library (0.11.4) lacks is closed here or in front of it: a
-// chunked body may be endless, an exception's text goes to the client, bodies of "application/json"
-// are compressed at the slowest setting, and a thread is held by every open connection. Streams are
-// http_streams.h, legacy sessions http_session.h.
+// Streamable HTTP. The path of a request: the listener (listener.h) accepts and watches
+// connections; serve() parses one head after the other (http_head.h); answer() decides what needs
+// no body; post() reads the body (http_body.h), interprets it (http_endpoint.h) and runs the call,
+// as an event stream (http_streams.h) where it reports while it runs. Legacy sessions are in
+// http_session.h.
 #include "server/mcp/http/http_server.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
-#include <mutex>
 
 #include "base/concurrency_limiter.h"
 #include "base/log.h"
@@ -21,10 +21,11 @@
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/connection.h"
 #include "server/mcp/http/http_admission.h"
+#include "server/mcp/http/http_body.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_head.h"
-#include "server/mcp/http/http_library.h"
 #include "server/mcp/http/http_metrics.h"
+#include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_session.h"
 #include "server/mcp/http/http_streams.h"
 #include "server/mcp/http/listener.h"
@@ -36,14 +37,15 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPortInUse = 71;
-/// A worker stays with its connection for so long, since handing it back and getting it again costs
-/// more than the next request.
+/// How long a worker stays with its connection. Handing the connection back and getting it again
+/// costs more than the next request.
 constexpr std::chrono::milliseconds kLinger{10};
-/// Where workers are scarce, a client that sends requests without waiting for answers gets so many
-/// answered before the others have their turn.
+/// How many pipelined requests of one connection are answered before the other connections have
+/// their turn, when workers are scarce.
 constexpr int kRequestsPerTurn = 4;
+constexpr std::size_t kBodyReadBytes = 16 << 10;
 
-class HttpServer final : private httplib::Server {
+class HttpServer {
  public:
   HttpServer(mcp::Server& server, const HttpOptions& options)
       : dispatcher_(server.dispatcher()),
@@ -59,9 +61,7 @@ class HttpServer final : private httplib::Server {
             listener_limits(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); },
-            options.tls ? "" : raw_reply(busy_reply("too many connections"))) {
-    configure();
-  }
+            options.tls ? "" : closing_reply(busy_reply("too many connections"))) {}
 
   Status bind() { return listener_.bind(options_.host, options_.port); }
   int port() const { return listener_.port(); }
@@ -85,52 +85,22 @@ class HttpServer final : private httplib::Server {
     return limits;
   }
 
-  void configure() {
-    svr_sock_ = 0;  // the library never binds; this says that it is not shutting down
-    set_keep_alive_timeout(static_cast<time_t>(options_.idle_timeout_ms / 1000));
-    set_exception_handler([](const httplib::Request&, httplib::Response& response,
-                             std::exception_ptr exception) {
-      try {
-        std::rethrow_exception(exception);
-      } catch (const std::exception& error) {
-        log::error("an HTTP handler threw an exception", {{"error", error.what()}});
-      } catch (...) {
-        log::error("an HTTP handler threw something that is no std::exception");
-      }
-      write_reply(response, error_reply(500, kInternalError,
-                                        "internal error; the server's log has the details", true));
-    });
-    set_logger([this](const httplib::Request&, const httplib::Response& response) {
-      metrics_.count_response(response.status);
-    });
-    set_pre_routing_handler([this](const httplib::Request& request, httplib::Response& response) {
-      return before_body(request, response);
-    });
-    Post("/mcp", [this](const httplib::Request& request, httplib::Response& response,
-                        const httplib::ContentReader& reader) { post(request, response, reader); });
-    Get("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
-      resume(request, response);
-    });
-    Delete("/mcp", [this](const httplib::Request& request, httplib::Response& response) {
-      const bool ended =
-          sessions_.end(lookup(request)(kHeaderSession).value_or(""), name_of(caller_));
-      write_reply(response, ended ? Reply{204, "", {}, false} : unknown_session());
-    });
-  }
-
   /// A connection's turn: answers the requests that have arrived, then says whether to wait for
   /// more.
   Next serve(Connection& connection) {
     int answered = 0;
     while (true) {
-      const HeadCheck head = check_head(connection.input(), head_limits_);
-      if (head.state == HeadCheck::State::refused) {
+      const ParsedHead head = parse_head(connection.input(), head_limits_);
+      if (head.state == ParsedHead::State::refused) {
         metrics_.count_response(head.status);
-        connection.write(raw_reply(error_reply(head.status, kInvalidRequest, head.reason, true)));
+        connection.write(
+            closing_reply(error_reply(head.status, kInvalidRequest, head.reason, true)));
         return Next::drain;
       }
-      if (head.state == HeadCheck::State::complete) {
-        if (!serve_request(connection)) return connection.broken() ? Next::close : Next::drain;
+      if (head.state == ParsedHead::State::complete) {
+        connection.consume(head.size);
+        if (!serve_request(connection, head.request))
+          return connection.broken() ? Next::close : Next::drain;
         if (++answered < kRequestsPerTurn || listener_.has_spare_workers()) continue;
         connection.mid_head = false;
         connection.deadline = Clock::now() + std::chrono::milliseconds(options_.idle_timeout_ms);
@@ -147,144 +117,159 @@ class HttpServer final : private httplib::Server {
         connection.deadline = Clock::now() + std::chrono::milliseconds(
                                                  connection.mid_head ? options_.header_timeout_ms
                                                                      : options_.idle_timeout_ms);
-      }  // else the deadline stands: a client gets no more time by sending one more byte
+      }  // else the deadline stays: one more byte buys a client no more time
       return Next::wait;
     }
   }
 
-  using Setup = const std::function<void(httplib::Request&)>&;
-  using Process = bool (httplib::Server::*)(httplib::Stream&, bool, bool&, Setup);
-  template <class... More>
-  using NewerProcess = bool (httplib::Server::*)(httplib::Stream&, const std::string&, int,
-                                                 const std::string&, int, bool, bool&, Setup,
-                                                 More...);
+  /// One request on its way: the parsed head, the caller, and where the answer goes.
+  struct Exchange {
+    const HttpRequest& request;
+    const HeaderLookup header;
+    const Clock::time_point body_deadline;
+    ResponseWriter& response;
+    std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
+  };
 
-  /// The library's way to handle one request of a stream, up to version 0.16.
-  bool process(Process method, RequestStream& stream, bool& closed) {
-    return (this->*method)(stream, stopping_, closed, nullptr);
-  }
-  /// The same since then. A web socket is never asked for.
-  template <class... More>
-  bool process(NewerProcess<More...> method, RequestStream& stream, bool& closed) {
-    const Connection& connection = *current_;
-    return (this->*method)(stream, connection.remote().host, connection.remote().port,
-                           connection.local().host, connection.local().port, stopping_, closed,
-                           nullptr, More{}...);
-  }
-
-  /// False when the connection cannot be used again.
-  bool serve_request(Connection& connection) {
-    RequestStream stream(
-        connection, Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms),
-        static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes * 5 / 4));
-    bool closed = false;
-    current_ = &connection;
-    routed_ = false;
-    const bool complete = process(&HttpServer::process_request, stream, closed);
-    current_ = nullptr;
-    caller_ = nullptr;
-    return connection.flush() && complete && routed_ && !closed && !connection.close_after &&
-           !stopping_;
+  /// Answers a request whose head was consumed. False when the connection cannot be used again.
+  bool serve_request(Connection& connection, const HttpRequest& request) {
+    ResponseWriter response(connection, request,
+                            std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);
+    Exchange exchange{request, request.lookup(),
+                      Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms), response};
+    try {
+      answer(exchange);
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "mcp: http handler threw: %s\n", error.what());
+      fail_request(response);
+    } catch (...) {
+      std::fprintf(stderr, "mcp: http handler threw something that is no std::exception\n");
+      fail_request(response);
+    }
+    return connection.flush() && response.connection_usable() && !stopping_;
   }
 
-  /// Everything that can be decided without the body. Handled means answered.
-  httplib::Server::HandlerResponse before_body(const httplib::Request& request,
-                                               httplib::Response& response) {
-    using enum httplib::Server::HandlerResponse;
-    routed_ = true;
-    const HeaderLookup header = lookup(request);
-    const auto count = [&request](const char* name) { return request.headers.count(name); };
-    const bool has_body = count("Content-Length") + count("Transfer-Encoding") > 0;
-    const auto answer = [&](Reply reply) {
+  static void fail_request(ResponseWriter& response) {
+    if (!response.begun())
+      response.reply(error_reply(500, kInternalError,
+                                 "internal error; the server's log has the details", true));
+    response.give_up_connection();
+  }
+
+  /// Decides everything that can be decided without the body.
+  void answer(Exchange& exchange) {
+    const HttpRequest& request = exchange.request;
+    const bool has_body = request.has_body();
+    const auto reply = [&](Reply reply) {
       reply.close = reply.close || has_body;
-      write_reply(response, reply);
-      return Handled;
+      exchange.response.reply(reply);
     };
     Admission::Decision decision = admission_.decide(
-        header, request.remote_addr,
+        exchange.header, exchange.response.connection().remote().host,
         request.path == "/healthz" ? Admission::Path::open : Admission::Path::protocol);
-    if (decision.refusal) return answer(std::move(*decision.refusal));
-    caller_ = std::move(decision.caller);
+    if (decision.refusal) return reply(std::move(*decision.refusal));
+    exchange.caller = std::move(decision.caller);
     if (request.path == "/healthz" && request.method == "GET")
-      return answer({200, R"({"status":"ok"})", {}, false});
-    if (request.path == "/metrics" && request.method == "GET" && !has_body) {
-      response.set_content(metrics_text(), MetricsText::kContentType);
-      return Handled;
-    }
+      return reply({.body = R"({"status":"ok"})"});
+    if (request.path == "/metrics" && request.method == "GET" && !has_body)
+      return reply({.body = metrics_text(), .content_type = MetricsText::kContentType});
     if (request.path != "/mcp")
-      return answer(error_reply(404, kInvalidRequest,
-                                "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
-    const bool of_session = (request.method == "GET" || request.method == "DELETE") &&
-                            header(kHeaderSession) && !has_body;
-    if (of_session) return Unhandled;
-    if (request.method != "POST") {
-      Reply reply = error_reply(405, kInvalidRequest, "use POST");
-      reply.headers.emplace_back("Allow", "POST");
-      return answer(std::move(reply));
+      return reply(error_reply(404, kInvalidRequest,
+                               "not found; valid: POST /mcp, GET /healthz, GET /metrics"));
+    if (request.method == "POST") return post(exchange);
+    if (exchange.header(kHeaderSession) && !has_body) {
+      if (request.method == "GET") return resume(exchange);
+      if (request.method == "DELETE") return end_session(exchange);
     }
-    if (auto refusal = refuse_headers(header, count, options_)) return answer(std::move(*refusal));
-    return Unhandled;
+    Reply refusal = error_reply(405, kInvalidRequest, "use POST");
+    refusal.headers.emplace_back("Allow", "POST");
+    reply(std::move(refusal));
   }
 
-  /// The body, or in `refusal` why it was not read.
-  std::string read_body(const httplib::Request& request, const httplib::ContentReader& reader,
-                        std::optional<Reply>& refusal) {
-    Connection& connection = *current_;
-    const bool chunked = request.has_header("Transfer-Encoding");
-    // The library's idea of where a chunked body ends is too generous for another request to
-    // follow.
-    connection.close_after = connection.close_after || chunked;
-    const bool arrived = !chunked && connection.input().size() >=
-                                         std::stoull(request.get_header_value("Content-Length"));
-    const ConcurrencyLimiter::Pass upload =
-        arrived ? ConcurrencyLimiter::Pass()
-                : uploads_.enter();  // given back before the call begins
-    std::string body;
-    if (!arrived && !upload) {
-      refusal = busy_reply("too many requests are being received");
+  /// Returns the body, or the refusal when it cannot be read.
+  tl::expected<std::string, Reply> read_body(const Exchange& exchange, const BodyFraming& framing) {
+    Connection& connection = exchange.response.connection();
+    if (!framing.chunked && connection.input().size() >= framing.bytes) {
+      std::string body(connection.input().substr(0, framing.bytes));
+      connection.consume(framing.bytes);
       return body;
     }
-    std::int64_t size = 0;
-    const bool complete = reader([&](const char* data, std::size_t length) {
-      size += static_cast<std::int64_t>(length);
-      if (size <= options_.max_body_bytes) body.append(data, length);
-      return size <= options_.max_body_bytes;
-    });
-    if (size > options_.max_body_bytes)
-      refusal = error_reply(413, kInvalidRequest,
-                            "the body is larger than the limit of " +
-                                std::to_string(options_.max_body_bytes) + " bytes",
-                            true);
-    else if (!complete)
-      refusal = error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true);
+    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // left before the call begins
+    if (!upload) return tl::unexpected(busy_reply("too many requests are being received"));
+    if (!exchange.request.http_1_0 && connection.input().empty() &&
+        same_name(exchange.header("Expect").value_or(""), "100-continue"))
+      connection.write("HTTP/1.1 100 Continue\r\n\r\n");
+    connection.flush();  // the client may wait for this, or for the answers before it
+    return framing.chunked ? read_chunks(connection, exchange.body_deadline)
+                           : read_bytes(connection, exchange.body_deadline, framing.bytes);
+  }
+
+  static Reply incomplete_body() {
+    return error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true);
+  }
+
+  static tl::expected<std::string, Reply> read_bytes(Connection& connection,
+                                                     Clock::time_point deadline,
+                                                     std::size_t bytes) {
+    std::string body;
+    std::array<char, kBodyReadBytes> part;
+    while (body.size() < bytes) {
+      const std::size_t got =
+          connection.read(part.data(), std::min(part.size(), bytes - body.size()), deadline);
+      if (got == 0) return tl::unexpected(incomplete_body());
+      body.append(part.data(), got);
+    }
     return body;
   }
 
-  void post(const httplib::Request& request, httplib::Response& response,
-            const httplib::ContentReader& reader) {
-    Connection& connection = *current_;
-    std::optional<Reply> refusal;
-    const std::string body = read_body(request, reader, refusal);
-    if (refusal) return write_reply(response, *refusal);
-    const HeaderLookup header = lookup(request);
-    Interpretation meaning = interpret(body, header, dispatcher_, options_);
-    if (!meaning.call) return write_reply(response, meaning.reply);
-    Call& call = *meaning.call;
-    call.transport.caller = std::move(caller_);
+  tl::expected<std::string, Reply> read_chunks(Connection& connection,
+                                               Clock::time_point deadline) const {
+    ChunkDecoder decoder(
+        static_cast<std::size_t>(options_.max_body_bytes),
+        static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes / 4));
+    std::array<char, kBodyReadBytes> part;
+    while (decoder.state() == ChunkDecoder::State::incomplete) {
+      const std::size_t got = connection.read(part.data(), part.size(), deadline);
+      if (got == 0) return tl::unexpected(incomplete_body());
+      decoder.feed({part.data(), got});
+    }
+    switch (decoder.state()) {
+      case ChunkDecoder::State::complete: return decoder.take_body();
+      case ChunkDecoder::State::too_large: return tl::unexpected(too_large_reply(options_));
+      default:
+        return tl::unexpected(
+            error_reply(400, kInvalidRequest, "the body is not in well-formed chunks", true));
+    }
+  }
+
+  void post(Exchange& exchange) {
+    ResponseWriter& response = exchange.response;
+    const auto framing = check_body_headers(exchange.request, options_);
+    if (!framing) return response.reply(framing.error());
+    // The bytes after a chunked body are never taken for a request: a proxy could see its end
+    // elsewhere.
+    if (framing->chunked) response.give_up_connection();
+    const auto body = read_body(exchange, *framing);
+    if (!body) return response.reply(body.error());
+    Interpretation meaning = interpret(*body, exchange.header, dispatcher_, options_);
+    if (!meaning.call) return response.reply(meaning.reply);
+    meaning.call->transport.caller = std::move(exchange.caller);
+    run(*meaning.call, exchange);
+  }
+
+  void run(Call& call, Exchange& exchange) {
+    ResponseWriter& response = exchange.response;
     const bool reaches_tool = call.resolved.reaches_tool();
-    auto place = std::make_shared<ConcurrencyLimiter::Pass>(
-        reaches_tool ? calls_.enter() : ConcurrencyLimiter::Pass());
-    if (reaches_tool && !*place)
-      return write_reply(response, busy_reply("too many calls are running"));
+    const ConcurrencyLimiter::Pass place =
+        reaches_tool ? calls_.enter() : ConcurrencyLimiter::Pass();
+    if (reaches_tool && !place) return response.reply(busy_reply("too many calls are running"));
     std::shared_ptr<HttpSession> session;
     if (!call.resolved.stateless) {
-      refusal = sessions_.enter(call, header, session);
-      if (refusal) return write_reply(response, *refusal);
+      if (const auto refusal = sessions_.enter(call, exchange.header, session))
+        return response.reply(*refusal);
     }
-    if (call.stream)
-      return streams_.answer_call(std::move(call), std::move(session), std::move(place), connection,
-                                  response);
-    call.transport.hung_up = [this, &connection] {
+    if (call.stream) return streams_.answer_call(call, session, response);
+    call.transport.hung_up = [this, &connection = response.connection()] {
       return stopping_.load() || connection.hung_up();
     };
     std::optional<HttpSession::Use> use;
@@ -297,7 +282,7 @@ class HttpServer final : private httplib::Server {
       else
         sessions_.end(session->client.id(), session->principal);
     }
-    write_reply(response, reply);
+    response.reply(reply);
   }
 
   std::string metrics_text() const {
@@ -314,29 +299,32 @@ class HttpServer final : private httplib::Server {
     return text.text();
   }
 
-  /// GET: what belongs to no request, or with Last-Event-ID the rest of a stream that broke.
-  void resume(const httplib::Request& request, httplib::Response& response) {
-    const HeaderLookup header = lookup(request);
-    auto session = sessions_.find(header(kHeaderSession).value_or(""), name_of(caller_));
-    if (!session) return write_reply(response, unknown_session());
+  /// GET: the events that belong to no request or, with Last-Event-ID, the rest of a stream that
+  /// broke.
+  void resume(Exchange& exchange) {
+    const HeaderLookup& header = exchange.header;
+    ResponseWriter& response = exchange.response;
+    const auto session =
+        sessions_.find(header(kHeaderSession).value_or(""), name_of(exchange.caller));
+    if (!session) return response.reply(unknown_session());
     if (!accepts(header("Accept").value_or(""), "text/event-stream"))
-      return write_reply(response, error_reply(406, kInvalidRequest, "accept text/event-stream"));
+      return response.reply(error_reply(406, kInvalidRequest, "accept text/event-stream"));
     EventLog::Place place{0, session->standalone_delivered};
     if (const auto last = header("Last-Event-ID")) {
       const auto found = session->log.find(*last);
       if (!found)
-        return write_reply(response, error_reply(400, kInvalidRequest,
-                                                 "Last-Event-ID is no event of this session"));
+        return response.reply(
+            error_reply(400, kInvalidRequest, "Last-Event-ID is no event of this session"));
       place = *found;
     }
-    streams_.resume(std::move(session), place, *current_, response);
+    streams_.resume(session, place, response);
   }
 
-  /// Whose request this thread handles: the library passes nothing on from one handler to the next.
-  static inline thread_local Connection* current_ = nullptr;
-  static inline thread_local std::shared_ptr<const Caller> caller_ = nullptr;
-  static inline thread_local bool routed_ =
-      false;  // else the library refused the request by itself, and may not have read all of it
+  void end_session(Exchange& exchange) {
+    const bool ended =
+        sessions_.end(exchange.header(kHeaderSession).value_or(""), name_of(exchange.caller));
+    exchange.response.reply(ended ? Reply{.status = 204} : unknown_session());
+  }
 
   Dispatcher& dispatcher_;
   const HttpOptions options_;

@@ -5,15 +5,15 @@
 namespace assay::mcp {
 namespace {
 
-using State = HeadCheck::State;
+using State = ParsedHead::State;
 
 const HeadLimits kLimits;
 const std::string kHost = "Host: localhost\r\n";
 
-HeadCheck head(const std::string& text) { return check_head(text, kLimits); }
+ParsedHead head(const std::string& text) { return parse_head(text, kLimits); }
 
 int refused(const std::string& headers, const std::string& request_line = "POST /mcp HTTP/1.1") {
-  const HeadCheck check = head(request_line + "\r\n" + headers + "\r\n");
+  const ParsedHead check = head(request_line + "\r\n" + headers + "\r\n");
   return check.state == State::refused ? check.status : 0;
 }
 
@@ -22,12 +22,41 @@ int refused(const std::string& headers, const std::string& request_line = "POST 
 TEST_CASE("http head: complete at the blank line, and not before") {
   const std::string text =
       "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}GET";
-  const HeadCheck check = head(text);
+  const ParsedHead check = head(text);
   CHECK(check.state == State::complete);
   CHECK(check.size == text.size() - 5);
   for (std::size_t i = 0; i < check.size; ++i)
     CHECK(head(text.substr(0, i)).state == State::incomplete);
   CHECK(head("GET / HTTP/1.0\r\n\r\n").state == State::complete);
+}
+
+TEST_CASE("http head: method, path and headers are read as they were sent") {
+  const HttpRequest request = head(
+                                  "POST /mcp?a=b#c HTTP/1.1\r\nHost:localhost\r\nX-One:  a, b\t "
+                                  "\r\nx-one: c\r\nEmpty:\r\n\r\n")
+                                  .request;
+  CHECK(request.method == "POST");
+  CHECK(request.path == "/mcp");
+  CHECK_FALSE(request.http_1_0);
+  CHECK(request.header("HOST") == "localhost");
+  CHECK(request.lookup()("X-ONE") == "a, b");
+  CHECK(request.header("Empty") == "");
+  CHECK_FALSE(request.header("X").has_value());
+  CHECK_FALSE(request.has_body());
+  CHECK(head("GET /%6dcp HTTP/1.1\r\n\r\n").request.path == "/%6dcp");
+  CHECK(head("GET / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n").request.has_body());
+}
+
+TEST_CASE("http head: a client may send another request unless it says otherwise") {
+  const auto keeps = [](const std::string& version, const std::string& headers) {
+    return head("GET / " + version + "\r\n" + headers + "\r\n").request.keeps_connection();
+  };
+  CHECK(keeps("HTTP/1.1", ""));
+  CHECK(keeps("HTTP/1.1", "Connection: keep-alive\r\n"));
+  CHECK_FALSE(keeps("HTTP/1.1", "connection: Close\r\n"));
+  CHECK_FALSE(keeps("HTTP/1.1", "Connection: x , close\r\n"));
+  CHECK_FALSE(keeps("HTTP/1.0", ""));
+  CHECK(keeps("HTTP/1.0", "Connection: Keep-Alive\r\n"));
 }
 
 TEST_CASE("http head: what two parsers could read differently is refused") {

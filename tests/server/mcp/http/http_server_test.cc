@@ -1,5 +1,4 @@
-// The HTTP transport over real sockets: the protocol's rules, and the attacks that the library
-// alone would let through.
+// The HTTP transport over real sockets: the rules of the protocol, limits and refusals.
 #include "server/mcp/http/http_server.h"
 
 #include <cstdint>
@@ -263,6 +262,44 @@ TEST_CASE("http: one connection serves many requests, the refused ones too") {
     REQUIRE(send_text(fd.get(), raw_post("", "{}")));
     CHECK(receive(fd.get(), "\"2.0\"}").rfind("HTTP/1.1 400", 0) == 0);
   }
+}
+
+TEST_CASE("http: 100 Continue comes before a body that waits for it, and not before a refusal") {
+  auto& server = shared_server();
+  const auto head = [](const std::string& type) {
+    return "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: " + type +
+           "\r\nExpect: 100-continue\r\nContent-Length: " + std::to_string(kPing.size()) +
+           "\r\n\r\n";
+  };
+  const UniqueFd fd = connect_to(server.port);
+  REQUIRE(send_text(fd.get(), head("application/json")));
+  CHECK(receive(fd.get(), "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n");
+  REQUIRE(send_text(fd.get(), kPing));
+  CHECK(receive(fd.get()).rfind("HTTP/1.1 200 OK\r\n", 0) == 0);
+  CHECK(talk(server.port, head("text/plain")).rfind("HTTP/1.1 415", 0) == 0);
+  CHECK(talk(server.port, head("application/json") + kPing).rfind("HTTP/1.1 200", 0) == 0);
+}
+
+TEST_CASE("http: a client of HTTP/1.0 gets its answer, and its stream without chunks") {
+  auto& server = shared_server();
+  const auto old = [](std::string text) { return text.replace(text.find("1.1"), 3, "1.0"); };
+  const std::string text = talk(server.port, old(raw_post("", kPing)));
+  CHECK(text.rfind("HTTP/1.1 200", 0) == 0);
+  CHECK(text.find("Connection: close") != std::string::npos);
+  const std::string events =
+      talk(server.port,
+           old(raw_post(stateless_headers("wait"),
+                        dump(stateless_call(1, "wait", {{"ms", 20}}, {{"progressToken", 1}})))));
+  CHECK(events.find("Transfer-Encoding") == std::string::npos);
+  CHECK(events.find("\r\n\r\ndata: {") != std::string::npos);
+}
+
+TEST_CASE("http: HEAD gets the head of an answer only") {
+  auto& server = shared_server();
+  const std::string text =
+      talk(server.port, "HEAD /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  CHECK(text.rfind("HTTP/1.1 405", 0) == 0);
+  CHECK(text.substr(text.size() - 4) == "\r\n\r\n");
 }
 
 TEST_CASE("http: progress makes a stream, without a token the answer is JSON") {

@@ -1,0 +1,80 @@
+// The answer to one HTTP request: a whole reply, or an event stream in chunks.
+//
+//   ResponseWriter response(connection, request, idle_timeout, metrics);
+//   response.reply({404, body});                       // or:
+//   response.begin_stream(); response.send("data: 1\n\n"); response.end_stream();
+//   if (!response.connection_usable()) return Next::drain;
+//
+// Belongs to one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "server/mcp/http/connection.h"
+#include "server/mcp/http/http_head.h"
+#include "server/mcp/http/http_metrics.h"
+
+namespace assay::mcp {
+
+struct Reply {
+  int status = 200;
+  std::string body = {};  // empty: no body
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  bool close = false;  // the body was not read, so the connection cannot be used again
+  std::string content_type = "application/json; charset=utf-8";
+};
+
+/// A reply with a JSON-RPC error without id, for a request that fails before there is a message.
+Reply error_reply(int status, int code, const std::string& message, bool close = false);
+
+/// A refusal for now: the client can retry in a second. `what` says which limit is reached.
+Reply busy_reply(const std::string& what);
+
+/// `reply` as bytes that close the connection, for a client whose request was not read.
+std::string closing_reply(const Reply& reply);
+
+class ResponseWriter {
+ public:
+  /// `idle_timeout` is what a client learns of how long its connection may be silent. `connection`,
+  /// `request` and `metrics` must outlive the writer.
+  ResponseWriter(Connection& connection, const HttpRequest& request,
+                 std::chrono::seconds idle_timeout, HttpMetrics& metrics)
+      : connection_(connection),
+        request_(request),
+        idle_timeout_(idle_timeout),
+        metrics_(metrics),
+        usable_(request.keeps_connection()) {}
+
+  /// Writes a whole reply. The caller flushes the connection.
+  void reply(const Reply& reply);
+
+  /// Sends the head of an event stream, which tells the client that its call runs.
+  void begin_stream();
+  /// Sends a part of the stream at once. False when the client is gone.
+  bool send(std::string_view bytes);
+  /// Sends the end of the stream.
+  void end_stream();
+
+  bool begun() const { return begun_; }
+  /// No other request can come on this connection.
+  void give_up_connection() { usable_ = false; }
+  bool connection_usable() const { return usable_ && !connection_.broken(); }
+
+  Connection& connection() { return connection_; }
+
+ private:
+  void write_head(int status, std::string_view further_headers);
+
+  Connection& connection_;
+  const HttpRequest& request_;
+  const std::chrono::seconds idle_timeout_;
+  HttpMetrics& metrics_;
+  bool usable_;
+  bool begun_ = false;
+};
+
+}  // namespace assay::mcp

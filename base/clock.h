@@ -44,6 +44,12 @@ class SystemClock final : public Clock {
   }
 };
 
+/// The clock of the machine, for the whole life of the process.
+inline const Clock& system_clock() {
+  static const SystemClock clock;
+  return clock;
+}
+
 /// For tests: stands still until advance_ms() moves it. A wait also ends after the same span by the
 /// system's clock, so that a test that never moves the clock does not hang.
 class ManualClock final : public Clock {

@@ -14,15 +14,15 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace assay {
 
@@ -39,7 +39,7 @@ class WorkerPool {
 
   ~WorkerPool() {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       closing_ = true;
     }
     wake_.notify_all();
@@ -49,7 +49,7 @@ class WorkerPool {
   /// False when too much work waits already, or no thread can be had. `work` must not throw.
   bool submit(std::function<void()> work) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (waiting_.size() >= max_waiting_) return false;
       waiting_.push_back(std::move(work));
       if (waiting_.size() > idle_ && threads_.size() < eager_threads_ && !start_thread() &&
@@ -64,14 +64,14 @@ class WorkerPool {
 
   /// How many pieces of work wait for a thread.
   std::size_t waiting() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return waiting_.size();
   }
 
   /// Starts threads for the work that waits, if at the pace since the last call it would wait for
   /// more than kPatientCalls calls. True when some waits.
   bool grow() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);
     if (taken * kPatientCalls >= waiting_.size()) return !waiting_.empty();
     const std::size_t missing =
@@ -84,8 +84,10 @@ class WorkerPool {
 
   /// True once nothing runs or waits; false when that takes longer.
   bool wait_idle(std::chrono::milliseconds timeout) {
-    std::unique_lock lock(mutex_);
-    return done_.wait_for(lock, timeout, [this] { return waiting_.empty() && running_ == 0; });
+    MutexLock lock(mutex_);
+    return done_.wait_for(lock, timeout, [this]() ASSAY_REQUIRES(mutex_) {
+      return waiting_.empty() && running_ == 0;
+    });
   }
 
  private:
@@ -93,7 +95,7 @@ class WorkerPool {
   static constexpr std::size_t kThreadsPerGrowth = 8;
 
   /// False when the machine has no thread left; those that run already go on.
-  bool start_thread() {
+  bool start_thread() ASSAY_REQUIRES(mutex_) {
     try {
       threads_.emplace_back([this] { run(); });
       return true;
@@ -103,10 +105,10 @@ class WorkerPool {
   }
 
   void run() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
       ++idle_;
-      wake_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+      wake_.wait(lock, [this]() ASSAY_REQUIRES(mutex_) { return closing_ || !waiting_.empty(); });
       --idle_;
       if (waiting_.empty()) return;
       const std::function<void()> work = std::move(waiting_.front());
@@ -123,15 +125,15 @@ class WorkerPool {
   const std::size_t max_threads_;
   const std::size_t max_waiting_;
   const std::size_t eager_threads_;
-  mutable std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  std::deque<std::function<void()>> waiting_;
-  std::vector<std::thread> threads_;
-  std::size_t idle_ = 0;
-  std::size_t running_ = 0;
-  std::size_t taken_ = 0;  // since the last grow()
-  bool closing_ = false;
+  mutable Mutex mutex_;
+  Condition wake_;
+  Condition done_;
+  std::deque<std::function<void()>> waiting_ ASSAY_GUARDED_BY(mutex_);
+  std::vector<std::thread> threads_ ASSAY_GUARDED_BY(mutex_);
+  std::size_t idle_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::size_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::size_t taken_ ASSAY_GUARDED_BY(mutex_) = 0;  // since the last grow()
+  bool closing_ ASSAY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace assay

@@ -2,10 +2,10 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <thread>
 
+#include "base/mutex.h"
 #include "server/mcp/client/channel.h"
 #include "server/mcp/client/http_client.h"
 #include "server/mcp/protocol/http_headers.h"
@@ -111,14 +111,14 @@ class HttpChannel final : public Channel {
   };
 
   bool has_session() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return !session_.empty();
   }
 
   void remember_session(const HttpResponse& response) {
     const auto session = response.headers.find("mcp-session-id");
     if (session == response.headers.end()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     session_ = session->second;
   }
 
@@ -152,7 +152,7 @@ class HttpChannel final : public Channel {
       exchange.headers[kHeaderVersion] = version;
       exchange.headers["Last-Event-ID"] = intake.events.last_id();
       {
-        const std::lock_guard lock(mutex_);
+        const MutexLock lock(mutex_);
         exchange.headers[kHeaderSession] = session_;
       }
       exchange.timeout_ms = left;
@@ -190,7 +190,7 @@ class HttpChannel final : public Channel {
         out[kHeaderName] = encode_header_value(*name);
       return out;
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (!session_.empty()) out[kHeaderSession] = session_;
     return out;
   }
@@ -209,8 +209,8 @@ class HttpChannel final : public Channel {
   }
 
   const std::string url_, token_;
-  std::mutex mutex_;
-  std::string session_;
+  Mutex mutex_;
+  std::string session_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace

@@ -6,15 +6,14 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <cstring>
 #include <map>
-#include <mutex>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "server/mcp/client/channel.h"
 #include "server/mcp/protocol/jsonrpc.h"
@@ -55,19 +54,19 @@ class StdioChannel final : public Channel {
   Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
     const std::string key = message["id"].dump();
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       if (ended_) return fail(ErrorCode::unavailable, "the server process has ended");
       waiting_[key] = {};
     }
     if (auto status = send(message); !status) {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       waiting_.erase(key);
       return fail(ErrorCode::unavailable,
                   "the server process does not take input: " + status.error().message);
     }
     Result<json> body = wait_for(key, wait);
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       waiting_.erase(key);
     }
     if (body) return body;
@@ -88,7 +87,7 @@ class StdioChannel final : public Channel {
  private:
   Status send(const json& message) {
     const std::string line = dump(message);
-    const std::lock_guard lock(send_mutex_);
+    const MutexLock lock(send_mutex_);
     return write_line(to_child_.get(), line);
   }
 
@@ -96,12 +95,12 @@ class StdioChannel final : public Channel {
   Result<json> wait_for(const std::string& key, const Wait& wait) {
     const auto deadline =
         std::chrono::steady_clock::now() + std::chrono::milliseconds(wait.timeout_ms);
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     while (true) {
       Waiting& mine = waiting_[key];
       const auto look =
           wait.cancelled ? std::min(deadline, std::chrono::steady_clock::now() + kLook) : deadline;
-      arrived_.wait_until(lock, look, [&] {
+      arrived_.wait_until(lock, look, [&]() ASSAY_REQUIRES(mutex_) {
         return ended_ || !mine.body.is_null() || !mine.notifications.empty();
       });
       const std::vector<json> notifications = std::exchange(mine.notifications, {});
@@ -130,7 +129,7 @@ class StdioChannel final : public Channel {
         continue;  // we declare nothing that a server may ask for
       const bool response = message->kind == Message::Kind::response;
       const json key = response ? message->id : message->params.value(kMetaProgressToken, json());
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const auto found = waiting_.find(key.dump());
       if (found == waiting_.end()) continue;  // given up on, or of no request
       if (response)
@@ -140,7 +139,7 @@ class StdioChannel final : public Channel {
             make_notification(message->method, std::move(message->params)));
       arrived_.notify_all();
     }
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     ended_ = true;
     arrived_.notify_all();
   }
@@ -156,15 +155,15 @@ class StdioChannel final : public Channel {
   const pid_t child_;
   UniqueFd to_child_;
   const UniqueFd from_child_;
-  std::mutex send_mutex_;
-  std::mutex mutex_;
-  std::condition_variable arrived_;
+  Mutex send_mutex_;
+  Mutex mutex_;
+  Condition arrived_;
   struct Waiting {
     json body;  // null until the response is there
     std::vector<json> notifications;
   };
-  std::map<std::string, Waiting> waiting_;  // by id
-  bool ended_ = false;
+  std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);  // by id
+  bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread reader_;  // last: it uses everything above
 };
 

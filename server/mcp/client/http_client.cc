@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cctype>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <thread>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 namespace {
@@ -61,8 +61,9 @@ class CancelWatch {
   CancelWatch(httplib::Client& client, const std::function<bool()>& cancelled) {
     if (!cancelled) return;
     thread_ = std::thread([this, &client, &cancelled] {
-      std::unique_lock lock(mutex_);
-      while (!ended_.wait_for(lock, kCancelLook, [this] { return over_; })) {
+      MutexLock lock(mutex_);
+      while (
+          !ended_.wait_for(lock, kCancelLook, [this]() ASSAY_REQUIRES(mutex_) { return over_; })) {
         if (!cancelled()) continue;
         fired_ = true;
         client.stop();
@@ -76,7 +77,7 @@ class CancelWatch {
   bool end() {
     if (!thread_.joinable()) return fired_;
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       over_ = true;
     }
     ended_.notify_one();
@@ -85,9 +86,9 @@ class CancelWatch {
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
+  Mutex mutex_;
+  Condition ended_;
+  bool over_ ASSAY_GUARDED_BY(mutex_) = false;
   std::atomic<bool> fired_{false};
   std::thread thread_;
 };

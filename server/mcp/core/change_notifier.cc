@@ -21,18 +21,18 @@ nlohmann::json to_notification(const Change& change) {
 }
 
 ChangeNotifier::Listener ChangeNotifier::listen(Hear hear) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   listeners_[next_] = std::move(hear);
   return Listener(this, next_++);
 }
 
 void ChangeNotifier::publish(const Change& change) const {
-  const std::shared_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [key, hear] : listeners_) hear(change);
 }
 
 void ChangeNotifier::forget(std::uint64_t key) {
-  const std::unique_lock lock(mutex_);
+  const MutexLock lock(mutex_);
   listeners_.erase(key);
 }
 

@@ -12,10 +12,10 @@
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
-#include <shared_mutex>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -57,9 +57,9 @@ class ChangeNotifier {
  private:
   void forget(std::uint64_t key);
 
-  mutable std::shared_mutex mutex_;
-  std::map<std::uint64_t, Hear> listeners_;
-  std::uint64_t next_ = 0;
+  mutable Mutex mutex_;
+  std::map<std::uint64_t, Hear> listeners_ ASSAY_GUARDED_BY(mutex_);
+  std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace assay::mcp

@@ -1,7 +1,5 @@
 #include "server/mcp/core/dispatch.h"
 
-#include <chrono>
-
 #include "server/mcp/protocol/meta.h"
 #include "server/mcp/protocol/protocol.h"
 
@@ -100,10 +98,11 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
     : info_(std::move(info)),
       limits_(limits),
       implementation_(describe(info_)),
+      clock_(parts.clock == nullptr ? system_clock() : *parts.clock),
       seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key),
-            std::chrono::milliseconds(limits.state_ttl_ms)),
+            std::chrono::milliseconds(limits.state_ttl_ms), clock_),
       listeners_(limits.max_listeners),
-      tasks_(limits.tasks, parts.task_store, hub_),
+      tasks_(limits.tasks, parts.task_store, hub_, clock_),
       caller_(tools_, tasks_, seal_) {}
 
 const Method* Dispatcher::find(const std::string& name, bool stateless) {
@@ -155,11 +154,10 @@ void Dispatcher::end() {
 }
 
 Outcome Dispatcher::handle(const ResolvedCall& call, const TransportContext& transport) {
-  const auto start = std::chrono::steady_clock::now();
+  const std::int64_t start_ns = clock_.monotonic_ns();
   Outcome outcome = answer(call, transport);
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   counts_.add(call.message.kind == Message::Kind::response ? "response" : call.message.method,
-              ending_of(outcome), seconds.count());
+              ending_of(outcome), static_cast<double>(clock_.monotonic_ns() - start_ns) / 1e9);
   return outcome;
 }
 

@@ -48,6 +48,7 @@ class Dispatcher {
   ToolRegistry& tools() { return tools_; }
   ResourceRegistry& resources() { return resources_; }
   PromptRegistry& prompts() { return prompts_; }
+  const Clock& clock() const { return clock_; }
   const ChangeNotifier& hub() const { return hub_; }
 
   /// The first look at a message, and the only one that searches by name. `stateless`: the
@@ -119,6 +120,7 @@ class Dispatcher {
   const ServerInfo info_;
   const ServerLimits limits_;
   const nlohmann::json implementation_;
+  const Clock& clock_;
   const SignedState seal_;
   MessageCounts counts_;
   ToolRegistry tools_;

@@ -11,9 +11,10 @@
 #include <atomic>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -52,7 +53,7 @@ class InFlight {
     auto entry = std::make_shared<Entry>();
     entry->scope = std::move(scope);
     entry->id = std::move(id);
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.push_back(entry);
     return Ticket(this, entry);
   }
@@ -60,7 +61,7 @@ class InFlight {
   /// An unknown or finished request is ignored: the notification may simply have come too late.
   void cancel(const std::string& scope, const nlohmann::json& id) {
     if (scope.empty()) return;
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& entry : entries_) {
       if (entry->scope == scope && entry->id == id) entry->cancelled = true;
     }
@@ -68,30 +69,30 @@ class InFlight {
 
   /// Everything of one client.
   void cancel_scope(const std::string& scope) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& entry : entries_) {
       if (entry->scope == scope) entry->cancelled = true;
     }
   }
 
   void cancel_all() {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const auto& entry : entries_) entry->cancelled = true;
   }
 
   std::size_t size() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return entries_.size();
   }
 
  private:
   void erase(const std::shared_ptr<Entry>& entry) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     entries_.remove(entry);
   }
 
-  mutable std::mutex mutex_;
-  Entries entries_;
+  mutable Mutex mutex_;
+  Entries entries_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

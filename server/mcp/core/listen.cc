@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <vector>
 
+#include "base/mutex.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
@@ -13,15 +12,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kLook{
-    100};  // how often a silent stream asks whether it has ended
+/// How often a silent stream checks whether it has ended.
+constexpr std::chrono::milliseconds kEndCheckInterval{100};
 
 /// Changes that wait to be told, each kind and subject once.
 class Pending {
  public:
   void add(const Change& change) {
     {
-      const std::lock_guard lock(mutex_);
+      const MutexLock lock(mutex_);
       const bool known = std::any_of(changes_.begin(), changes_.end(), [&](const Change& other) {
         return other.kind == change.kind && other.subject == change.subject;
       });
@@ -31,15 +30,16 @@ class Pending {
     arrived_.notify_one();
   }
   std::vector<Change> take() {
-    std::unique_lock lock(mutex_);
-    arrived_.wait_for(lock, kLook, [this] { return !changes_.empty(); });
+    MutexLock lock(mutex_);
+    arrived_.wait_for(lock, kEndCheckInterval,
+                      [this]() ASSAY_REQUIRES(mutex_) { return !changes_.empty(); });
     return std::exchange(changes_, {});
   }
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::vector<Change> changes_;
+  Mutex mutex_;
+  Condition arrived_;
+  std::vector<Change> changes_ ASSAY_GUARDED_BY(mutex_);
 };
 
 Rpc<std::set<std::string>> read_subjects(const json& filter, const char* key) {

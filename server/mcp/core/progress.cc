@@ -9,7 +9,7 @@ namespace assay::mcp {
 
 void ProgressGate::report(double progress, double total, const std::string& message) {
   if (token_.is_null() || !notify_ || !std::isfinite(progress)) return;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto now = std::chrono::steady_clock::now();
   if (closed_ || (last_ && (progress <= *last_ || now - last_sent_ < min_interval_))) return;
   last_ = progress;
@@ -21,7 +21,7 @@ void ProgressGate::report(double progress, double total, const std::string& mess
 }
 
 void ProgressGate::close() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   closed_ = true;
 }
 

@@ -10,10 +10,11 @@
 
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -35,10 +36,10 @@ class ProgressGate {
   const nlohmann::json token_;
   const Notify notify_;
   const std::chrono::milliseconds min_interval_;
-  std::mutex mutex_;
-  bool closed_ = false;
-  std::optional<double> last_;
-  std::chrono::steady_clock::time_point last_sent_;
+  Mutex mutex_;
+  bool closed_ ASSAY_GUARDED_BY(mutex_) = false;
+  std::optional<double> last_ ASSAY_GUARDED_BY(mutex_);
+  std::chrono::steady_clock::time_point last_sent_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/prompt.h"
@@ -52,8 +53,9 @@ struct ServerLimits {
 /// What the application lends; must outlive the server.
 struct ServerParts {
   TaskStore* task_store = nullptr;  // null: tasks are kept in memory only
-  std::string state_key =
-      {};  // for requestState, shared by processes that serve the same clients; empty: a random one
+  /// The key for requestState. Processes that serve the same clients share it. Empty: a random key.
+  std::string state_key = {};
+  const Clock* clock = nullptr;  // null: the machine's
 };
 
 class Dispatcher;  // dispatch.h: one JSON-RPC message in, at most one out

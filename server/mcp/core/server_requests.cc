@@ -8,8 +8,8 @@ namespace {
 using nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds kLook{
-    50};  // how often a waiting question asks whether its call was given up
+/// How often a waiting question checks whether its call was cancelled.
+constexpr std::chrono::milliseconds kCancelCheckInterval{50};
 
 Result<json> read(const std::string& method, const json& body) {
   if (body.contains("result")) return body["result"];
@@ -25,16 +25,18 @@ Result<json> ServerRequests::ask(const std::string& method, const json& params, 
                                  std::chrono::milliseconds timeout) {
   std::string id;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     id = "server-" + std::to_string(next_++);
     waiting_[id] = std::nullopt;
   }
   send(make_request(id, method, params));
   const auto deadline = Clock::now() + timeout;
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!waiting_[id] && Clock::now() < deadline) {
-    arrived_.wait_for(lock, kLook);
-    if (waiting_[id]) break;
+    const bool arrived =
+        arrived_.wait_for(lock, kCancelCheckInterval,
+                          [&]() ASSAY_REQUIRES(mutex_) { return waiting_[id].has_value(); });
+    if (arrived) break;
     lock.unlock();
     const bool stop = cancelled();
     lock.lock();
@@ -54,7 +56,7 @@ Result<json> ServerRequests::ask(const std::string& method, const json& params, 
 bool ServerRequests::deliver(const json& id, json body) {
   if (!id.is_string()) return false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = waiting_.find(id.get<std::string>());
     if (found == waiting_.end() || found->second) return false;
     found->second = std::move(body);

@@ -8,15 +8,14 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "base/result.h"
 
 namespace assay::mcp {
@@ -34,11 +33,11 @@ class ServerRequests {
   bool deliver(const nlohmann::json& id, nlohmann::json body);
 
  private:
-  std::mutex mutex_;
-  std::condition_variable arrived_;
-  std::map<std::string, std::optional<nlohmann::json>>
-      waiting_;  // by id; nothing until the answer is there
-  std::uint64_t next_ = 1;
+  Mutex mutex_;
+  Condition arrived_;
+  /// The answers by request id; nothing until one arrives.
+  std::map<std::string, std::optional<nlohmann::json>> waiting_ ASSAY_GUARDED_BY(mutex_);
+  std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 1;
 };
 
 }  // namespace assay::mcp

@@ -11,11 +11,11 @@
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 
+#include "base/mutex.h"
 #include "server/mcp/core/server_requests.h"
 #include "server/mcp/protocol/log_level.h"
 
@@ -31,32 +31,32 @@ class Session {
 
   /// What `initialize` agreed on.
   void open(std::string version, nlohmann::json capabilities) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     version_ = std::move(version);
     capabilities_ = std::move(capabilities);
   }
   std::string version() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return version_;
   }
   nlohmann::json capabilities() const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return capabilities_;
   }
 
   /// False when the session has `limit` subscriptions already.
   bool subscribe(const std::string& uri, std::size_t limit) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (subscribed_.count(uri) == 0 && subscribed_.size() >= limit) return false;
     subscribed_.insert(uri);
     return true;
   }
   void unsubscribe(const std::string& uri) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     subscribed_.erase(uri);
   }
   bool subscribed(const std::string& uri) const {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return subscribed_.count(uri) > 0;
   }
 
@@ -67,10 +67,10 @@ class Session {
  private:
   const std::string id_;
   const ServerRequests::Send send_;
-  mutable std::mutex mutex_;
-  std::string version_;  // empty before `initialize`
-  nlohmann::json capabilities_ = nlohmann::json::object();
-  std::set<std::string> subscribed_;
+  mutable Mutex mutex_;
+  std::string version_ ASSAY_GUARDED_BY(mutex_);  // empty before `initialize`
+  nlohmann::json capabilities_ ASSAY_GUARDED_BY(mutex_) = nlohmann::json::object();
+  std::set<std::string> subscribed_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

@@ -20,13 +20,6 @@ using nlohmann::json;
 constexpr std::size_t kKeyBytes = 32;
 constexpr std::size_t kMacBytes = 32;
 
-/// Wall-clock time, so that a configured key serves several processes.
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
-
 }  // namespace
 
 std::string random_key() {
@@ -59,7 +52,7 @@ std::string SignedState::mac(std::string_view payload, const std::string& bindin
 
 std::string SignedState::seal(std::string_view state, const std::string& binding) const {
   const std::string payload =
-      std::to_string(now_ms() + lifetime_.count()) + ":" + std::string(state);
+      std::to_string(clock_.unix_ms() + lifetime_.count()) + ":" + std::string(state);
   return base64_encode(mac(payload, binding) + payload);
 }
 
@@ -71,7 +64,7 @@ std::optional<std::string> SignedState::open(std::string_view sealed,
   if (CRYPTO_memcmp(bytes->data(), mac(payload, binding).data(), kMacBytes) != 0)
     return std::nullopt;
   const std::size_t colon = payload.find(':');
-  if (colon == std::string::npos || std::strtoll(payload.c_str(), nullptr, 10) <= now_ms())
+  if (colon == std::string::npos || std::strtoll(payload.c_str(), nullptr, 10) <= clock_.unix_ms())
     return std::nullopt;
   return payload.substr(colon + 1);
 }

@@ -16,22 +16,12 @@ using nlohmann::json;
 constexpr const char* kPrefix = "task";
 constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed",
                                                           "failed", "cancelled"};
-constexpr std::chrono::milliseconds kLook{
-    100};  // how often a waiting caller asks whether to give up
-
-std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
+/// How often a waiting caller checks whether to give up.
+constexpr std::chrono::milliseconds kGiveUpCheckInterval{100};
 
 tl::unexpected<RpcError> unknown(const std::string& id) {
   return refuse_rpc(kInvalidParams,
                     "Task not found: '" + id + "' (unknown, or forgotten after its time to live)");
-}
-
-bool expired(const TaskRecord& record) {
-  return record.created_unix_ms + record.ttl_ms <= now_ms();
 }
 
 }  // namespace
@@ -61,10 +51,19 @@ struct TaskTable::Task {
   std::atomic<bool> cancelled{false};
 };
 
-TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub)
-    : limits_(limits), store_(store), hub_(hub), pool_(limits.threads, limits.max_tasks) {}
+TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
+                     const Clock& clock)
+    : limits_(limits),
+      store_(store),
+      hub_(hub),
+      clock_(clock),
+      pool_(limits.threads, limits.max_tasks) {}
 
 TaskTable::~TaskTable() { end(); }
+
+bool TaskTable::expired(const TaskRecord& record) const {
+  return record.created_unix_ms + record.ttl_ms <= clock_.unix_ms();
+}
 
 TaskView TaskTable::view(const Task& task) const { return {task.record, task.open}; }
 
@@ -91,13 +90,13 @@ Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::
   task->record.id = new_handle(kPrefix);
   task->record.principal = name_of(owner.caller);
   task->caller = owner.caller;
-  task->record.created_unix_ms = task->record.updated_unix_ms = now_ms();
+  task->record.created_unix_ms = task->record.updated_unix_ms = clock_.unix_ms();
   task->record.ttl_ms = ttl_ms;
   task->work = std::move(work);
   task->capabilities = owner.capabilities;
   task->inputs = owner.inputs;
   task->state = owner.state;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   purge();
   if (tasks_.size() >= limits_.max_tasks) {
     return refuse_rpc(kInternalError, "too many tasks: the limit is " +
@@ -114,10 +113,13 @@ Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> t
       std::clamp<std::int64_t>(ttl_ms.value_or(limits_.default_ttl_ms), 1, limits_.max_ttl_ms),
       std::move(work));
   if (!task) return tl::unexpected<RpcError>(task.error());
-  const TaskView first = view(**task);  // nobody else knows the task yet
+  const TaskView first = [&] {
+    const MutexLock lock(mutex_);
+    return view(**task);
+  }();
   const Status saved = store_ == nullptr ? Status() : store_->save(first.record);
   if (saved && pool_.submit([this, shared = *task] { run(shared); })) return first;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   tasks_.erase(first.record.id);
   return refuse_rpc(kInternalError, saved ? "too many tasks are waiting; retry when some have ended"
                                           : "the task cannot be kept: " + saved.error().message);
@@ -126,7 +128,7 @@ Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> t
 void TaskTable::run(const std::shared_ptr<Task>& task) {
   RequestContext context;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_terminal(task->record.status)) return;
     context.inputs = std::move(task->inputs);
     context.state = task->state;
@@ -138,10 +140,10 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
   context.log = [](LogLevel, const std::string&, const json&) {};
   context.release_stream = [] {};
   context.progress = [this, &task](double, double, const std::string& text) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_terminal(task->record.status)) return;
     task->record.message = text;
-    task->record.updated_unix_ms = now_ms();
+    task->record.updated_unix_ms = clock_.unix_ms();
   };
   Rpc<Step> step = ending_ ? refuse_rpc(kInternalError, "") : task->work(context);
   if (ending_) step = refuse_rpc(kInternalError, "the server was stopped while the task ran");
@@ -162,7 +164,7 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
 
 void TaskTable::park(Task& task, const InputRequired& needed) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     task.inputs = json::object();
     task.state = needed.state;
     task.open.clear();
@@ -181,12 +183,12 @@ void TaskTable::park(Task& task, const InputRequired& needed) {
 void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string message) {
   TaskView now;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (is_terminal(task.record.status)) return;
     task.record.status = status;
     task.record.outcome = std::move(outcome);
     task.record.message = std::move(message);
-    task.record.updated_unix_ms = now_ms();
+    task.record.updated_unix_ms = clock_.unix_ms();
     if (is_terminal(status)) task.open.clear();
     now = view(task);
   }
@@ -201,7 +203,7 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
 
 std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,
                                                  const std::string& principal) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = tasks_.find(id);
   if (found == tasks_.end() || found->second->record.principal != principal ||
       expired(found->second->record))
@@ -211,7 +213,7 @@ std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,
 
 Rpc<TaskView> TaskTable::find(const std::string& id, const std::string& principal) {
   if (const auto task = live(id, principal)) {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     return view(*task);
   }
   if (store_ == nullptr || !is_handle(id, kPrefix)) return unknown(id);
@@ -238,7 +240,7 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
     });  // one of an earlier process asks for nothing
   bool goes_on = false;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     if (task->record.status != TaskStatus::input_required) return {};
     for (const auto& [key, answer] : answers.items()) {
       if (task->open.erase(key) > 0) task->inputs[task->handler_key[key]] = answer;
@@ -248,7 +250,7 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
       task->record.status = TaskStatus::working;
       task->record.message.clear();
     }
-    task->record.updated_unix_ms = now_ms();
+    task->record.updated_unix_ms = clock_.unix_ms();
   }
   if (goes_on && !pool_.submit([this, task] { run(task); })) {
     settle(*task, TaskStatus::failed,
@@ -270,10 +272,11 @@ Rpc<TaskView> TaskTable::wait(const std::string& id, const std::string& principa
                               const std::function<bool()>& give_up) {
   const auto task = live(id, principal);
   if (!task) return find(id, principal);
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   while (!is_terminal(task->record.status)) {
-    changed_.wait_for(lock, kLook);
-    if (is_terminal(task->record.status)) break;
+    const bool over = changed_.wait_for(lock, kGiveUpCheckInterval,
+                                        [&task] { return is_terminal(task->record.status); });
+    if (over) break;
     lock.unlock();
     const bool stop = give_up();
     lock.lock();
@@ -284,7 +287,7 @@ Rpc<TaskView> TaskTable::wait(const std::string& id, const std::string& principa
 
 void TaskTable::end() {
   ending_ = true;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   for (const auto& [id, task] : tasks_) task->cancelled = true;
 }
 

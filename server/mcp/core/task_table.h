@@ -9,15 +9,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "base/worker_pool.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/input.h"
@@ -50,7 +50,8 @@ class TaskTable {
   };
 
   /// `store` may be null. `hub` hears of every change of a task's status.
-  TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub);
+  TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
+            const Clock& clock);
   ~TaskTable();
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
@@ -71,21 +72,24 @@ class TaskTable {
 
  private:
   struct Task;
+  bool expired(const TaskRecord& record) const;
   std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
   Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
-  void purge();
+  /// Forgets expired tasks and, when the table is still full, the oldest finished one.
+  void purge() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
   /// Sets the status (unless the task is over), saves and publishes it.
   void settle(Task& task, TaskStatus status, nlohmann::json outcome, std::string message);
-  TaskView view(const Task& task) const;
+  TaskView view(const Task& task) const ASSAY_REQUIRES(mutex_);
 
   const TaskLimits limits_;
   TaskStore* const store_;
   const ChangeNotifier& hub_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::shared_ptr<Task>> tasks_;
+  const Clock& clock_;
+  Mutex mutex_;
+  Condition changed_;
+  std::map<std::string, std::shared_ptr<Task>> tasks_ ASSAY_GUARDED_BY(mutex_);
   std::atomic<bool> ending_{false};
   WorkerPool pool_;  // last: its threads use the above
 };

@@ -19,7 +19,7 @@ std::string event_id(const EventLog::Place& place) {
 }
 
 EventLog::Place EventLog::open() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   open_.insert(++last_stream_);
   return {last_stream_, last_number_};
 }
@@ -27,7 +27,7 @@ EventLog::Place EventLog::open() {
 EventLog::Place EventLog::append(std::uint64_t stream, std::string data) {
   Place place;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     place = {stream, ++last_number_};
     bytes_ += data.size();
     events_.push_back({place, std::move(data)});
@@ -42,7 +42,7 @@ EventLog::Place EventLog::append(std::uint64_t stream, std::string data) {
 
 void EventLog::finish(std::uint64_t stream) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_.erase(stream);
   }
   changed_.notify_all();
@@ -50,7 +50,7 @@ void EventLog::finish(std::uint64_t stream) {
 
 void EventLog::close() {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     open_.clear();
   }
   changed_.notify_all();
@@ -61,14 +61,14 @@ std::optional<EventLog::Place> EventLog::find(std::string_view id) const {
   if (dash == std::string_view::npos) return std::nullopt;
   const auto stream = number_in(id.substr(0, dash));
   const auto number = number_in(id.substr(dash + 1));
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!stream || !number || *stream > last_stream_ || *number > last_number_) return std::nullopt;
   return Place{*stream, *number};
 }
 
 EventLog::Batch EventLog::after(const Place& place, std::chrono::milliseconds timeout) {
   Batch batch;
-  const auto collect = [&] {
+  const auto collect = [&]() ASSAY_REQUIRES(mutex_) {
     for (const Event& event : events_) {
       if (event.place.stream == place.stream && event.place.number > place.number)
         batch.events.push_back(event);
@@ -76,7 +76,7 @@ EventLog::Batch EventLog::after(const Place& place, std::chrono::milliseconds ti
     batch.ended = open_.count(place.stream) == 0;
     return batch.ended || !batch.events.empty();
   };
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   changed_.wait_for(lock, timeout, collect);
   return batch;
 }

@@ -11,15 +11,15 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -56,12 +56,13 @@ class EventLog {
 
  private:
   const std::size_t max_events_, max_bytes_;
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Event> events_;
-  std::size_t bytes_ = 0;
-  std::uint64_t last_stream_ = 0, last_number_ = 0;
-  std::set<std::uint64_t> open_ = {0};
+  mutable Mutex mutex_;
+  Condition changed_;
+  std::deque<Event> events_ ASSAY_GUARDED_BY(mutex_);
+  std::size_t bytes_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_stream_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::uint64_t last_number_ ASSAY_GUARDED_BY(mutex_) = 0;
+  std::set<std::uint64_t> open_ ASSAY_GUARDED_BY(mutex_) = {0};
 };
 
 /// "stream-number"

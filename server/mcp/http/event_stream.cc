@@ -18,7 +18,7 @@ void EventStream::prime(std::string_view id, std::chrono::milliseconds retry) {
 }
 
 void EventStream::finish() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (!closed_.exchange(true)) finish_();
 }
 
@@ -29,7 +29,7 @@ bool EventStream::closed() {
 }
 
 void EventStream::write(const std::string& text) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   last_write_ = std::chrono::steady_clock::now();
   if (!closed_) closed_ = !write_(text);
 }

@@ -11,9 +11,10 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -45,7 +46,7 @@ class EventStream {
   const Write write_;
   const std::function<void()> finish_;
   const std::function<bool()> hung_up_;
-  std::mutex mutex_;
+  Mutex mutex_;
   std::atomic<bool> closed_{false};
   std::atomic<std::chrono::steady_clock::time_point> last_write_{std::chrono::steady_clock::now()};
 };

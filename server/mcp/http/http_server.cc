@@ -140,10 +140,10 @@ class HttpServer {
     try {
       answer(exchange);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "mcp: http handler threw: %s\n", error.what());
+      log::error("an HTTP handler threw an exception", {{"error", error.what()}});
       fail_request(response);
     } catch (...) {
-      std::fprintf(stderr, "mcp: http handler threw something that is no std::exception\n");
+      log::error("an HTTP handler threw something that is no std::exception");
       fail_request(response);
     }
     return connection.flush() && response.connection_usable() && !stopping_;

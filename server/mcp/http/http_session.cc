@@ -20,11 +20,13 @@ HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string pri
       log(limits.max_events, limits.max_event_bytes),
       client(std::move(id),
              [this](const nlohmann::json& message) { log.append(0, dump(message)); }),
+      clock_(dispatcher.clock()),
+      last_used_ns_(clock_.monotonic_ns()),
       listener_(dispatcher.join(client)) {}
 
 bool HttpSessions::idle(const HttpSession& session, std::int64_t limit_ms) const {
-  return session.uses_ == 0 && std::chrono::steady_clock::now() - session.last_used_.load() >=
-                                   std::chrono::milliseconds(limit_ms);
+  return session.uses_ == 0 &&
+         dispatcher_.clock().monotonic_ns() - session.last_used_ns_ >= limit_ms * 1'000'000;
 }
 
 void HttpSessions::drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session) {
@@ -41,14 +43,14 @@ void HttpSessions::make_room() {
       drop(now);
     else if (now->second->uses_ == 0 &&
              (longest == sessions_.end() ||
-              now->second->last_used_.load() < longest->second->last_used_.load()))
+              now->second->last_used_ns_ < longest->second->last_used_ns_))
       longest = now;
   }
   if (sessions_.size() >= limits_.max_sessions && longest != sessions_.end()) drop(longest);
 }
 
 std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (sessions_.size() >= limits_.max_sessions) make_room();
   if (sessions_.size() >= limits_.max_sessions) return nullptr;
   const std::string id = new_handle(kPrefix);
@@ -57,19 +59,19 @@ std::shared_ptr<HttpSession> HttpSessions::create(const std::string& principal) 
 
 std::shared_ptr<HttpSession> HttpSessions::find(const std::string& id,
                                                 const std::string& principal) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second->principal != principal) return nullptr;
   if (idle(*found->second, limits_.idle_ms)) {
     drop(found);
     return nullptr;
   }
-  found->second->last_used_ = std::chrono::steady_clock::now();
+  found->second->last_used_ns_ = dispatcher_.clock().monotonic_ns();
   return found->second;
 }
 
 bool HttpSessions::end(const std::string& id, const std::string& principal) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = sessions_.find(id);
   if (found == sessions_.end() || found->second->principal != principal) return false;
   drop(found);
@@ -77,7 +79,7 @@ bool HttpSessions::end(const std::string& id, const std::string& principal) {
 }
 
 std::size_t HttpSessions::size() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return sessions_.size();
 }
 

@@ -13,10 +13,10 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
@@ -41,7 +41,7 @@ class HttpSession {
     Use(const Use&) = delete;
     Use& operator=(const Use&) = delete;
     ~Use() {
-      session_->last_used_ = std::chrono::steady_clock::now();
+      session_->last_used_ns_ = session_->clock_.monotonic_ns();
       --session_->uses_;
     }
 
@@ -59,7 +59,8 @@ class HttpSession {
  private:
   friend class HttpSessions;
   std::atomic<int> uses_{0};
-  std::atomic<std::chrono::steady_clock::time_point> last_used_{std::chrono::steady_clock::now()};
+  const Clock& clock_;
+  std::atomic<std::int64_t> last_used_ns_;
   const ChangeNotifier::Listener listener_;
 };
 
@@ -84,15 +85,16 @@ class HttpSessions {
                              std::shared_ptr<HttpSession>& session);
 
  private:
-  void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session);
+  void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session)
+      ASSAY_REQUIRES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
   /// Ends what has been idle too long; where that makes no room, the session that was idle longest.
-  void make_room();
+  void make_room() ASSAY_REQUIRES(mutex_);
 
   Dispatcher& dispatcher_;
   const SessionLimits limits_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<HttpSession>> sessions_;
+  mutable Mutex mutex_;
+  std::map<std::string, std::shared_ptr<HttpSession>> sessions_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

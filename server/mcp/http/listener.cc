@@ -136,12 +136,12 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
   listening_.reset();
   do {
     stopping();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (const Connection* connection : in_turn_) connection->stop_reading();
   } while (!workers_->wait_idle(std::chrono::milliseconds(kTickMs)));
   std::unordered_map<int, std::unique_ptr<Connection>> last;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     last.swap(watched_);
   }
   for (auto& [fd, connection] : last) close(std::move(connection));
@@ -186,7 +186,7 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
   epoll_event event{};
   event.events = EPOLLONESHOT | EPOLLRDHUP | (connection->wants_write ? EPOLLOUT : EPOLLIN);
   event.data.fd = fd;
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   watched_[fd] = std::move(connection);
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd,
               &event);  // under the lock: its event must find the connection
@@ -195,7 +195,7 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
 void Listener::ready(int fd) {
   std::unique_ptr<Connection> connection;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     const auto found = watched_.find(fd);
     if (found == watched_.end()) return;
     connection = std::move(found->second);
@@ -207,7 +207,7 @@ void Listener::ready(int fd) {
 
 void Listener::queue(std::unique_ptr<Connection> connection) {
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     in_turn_.insert(connection.get());
   }
   auto shared = std::make_shared<std::unique_ptr<Connection>>(std::move(connection));
@@ -215,7 +215,7 @@ void Listener::queue(std::unique_ptr<Connection> connection) {
   if (workers_->submit([this, shared] { turn(std::move(*shared)); })) return;
   --busy_;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     in_turn_.erase(shared->get());
   }
   refuse(std::move(*shared));
@@ -225,7 +225,7 @@ void Listener::turn(std::unique_ptr<Connection> connection) {
   const Next next = serve_(*connection);
   --busy_;
   {
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     in_turn_.erase(connection.get());
   }
   switch (next) {
@@ -270,7 +270,7 @@ void Listener::close_overdue() {
   std::vector<std::unique_ptr<Connection>> overdue;
   {
     const Clock::time_point now = Clock::now();
-    const std::lock_guard lock(mutex_);
+    const MutexLock lock(mutex_);
     for (auto entry = watched_.begin(); entry != watched_.end();) {
       if (entry->second->deadline > now) {
         ++entry;

@@ -14,11 +14,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "base/worker_pool.h"
 #include "server/mcp/http/connection.h"
@@ -90,9 +90,11 @@ class Listener {
   int port_ = 0;
   UniqueFd listening_, epoll_;
   std::atomic<int> open_{0}, busy_{0}, draining_{0};
-  std::mutex mutex_;
-  std::unordered_map<int, std::unique_ptr<Connection>> watched_;  // by descriptor
-  std::unordered_set<const Connection*> in_turn_;                 // held by workers
+  Mutex mutex_;
+  /// The connections that wait, by descriptor.
+  std::unordered_map<int, std::unique_ptr<Connection>> watched_ ASSAY_GUARDED_BY(mutex_);
+  /// The connections that workers hold.
+  std::unordered_set<const Connection*> in_turn_ ASSAY_GUARDED_BY(mutex_);
   std::unique_ptr<WorkerPool> workers_;  // last: its destructor ends all use of the members above
 };
 

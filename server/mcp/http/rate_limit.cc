@@ -12,7 +12,7 @@ constexpr const char* kShared = "";  // no caller has an empty name
 
 std::chrono::milliseconds RateLimiter::take(const std::string& key, Clock::time_point now) {
   if (limit_.per_second <= 0) return std::chrono::milliseconds{0};
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Bucket& bucket = bucket_of(key, now);
   bucket.tokens = tokens_at(bucket, now);
   bucket.filled = now;

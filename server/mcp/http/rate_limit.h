@@ -10,9 +10,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <mutex>
 #include <string>
 #include <unordered_map>
+
+#include "base/mutex.h"
 
 namespace assay::mcp {
 
@@ -38,11 +39,11 @@ class RateLimiter {
     Clock::time_point filled;
   };
   double tokens_at(const Bucket& bucket, Clock::time_point now) const;
-  Bucket& bucket_of(const std::string& key, Clock::time_point now);
+  Bucket& bucket_of(const std::string& key, Clock::time_point now) ASSAY_REQUIRES(mutex_);
 
   const RateLimit limit_;
-  std::mutex mutex_;
-  std::unordered_map<std::string, Bucket> buckets_;
+  Mutex mutex_;
+  std::unordered_map<std::string, Bucket> buckets_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

@@ -8,10 +8,10 @@
 #include <csignal>
 #include <cstdio>
 #include <memory>
-#include <mutex>
 
 #include "base/concurrency_limiter.h"
 #include "base/log.h"
+#include "base/mutex.h"
 #include "base/stderr_line.h"
 #include "base/unique_fd.h"
 #include "base/worker_pool.h"
@@ -39,7 +39,7 @@ struct Conversation {
 
   void send(const nlohmann::json& message) {
     const std::string line = dump(message);
-    const std::lock_guard lock(out_mutex);
+    const MutexLock lock(out_mutex);
     if (broken) return;
     if (auto status = write_line(out, line); !status) {
       broken = true;  // the client is gone; its calls end through cancellation
@@ -60,7 +60,7 @@ struct Conversation {
 
   Dispatcher& dispatcher;
   const int out;
-  std::mutex out_mutex;
+  Mutex out_mutex;
   std::atomic<bool> broken{false};
   const std::shared_ptr<Session>
       client;  // as a legacy one; a stateless one is in each of its requests

@@ -1,10 +1,11 @@
-// A cap on how many of a kind may be open at once.
+// ConcurrencyLimiter: at most N at once, like a counting semaphore that never waits.
 //
-//   Gate streams(64);
+//   ConcurrencyLimiter streams(64);
 //   const ConcurrencyLimiter::Pass pass = streams.enter();
-//   if (!pass) refuse();                      // else: the place is free again when `pass` dies
+//   if (!pass) return refuse();  // else the place is free again when `pass` is destroyed
 //
-// Lock-free, thread-safe. The gate must outlive its passes.
+// Lock-free, thread-safe. The limiter must outlive its passes. It is no std::counting_semaphore,
+// because the metrics show how many passes are out.
 #pragma once
 
 #include <atomic>
@@ -17,30 +18,32 @@ class ConcurrencyLimiter {
   class Pass {
    public:
     Pass() = default;
-    Pass(Pass&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+    Pass(Pass&& other) noexcept : limiter_(std::exchange(other.limiter_, nullptr)) {}
     Pass& operator=(Pass&&) = delete;
     Pass(const Pass&) = delete;
     Pass& operator=(const Pass&) = delete;
     ~Pass() {
-      if (gate_ != nullptr) --gate_->inside_;
+      if (limiter_ != nullptr) --limiter_->inside_;
     }
-    explicit operator bool() const { return gate_ != nullptr; }
+    explicit operator bool() const { return limiter_ != nullptr; }
 
    private:
     friend class ConcurrencyLimiter;
-    explicit Pass(ConcurrencyLimiter* gate) : gate_(gate) {}
-    ConcurrencyLimiter* gate_ = nullptr;
+    explicit Pass(ConcurrencyLimiter* limiter) : limiter_(limiter) {}
+    ConcurrencyLimiter* limiter_ = nullptr;
   };
 
   explicit ConcurrencyLimiter(int places) : places_(places) {}
   ConcurrencyLimiter(const ConcurrencyLimiter&) = delete;
   ConcurrencyLimiter& operator=(const ConcurrencyLimiter&) = delete;
 
+  /// A false pass when all places are taken.
   Pass enter() {
     if (inside_.fetch_add(1) < places_) return Pass(this);
     --inside_;
     return {};
   }
+  /// The number of passes that are out.
   int inside() const { return inside_.load(); }
 
  private:

@@ -1,18 +1,18 @@
 #include "server/conformance/media.h"
 
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 
 namespace assay::conformance {
 
 std::string red_pixel_png() {
-  return mcp::base64_decode(
+  return base64_decode(
              "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJR"
              "U5ErkJggg==")
       .value_or("");
 }
 
 std::string silent_wav() {
-  return mcp::base64_decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==")
+  return base64_decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==")
       .value_or("");
 }
 

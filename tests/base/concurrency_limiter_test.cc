@@ -7,31 +7,33 @@
 
 namespace assay {
 
-TEST_CASE("gate: so many and no more, and a place is free again when its pass dies") {
-  ConcurrencyLimiter gate(2);
+TEST_CASE(
+    "concurrency limiter: at most two at once, and a place is free again when its pass is "
+    "destroyed") {
+  ConcurrencyLimiter limiter(2);
   {
-    ConcurrencyLimiter::Pass first = gate.enter();
-    const ConcurrencyLimiter::Pass second = gate.enter();
+    ConcurrencyLimiter::Pass first = limiter.enter();
+    const ConcurrencyLimiter::Pass second = limiter.enter();
     CHECK((first && second));
-    CHECK_FALSE(gate.enter());
-    CHECK(gate.inside() == 2);
+    CHECK_FALSE(limiter.enter());
+    CHECK(limiter.inside() == 2);
     const ConcurrencyLimiter::Pass moved = std::move(first);
     CHECK(moved);
-    CHECK_FALSE(gate.enter());
+    CHECK_FALSE(limiter.enter());
   }
-  CHECK(gate.inside() == 0);
-  CHECK(gate.enter());
+  CHECK(limiter.inside() == 0);
+  CHECK(limiter.enter());
 }
 
-TEST_CASE("gate: never more inside than places, from many threads") {
+TEST_CASE("concurrency limiter: never more inside than places, from many threads") {
   constexpr int kPlaces = 3;
-  ConcurrencyLimiter gate(kPlaces);
+  ConcurrencyLimiter limiter(kPlaces);
   std::atomic<int> inside{0}, most{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&] {
       for (int turn = 0; turn < 2000; ++turn) {
-        const ConcurrencyLimiter::Pass pass = gate.enter();
+        const ConcurrencyLimiter::Pass pass = limiter.enter();
         if (!pass) continue;
         const int now = ++inside;
         for (int seen = most.load(); now > seen && !most.compare_exchange_weak(seen, now);) {
@@ -43,7 +45,7 @@ TEST_CASE("gate: never more inside than places, from many threads") {
   for (std::thread& thread : threads) thread.join();
   CHECK(most >= 1);
   CHECK(most <= kPlaces);
-  CHECK(gate.inside() == 0);
+  CHECK(limiter.inside() == 0);
 }
 
 }  // namespace assay

@@ -30,7 +30,6 @@
 #include "server/mcp/core/tool_registry.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/meta.h"
-#include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
 

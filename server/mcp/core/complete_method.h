@@ -11,7 +11,7 @@
 
 #include "server/mcp/core/prompt_registry.h"
 #include "server/mcp/core/resource_registry.h"
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

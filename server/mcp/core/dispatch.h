@@ -32,7 +32,6 @@
 #include "server/mcp/core/tool_caller.h"
 #include "server/mcp/core/tool_registry.h"
 #include "server/mcp/protocol/jsonrpc.h"
-#include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
 

@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

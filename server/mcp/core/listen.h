@@ -13,7 +13,7 @@
 #include <string>
 
 #include "server/mcp/core/change_notifier.h"
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
@@ -25,10 +26,7 @@ json describe(const Prompt& prompt) {
 }
 
 std::string argument_names(const Prompt& prompt) {
-  std::string text;
-  for (const PromptArgument& argument : prompt.arguments)
-    text.append(text.empty() ? "" : ", ").append(argument.name);
-  return text.empty() ? "none" : text;
+  return prompt.arguments.empty() ? "none" : join(prompt.arguments, ", ", &PromptArgument::name);
 }
 
 const PromptArgument* find_argument(const Prompt& prompt, const std::string& name) {
@@ -90,11 +88,10 @@ Status PromptRegistry::add(Prompt prompt) {
 }
 
 Rpc<const Prompt*> PromptRegistry::find(const json& name) const {
-  std::string known;
   for (const auto& prompt : prompts_) {
     if (name == prompt->name) return prompt.get();
-    known.append(known.empty() ? "" : ", ").append(prompt->name);
   }
+  const std::string known = join(prompts_, ", ", [](const auto& prompt) { return prompt->name; });
   if (!name.is_string())
     return refuse_rpc(kInvalidParams, "params.name must be a string; valid: " + known);
   return refuse_rpc(kInvalidParams, "Unknown prompt: '" + name.get<std::string>() +

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "server/mcp/core/prompt.h"
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

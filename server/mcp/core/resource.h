@@ -27,7 +27,6 @@
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/completion.h"
 #include "server/mcp/protocol/content.h"
-#include "server/mcp/protocol/icon.h"
 
 namespace assay::mcp {
 

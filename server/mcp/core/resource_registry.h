@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "server/mcp/core/resource.h"
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/uri_template.h"
 
 namespace assay::mcp {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "base/base64.h"
 #include "base/handle.h"
-#include "server/mcp/protocol/base64.h"
 
 namespace assay::mcp {
 namespace {

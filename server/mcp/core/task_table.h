@@ -24,7 +24,7 @@
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/core/task.h"
 #include "server/mcp/protocol/caller.h"
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

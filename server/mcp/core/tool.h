@@ -18,7 +18,6 @@
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/protocol/content.h"
-#include "server/mcp/protocol/icon.h"
 
 namespace assay::mcp {
 

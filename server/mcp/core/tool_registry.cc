@@ -5,6 +5,7 @@
 #include <exception>
 
 #include "base/log.h"
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
@@ -101,12 +102,8 @@ const ToolRegistry::Entry* ToolRegistry::find(const std::string& name) const {
 }
 
 std::string ToolRegistry::names() const {
-  std::string text;
-  for (const auto& entry : entries_) {
-    if (!text.empty()) text.append(", ");
-    text.append(entry->tool.name);
-  }
-  return text.empty() ? "none" : text;
+  if (entries_.empty()) return "none";
+  return join(entries_, ", ", [](const auto& entry) { return entry->tool.name; });
 }
 
 std::optional<ToolResult> ToolRegistry::refuse_arguments(const Entry& entry,

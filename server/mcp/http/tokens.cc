@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/handle.h"
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
@@ -14,23 +15,6 @@ namespace {
 constexpr std::string_view kHashPrefix = "sha256:";
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr const char* kSecretPrefix = "assay";
-
-std::string joined(const std::vector<std::string>& words, const char* separator) {
-  std::string out;
-  for (const std::string& word : words) out += (out.empty() ? "" : separator) + word;
-  return out;
-}
-
-std::vector<std::string> split(std::string_view text, std::string_view separators) {
-  std::vector<std::string> parts;
-  while (true) {
-    const std::size_t start = text.find_first_not_of(separators);
-    if (start == std::string_view::npos) return parts;
-    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
-    parts.emplace_back(text.substr(start, end - start));
-    text.remove_prefix(end);
-  }
-}
 
 Status check_name(const std::string& name) {
   const bool fine = !name.empty() && name.size() <= kMaxNameBytes &&
@@ -45,12 +29,11 @@ Status check_name(const std::string& name) {
 
 Status check_scopes(const std::vector<std::string>& scopes, const std::vector<std::string>& known) {
   if (scopes.empty())
-    return fail(ErrorCode::invalid_argument,
-                "a token needs a scope; valid: " + joined(known, ", "));
+    return fail(ErrorCode::invalid_argument, "a token needs a scope; valid: " + join(known));
   for (const std::string& scope : scopes) {
     if (std::find(known.begin(), known.end(), scope) == known.end())
       return fail(ErrorCode::invalid_argument,
-                  "unknown scope '" + scope + "'; valid: " + joined(known, ", "));
+                  "unknown scope '" + scope + "'; valid: " + join(known));
   }
   return {};
 }
@@ -129,8 +112,8 @@ Result<NewToken> new_token(const std::string& name, const std::vector<std::strin
   if (const Status fine = check_name(name); !fine) return fail(fine.error());
   if (const Status fine = check_scopes(scopes, known_scopes); !fine) return fail(fine.error());
   const std::string secret = new_handle(kSecretPrefix);
-  return NewToken{secret, name + " " + joined(scopes, ",") + " " + std::string(kHashPrefix) +
-                              sha256_hex(secret)};
+  return NewToken{
+      secret, name + " " + join(scopes, ",") + " " + std::string(kHashPrefix) + sha256_hex(secret)};
 }
 
 }  // namespace assay::mcp

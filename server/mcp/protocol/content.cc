@@ -1,6 +1,6 @@
 #include "server/mcp/protocol/content.h"
 
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 
 namespace assay::mcp {
 namespace {
@@ -43,6 +43,16 @@ json to_json(const ResourceContents& contents) {
   else
     out["text"] = contents.bytes;
   return out;
+}
+
+void show_icons(nlohmann::json& shown, const std::vector<Icon>& icons) {
+  for (const Icon& icon : icons) {
+    nlohmann::json entry = {{"src", icon.src}};
+    if (!icon.mime_type.empty()) entry["mimeType"] = icon.mime_type;
+    if (!icon.sizes.empty()) entry["sizes"] = icon.sizes;
+    if (!icon.theme.empty()) entry["theme"] = icon.theme;
+    shown["icons"].push_back(std::move(entry));
+  }
 }
 
 }  // namespace assay::mcp

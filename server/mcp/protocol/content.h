@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace assay::mcp {
 
@@ -19,6 +20,15 @@ struct ResourceContents {
   std::string uri, mime_type;
   std::string bytes;  // UTF-8 unless binary
   bool binary = false;
+};
+
+/// An image that clients may show beside a server, tool, resource or prompt. It is a PNG, never an
+/// SVG: clients may refuse a format that can carry script.
+struct Icon {
+  std::string src;  // https: or data: URI
+  std::string mime_type = {};
+  std::vector<std::string> sizes = {};  // "48x48", ...
+  std::string theme = {};               // "light", "dark", or empty for both
 };
 
 struct ResourceLink {
@@ -32,6 +42,9 @@ nlohmann::json image_content(std::string_view bytes, const std::string& mime_typ
 nlohmann::json audio_content(std::string_view bytes, const std::string& mime_type);
 nlohmann::json embedded_content(const ResourceContents& resource);
 nlohmann::json link_content(const ResourceLink& link);
+
+/// Adds "icons" to `shown` when there are any.
+void show_icons(nlohmann::json& shown, const std::vector<Icon>& icons);
 
 /// The protocol's form of one entry of `contents`.
 nlohmann::json to_json(const ResourceContents& contents);

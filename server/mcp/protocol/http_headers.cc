@@ -7,7 +7,7 @@
 #include <array>
 #include <cctype>
 
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 
 namespace assay::mcp {
 namespace {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <tl/expected.hpp>
 
+#include "base/result.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
@@ -38,6 +39,32 @@ tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
 /// True when brackets nest deeper than `max_depth`. A linear scan that respects strings; says
 /// nothing about well-formedness.
 bool deeper_than(std::string_view bytes, int max_depth);
+
+/// The JSON-RPC error that a client gets instead of a result.
+struct RpcError {
+  int code = kInternalError;
+  std::string message;
+  nlohmann::json data = nullptr;
+};
+
+/// A value, or the JSON-RPC error:
+///
+///   Rpc<json> list(...) { return refuse_rpc(kInvalidParams, "params.cursor must be a string"); }
+template <class T>
+using Rpc = tl::expected<T, RpcError>;
+
+inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message,
+                                           nlohmann::json data = nullptr) {
+  return tl::unexpected<RpcError>(RpcError{code, std::move(message), std::move(data)});
+}
+
+/// The JSON-RPC error for a handler's Error: the client's mistake, or a failure of this server.
+inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
+  const bool asked_wrongly = error.code == ErrorCode::invalid_argument ||
+                             error.code == ErrorCode::not_found ||
+                             error.code == ErrorCode::permission_denied;
+  return refuse_rpc(asked_wrongly ? kInvalidParams : kInternalError, error.message);
+}
 
 nlohmann::json make_result(const nlohmann::json& id, nlohmann::json result);
 /// A null `id` is left out: MCP allows no null id. A null `data` is left out as well.

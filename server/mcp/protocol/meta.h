@@ -7,7 +7,6 @@
 
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/log_level.h"
-#include "server/mcp/protocol/rpc.h"
 
 namespace assay::mcp {
 

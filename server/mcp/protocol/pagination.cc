@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 
 namespace assay::mcp {
 namespace {

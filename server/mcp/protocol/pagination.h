@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "server/mcp/protocol/rpc.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace assay::mcp {
 namespace {
 
@@ -21,21 +23,14 @@ std::string shown(const json& value) {
 }
 
 std::string listed(const json& values) {
-  std::string text;
-  for (const json& value : values) {
-    if (!text.empty()) text.append(", ");
-    text.append(value.is_string() ? value.get<std::string>() : value.dump());
-  }
-  return text;
+  return join(values, ", ", [](const json& value) {
+    return value.is_string() ? value.get<std::string>() : value.dump();
+  });
 }
 
 std::string keys(const json& object) {
-  std::string text;
-  for (const auto& [key, value] : object.items()) {
-    if (!text.empty()) text.append(", ");
-    text.append(key);
-  }
-  return text.empty() ? "none" : text;
+  const auto& entries = object.get_ref<const json::object_t&>();
+  return entries.empty() ? "none" : join(entries, ", ", &json::object_t::value_type::first);
 }
 
 /// In Unicode code points, as JSON Schema counts.

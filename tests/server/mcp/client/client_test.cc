@@ -79,7 +79,7 @@ TEST_CASE("serve stdio legacy only", "[.serve]") {
     if (!message) continue;
     initialized = initialized || message->method == "notifications/initialized";
     const bool known = message->method == "initialize" || initialized;
-    if (!known || Dispatcher::is_stateless(*message)) {
+    if (!known || server->dispatcher().resolve(*message).stateless) {
       static_cast<void>(write_line(
           STDOUT_FILENO, dump(make_error(message->id, kMethodNotFound, "Method not found"))));
       continue;

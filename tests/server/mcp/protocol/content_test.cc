@@ -1,7 +1,6 @@
 #include "server/mcp/protocol/content.h"
 
-#include "server/mcp/protocol/base64.h"
-#include "server/mcp/protocol/icon.h"
+#include "base/base64.h"
 #include "tests/catch.h"
 
 namespace assay::mcp {

@@ -1,6 +1,6 @@
 #include "server/mcp/protocol/pagination.h"
 
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 #include "tests/catch.h"
 
 namespace assay::mcp {

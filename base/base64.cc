@@ -1,8 +1,8 @@
-#include "server/mcp/protocol/base64.h"
+#include "base/base64.h"
 
 #include <openssl/evp.h>
 
-namespace assay::mcp {
+namespace assay {
 
 std::string base64_encode(std::string_view bytes) {
   std::string text((bytes.size() + 2) / 3 * 4 + 1,
@@ -29,4 +29,4 @@ std::optional<std::string> base64_decode(std::string_view text) {
   return bytes;
 }
 
-}  // namespace assay::mcp
+}  // namespace assay

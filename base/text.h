@@ -1,0 +1,56 @@
+// Small functions on text: lists joined and split, digits grouped. Pure, thread-safe.
+//
+//   join(names)                          // "a, b, c"
+//   join(tools, ", ", &Tool::name)       // the names of the tools
+//   split("a, b", ", ")                  // {"a", "b"}
+//   grouped(1234567)                     // "1,234,567"
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace assay {
+
+/// The words of `range` with `separator` between them. `text_of` makes a word from an entry: a
+/// function or a pointer to a member.
+template <class Range, class TextOf = std::identity>
+std::string join(const Range& range, std::string_view separator = ", ", TextOf text_of = {}) {
+  std::string text;
+  bool first = true;
+  for (const auto& entry : range) {
+    if (!first) text.append(separator);
+    text.append(std::invoke(text_of, entry));
+    first = false;
+  }
+  return text;
+}
+
+/// The parts of `text` between characters of `separators`. Empty parts are left out.
+inline std::vector<std::string> split(std::string_view text, std::string_view separators) {
+  std::vector<std::string> parts;
+  while (true) {
+    const std::size_t start = text.find_first_not_of(separators);
+    if (start == std::string_view::npos) return parts;
+    const std::size_t end = std::min(text.find_first_of(separators, start), text.size());
+    parts.emplace_back(text.substr(start, end - start));
+    text.remove_prefix(end);
+  }
+}
+
+/// `number` in decimal, with commas between groups of three digits.
+template <class Integer>
+std::string grouped(Integer number) {
+  static_assert(std::is_integral_v<Integer>);
+  constexpr std::size_t kDigits = 3;
+  std::string text = std::to_string(number);
+  const std::size_t first = text.front() == '-' ? 1 : 0;
+  for (std::size_t at = text.size(); at > first + kDigits;) text.insert(at -= kDigits, ",");
+  return text;
+}
+
+}  // namespace assay

@@ -94,7 +94,7 @@ json stateless(const std::string& method, json params, json extra_meta = kTakesT
 
 TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
   ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub);
+  TaskTable tasks({}, nullptr, hub, system_clock());
   const auto done = tasks.start({}, std::nullopt, answer_with({{"x", 1}}));
   REQUIRE(done);
   CHECK(done->record.status == TaskStatus::working);
@@ -111,7 +111,7 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
 TEST_CASE("tasks: cancelling is final at once and reaches the work") {
   ChangeNotifier hub;
   std::atomic<int> phase{0};
-  TaskTable tasks({}, nullptr, hub);
+  TaskTable tasks({}, nullptr, hub, system_clock());
   const auto task = tasks.start({}, std::nullopt, until_cancelled(phase));
   REQUIRE(eventually([&] { return phase == 1; }));
   REQUIRE(tasks.cancel(task->record.id, ""));
@@ -124,7 +124,7 @@ TEST_CASE("tasks: cancelling is final at once and reaches the work") {
 
 TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
   ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub);
+  TaskTable tasks({}, nullptr, hub, system_clock());
   const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})},
                                 std::nullopt, answer_with(1));
   CHECK(tasks.find(task->record.id, "alice"));
@@ -139,7 +139,7 @@ TEST_CASE("tasks: only their principal finds them, and only until their time is 
 
 TEST_CASE("tasks: input is asked under keys that are never used twice, and answered in parts") {
   ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub);
+  TaskTable tasks({}, nullptr, hub, system_clock());
   const auto work = [](RequestContext& context) -> Rpc<TaskTable::Step> {
     const InputRequest question = elicitation("?", {{"type", "object"}});
     if (context.state.empty())
@@ -172,7 +172,7 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
   ChangeNotifier hub;
   std::atomic<int> phase{0};
-  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub);
+  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub, system_clock());
   const auto finished = tasks.start({}, std::nullopt, answer_with(1));
   tasks.wait(finished->record.id, "", [] { return false; });
   REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
@@ -189,7 +189,7 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
   std::string finished, unfinished;
   {
     std::atomic<int> phase{0};
-    TaskTable tasks({}, &store, hub);
+    TaskTable tasks({}, &store, hub, system_clock());
     finished = tasks.start({}, std::nullopt, answer_with({{"x", 1}}))->record.id;
     tasks.wait(finished, "", [] { return false; });
     REQUIRE(eventually([&] { return (*store.load(finished))->status == TaskStatus::completed; }));
@@ -200,7 +200,7 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
     CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // no task that a crash would lose
   }
   store.broken = false;
-  TaskTable later({}, &store, hub);
+  TaskTable later({}, &store, hub, system_clock());
   CHECK(later.find(finished, "")->record.outcome == json{{"x", 1}});
   CHECK(later.find(unfinished, "")->record.status == TaskStatus::failed);
   CHECK_FALSE(later.find("task_00000000000000000000000000", ""));

@@ -11,9 +11,10 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 120'000;  // a cold pool imports torch first
 constexpr std::int64_t kSendMs = 10'000;
-constexpr std::int64_t kGraceMs = 500;  // between the end of a stream and the end of its process
-constexpr double kOwnStopShare =
-    0.9;  // of a limit of time; before that no candidate stops by itself for it
+// The time from the end of a candidate's stream to the end of its process.
+constexpr std::int64_t kGraceMs = 500;
+// A candidate stops by itself only after this share of its time limit.
+constexpr double kOwnStopShare = 0.9;
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
 
@@ -21,7 +22,8 @@ Stage work_stage(const CandidateJob& request) {
   return request.mode == CandidateMode::record ? Stage::record : Stage::run;
 }
 
-/// What a candidate that has a GPU says of a fault of it, in the driver's words.
+/// Recognises a fault of the GPU by the words of torch and of the driver. The host tier only:
+/// elsewhere a candidate has no GPU.
 ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   const auto says = [&](const char* words) {
     return diagnostic.message.find(words) != std::string::npos;
@@ -42,7 +44,7 @@ class Conversation {
         announced_cases_(announced_cases),
         deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
 
-  /// Until `done`. False: the verdict says why.
+  /// Handles messages until `done`. Returns false when the verdict has become an error.
   bool follow() {
     while (!done_) {
       CandidateEvent event = candidate_.next(deadline_);
@@ -52,24 +54,28 @@ class Conversation {
     return true;
   }
 
-  /// Once the candidate is dead: nothing may have come after `done`, and no limit may have been
-  /// hit. What it can still write is not judged.
+  /// Ends the candidate. Returns false if it sent anything after `done` or could not be ended.
+  /// Nothing that it wrote after its last result is judged.
   bool close() {
     candidate_.end();
     if (!candidate_.exited())
-      return run_.fail(ErrorKind::timeout, "it could not be ended after its last result");
+      return run_.fail(ErrorKind::timeout,
+                       "the candidate could not be ended after its last result");
     if (candidate_.has_unread())
-      return run_.fail(ErrorKind::protocol_error, "it sent more after its last result");
+      return run_.fail(ErrorKind::protocol_error, "the candidate sent more after its last result");
     return true;
   }
 
   CandidateResults take() { return std::move(results_); }
 
  private:
-  bool on(Parked&) { return run_.fail(ErrorKind::protocol_error, "it sent `parked` twice"); }
+  bool on(Parked&) {
+    return run_.fail(ErrorKind::protocol_error, "the candidate sent `parked` twice");
+  }
 
   bool on(Imported&) {
-    if (imported_) return run_.fail(ErrorKind::protocol_error, "it sent `imported` twice");
+    if (imported_)
+      return run_.fail(ErrorKind::protocol_error, "the candidate sent `imported` twice");
     imported_ = true;
     run_.enter(work_stage(request_));
     deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
@@ -81,10 +87,10 @@ class Conversation {
     const std::size_t next = results_.cases.size();
     if (!imported_ || next >= request_.cases.size() || request_.cases[next].id != done.id) {
       return run_.fail(ErrorKind::protocol_error,
-                       "it sent a result that was not due (case '" + done.id.substr(0, 64) + "')");
+                       "unexpected result for case '" + done.id.substr(0, 64) + "'");
     }
     results_.cases.push_back(std::move(done));
-    // The judge's rounds with a host candidate are in its time: each case has the limit to itself.
+    // The time of a host candidate includes the judge's rounds, so each case gets the whole limit.
     if (request_.mode == CandidateMode::host)
       deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
     run_.case_done(results_.cases.size(), announced_cases_);
@@ -94,7 +100,7 @@ class Conversation {
   bool on(Artifact& artifact) {
     artifact_bytes_ += artifact.bytes.size() + artifact.kind.size() + artifact.name.size();
     if (results_.artifacts.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes)
-      return run_.fail(ErrorKind::output_limit, "it sent more artifacts than are kept");
+      return run_.fail(ErrorKind::output_limit, "the candidate sent more artifacts than are kept");
     results_.artifacts.push_back(std::move(artifact));
     return true;
   }
@@ -102,7 +108,8 @@ class Conversation {
   bool on(CandidateError& error) {
     candidate_.end();
     if (error.kind == ErrorKind::timeout && !time_is_nearly_up())
-      return run_.fail(ErrorKind::protocol_error, "it said that its time was up, and it was not");
+      return run_.fail(ErrorKind::protocol_error,
+                       "the candidate reported a timeout before its time limit");
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
     if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
@@ -119,8 +126,8 @@ class Conversation {
   bool on(Done&) {
     if (results_.cases.size() != request_.cases.size()) {
       return run_.fail(ErrorKind::protocol_error,
-                       "it said `done` after " + std::to_string(results_.cases.size()) + " of " +
-                           std::to_string(request_.cases.size()) + " cases");
+                       "the candidate sent `done` after " + std::to_string(results_.cases.size()) +
+                           " of " + std::to_string(request_.cases.size()) + " cases");
     }
     done_ = true;
     return true;
@@ -142,7 +149,8 @@ class Conversation {
                                              : run_.fail(ErrorKind::timeout, timed_out(where));
       case Kind::flood: return run_.fail(ErrorKind::output_limit, event.text);
       case Kind::malformed:
-        return run_.fail(ErrorKind::protocol_error, "it broke the protocol: " + event.text);
+        return run_.fail(ErrorKind::protocol_error,
+                         "the candidate broke the protocol: " + event.text);
       default: return process_ended(status, where);
     }
   }
@@ -152,7 +160,7 @@ class Conversation {
       return run_.fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
     if (candidate_.was_killed())
       return run_.fail(ErrorKind::protocol_error,
-                       "it closed its channel before it had sent all results" + where);
+                       "the candidate closed its channel before it had sent all results" + where);
     if (candidate_.out_of_processes()) return run_.fail(ErrorKind::process_limit, processes());
     if (!status->by_signal()) {
       return run_.fail(
@@ -174,8 +182,8 @@ class Conversation {
     return "ran longer than " + std::to_string(wall_ms()) + " ms" + where;
   }
 
-  /// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py); one
-  /// that says so earlier says what is not so.
+  /// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py). An
+  /// earlier report of a timeout is false.
   bool time_is_nearly_up() const {
     const double passed_ms =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_)
@@ -193,8 +201,8 @@ class Conversation {
   const CandidateJob& request_;
   const std::size_t announced_cases_;
   Deadline deadline_;
-  std::chrono::steady_clock::time_point since_ =
-      std::chrono::steady_clock::now();  // the deadline runs
+  // When the current deadline started.
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
   CandidateResults results_;
   std::size_t artifact_bytes_ = 0;
   bool imported_ = false, done_ = false;
@@ -234,8 +242,7 @@ std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& 
   std::optional<CandidateResults> results;
   CandidateJob limited = request;
   limited.import_wall_ms = run.job().limits.import_wall_ms;
-  if (request.mode != CandidateMode::host)
-    limited.run_wall_ms = run.job().limits.run_wall_ms;  // there the judge's rounds are in between
+  if (request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;
   if (Status given = (*candidate)->send(limited, source, fds, run.deadline(kSendMs)); !given) {
     run.fail_infrastructure(given.error(), "sending the job to a candidate");
   } else {

@@ -19,7 +19,7 @@ CandidateCase describe(const PreparedCase& prepared) {
   return one;
 }
 
-/// Renumbers the descriptors of a case's arguments into `fds`.
+/// Appends the descriptors of a case's arguments to `fds` and renumbers the arguments.
 void place(CandidateCase& one, const PreparedJob& prepared, std::vector<int>& fds) {
   std::map<std::int64_t, std::int64_t> placed;
   for (Argument& argument : one.arguments) {
@@ -68,7 +68,7 @@ CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std
                                         argument.name) != one.structural.end();
       if (!structural) argument.fd.reset();
     }
-    if (language == kCudaCpp) {  // it has no host code that could allocate them
+    if (language == kCudaCpp) {
       one.axes = prepared.cases[i].axes;
       one.output_tensors = prepared.cases[i].outputs;
     }

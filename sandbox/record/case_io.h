@@ -1,8 +1,11 @@
-// From what the judge prepared to what candidates, launcher and judge get: which memory file goes
-// where.
+// Builds the cases of a candidate's job from what the judge prepared: which memory file holds which
+// argument and which output.
 //
-//   CandidateInputs inputs = interpret_inputs(prepared, outputs);      // every case with its input
-//   and output file run_candidate(run, pool, {.cases = inputs.cases}, source, inputs.fds);
+//   CandidateInputs inputs = interpret_inputs(prepared, outputs);
+//   request.cases = inputs.cases;
+//   run_candidate(run, pool, request, source, inputs.fds);
+//
+// Pure, but for the memory files. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +17,7 @@
 
 namespace assay::sandbox {
 
-/// Most cases that fit one candidate's job: two descriptors each.
+/// The most cases of one candidate's job: each takes two descriptors.
 inline constexpr std::size_t kMaxCasesPerCandidate = kMaxFrameFds / 2;
 
 struct CandidateInputs {
@@ -22,17 +25,20 @@ struct CandidateInputs {
   std::vector<int> fds;  // borrowed from `prepared` and `outputs`
 };
 
-/// A memory file for each case's outputs; without a file (-1) where they go to device memory.
+/// Makes a memory file for the outputs of each case. The files are invalid (-1) where outputs go to
+/// device memory.
 Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
-/// Cases to interpret, with all bytes; `outputs` in the order of the cases.
+/// Returns the cases to interpret, with the bytes of every argument. `outputs` has the order of the
+/// cases.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
-/// Cases to record, those with these indices: real bytes of structural tensors only. What stands
-/// for host code in CUDA C++ is told of outputs and axes too.
+/// Returns the cases with these indices to record. Only structural tensors come with their bytes.
+/// A CUDA C++ submission has no host code that allocates outputs, so its cases also have the
+/// outputs and the axes.
 CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                               std::string_view language);
-/// All cases for a candidate with the GPU: no bytes, which come in rounds, but what the outputs
-/// have to be.
+/// Returns all cases for a candidate of the host tier. The bytes follow in rounds; the cases have
+/// the form of the outputs.
 std::vector<CandidateCase> host_inputs(const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

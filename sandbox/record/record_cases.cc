@@ -11,11 +11,12 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kDivisor = 16;  // what Triton specialises integers for, besides 1
+// Triton specialises a kernel for integers that are 1 or a multiple of this.
+constexpr std::int64_t kDivisor = 16;
 
 char class_of(std::int64_t value) { return value == 1 ? '1' : value % kDivisor == 0 ? 'd' : 'n'; }
 
-/// Equal for cases whose arguments Triton specialises alike.
+/// Returns the same text for cases whose arguments Triton specialises alike.
 std::string specialisation(const PreparedCase& one) {
   std::string text;
   for (const Argument& argument : one.arguments) {
@@ -35,7 +36,7 @@ struct Part {
   std::optional<CandidateResults> results;
 };
 
-/// Memory that ran out, a thread that did not start: the part's defect, and nobody else's.
+/// Turns an exception (no memory, no thread) into an error of this part only.
 std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run,
                                          const std::vector<std::size_t>& part) {
   try {
@@ -46,8 +47,8 @@ std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExe
   }
 }
 
-/// The parts' results in the order of `cases`; an artifact that several candidates made (they
-/// compiled the same kernel) once.
+/// Returns the parts' results in the order of `cases`. An artifact that several candidates made,
+/// because they compiled the same kernel, is kept once.
 CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts,
                        const std::vector<std::size_t>& cases) {
   CandidateResults all;
@@ -67,7 +68,7 @@ CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, Candidate
   return all;
 }
 
-/// What another candidate printed, once where both printed the same (at import).
+/// Adds the output of another candidate, unless both printed the same (at import).
 void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }
@@ -83,7 +84,7 @@ std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts) {
-  // Alike cases side by side, in the order in which their kinds first occur.
+  // Cases of one kind stand side by side, in the order in which the kinds first occur.
   std::vector<std::string> kinds;
   for (const std::size_t i : cases) kinds.push_back(specialisation(prepared[i]));
   std::vector<std::size_t> order(cases.size());

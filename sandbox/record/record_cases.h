@@ -1,13 +1,13 @@
-// Recording the cases of one submission in several candidates at once: nearly all of a recording is
-// compilation, and each specialisation is one of its own.
+// Records the cases of one submission in several candidates at once. Nearly all of a recording is
+// compilation, and each specialisation of a kernel is compiled by itself.
 //
-//   std::optional<CandidateResults> results = record_cases(run, pool, prepared,
-//   all_cases(prepared), target, source, {.candidates = 2}); if (!results) return; // run's verdict
-//   says why
+//   std::optional<CandidateResults> results = record_cases(
+//       run, pool, prepared, all_cases(prepared), target, source, {.candidates = 2});
+//   if (!results) return;  // run's verdict says why
 //
-// Each candidate imports the source and records its part of the cases, within the job's limits;
-// none sees another's. Where several fail, the one with the first part of the cases is told of.
-// Belongs to the job's thread.
+// Each candidate imports the source and records its part of the cases within the job's limits. No
+// candidate sees another one's part. When several fail, the verdict has the error of the first
+// part. Belongs to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,41 +22,42 @@
 namespace assay::sandbox {
 
 struct RecordOptions {
-  bool artifacts = false;     // assembly of every kernel
-  bool alternatives = false;  // every configuration of an autotuner, which takes its time to
-                              // compile, not only the first: for plans that will be timed
-  int candidates = 1;         // at most so many at a time
+  bool artifacts = false;  // keep the assembly of every kernel
+  // Record every configuration of an autotuner and not only the first. This takes longer to
+  // compile; plans that are timed need it.
+  bool alternatives = false;
+  int candidates = 1;  // the most candidates at a time
   std::string language = std::string(kPython);
 };
 
-/// Deals `cases` (indices into `prepared`) out as at most `parts` parts of nearly equal size, in
-/// ascending order. Cases for which Triton specialises integers alike (1, divisible by 16, or
-/// neither; dtypes) are put together as far as that goes, so that fewer kernels are compiled twice.
-/// The part with the first case is first.
+/// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size, each
+/// in ascending order. Cases for which Triton specialises a kernel alike (integers that are 1,
+/// divisible by 16, or neither; dtypes) go to the same part where possible, so that fewer kernels
+/// are compiled twice. The first part has the first case.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
 /// Records `source` for one target: a launch plan and kernel figures for each of `cases` (indices
-/// into `prepared.cases`), in their order. Nothing: the verdict says why.
+/// into `prepared.cases`), in their order. Returns nothing when the verdict has become an error.
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
                                              const PreparedJob& prepared,
                                              const std::vector<std::size_t>& cases,
                                              const std::string& target, const std::string& source,
                                              const RecordOptions& options);
 
-/// Records one part of the cases, as run_candidate() does; nothing: its run's verdict says why.
+/// Records one part of the cases. Returns nothing when the verdict of `run` has become an error.
 /// Called from several threads.
 using PartRecorder = std::function<std::optional<CandidateResults>(
     JobExecution& run, const std::vector<std::size_t>& part)>;
-/// The parts at once, the first on the job's own thread, and what came of them together. What one
-/// of them throws fails that part with internal_error, once all have ended.
+/// Records all parts at once, the first on the job's own thread, and merges their results. An
+/// exception of one part ends that part with internal_error after all parts have ended.
 std::optional<CandidateResults> record_parts(JobExecution& run,
                                              const std::vector<std::vector<std::size_t>>& dealt,
                                              const std::vector<std::size_t>& cases,
                                              const PartRecorder& record_part);
 
-/// The indices of all of its cases.
+/// Returns the indices of all cases.
 std::vector<std::size_t> all_cases(const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

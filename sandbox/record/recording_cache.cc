@@ -12,10 +12,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kKeptKeys = 2;  // of one recording: in the map, and in the order
+constexpr std::size_t kKeptKeys = 2;  // an entry's key stands in the map and in the order
 constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
 
-/// All of it: the lists and texts are as long as a candidate likes.
+/// Counts every list and text: a candidate decides how long they are.
 std::int64_t size_of(const CaseDone& done) {
   std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
   for (const KernelReport& kernel : done.kernels) {
@@ -27,8 +27,8 @@ std::int64_t size_of(const CaseDone& done) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Values one after the other, each with its length before it, so that no two lists of values read
-/// the same.
+/// Joins values, each with its length in front, so that different lists of values give different
+/// texts.
 class KeyText {
  public:
   void add(const std::string& value) { text_ += std::to_string(value.size()) + ':' + value; }
@@ -86,7 +86,7 @@ std::optional<std::string> RecordingCache::key(const Job& job, const std::string
 }
 
 std::optional<CaseDone> RecordingCache::find(const std::string& key) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = known_.find(key);
   if (found == known_.end()) return std::nullopt;
   return found->second;
@@ -94,7 +94,7 @@ std::optional<CaseDone> RecordingCache::find(const std::string& key) const {
 
 void RecordingCache::put(const std::string& key, CaseDone done) {
   done.outputs.clear();  // a recording has none
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const std::int64_t size = size_of(done);
   if (size > max_bytes_ || known_.count(key) > 0) return;
   bytes_ += size;
@@ -109,7 +109,7 @@ void RecordingCache::put(const std::string& key, CaseDone done) {
 }
 
 std::int64_t RecordingCache::bytes() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return bytes_;
 }
 

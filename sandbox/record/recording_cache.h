@@ -1,26 +1,26 @@
-// What was recorded before: plans and kernel figures by content, so that the same source is
-// compiled once for the same shapes. An agent that submits what it has tested, and every oracle, is
-// launched at once.
+// A cache of recordings (launch plans and kernel figures) by content, so that the same source is
+// compiled once for the same shapes. A source that was tested before and every oracle are launched
+// without another compilation.
 //
-//   RecordMemo memo(64 << 20);
-//   std::optional<CandidateResults> results = memo.record(run, pool, prepared, target, source,
-//   {.candidates = 2});
+//   RecordingCache cache(64 << 20);
+//   std::optional<CandidateResults> results =
+//       cache.record(run, pool, prepared, target, source, {.candidates = 2});
 //
-// Written here alone, by the supervisor, from what a candidate sent complete; no candidate reads or
-// writes it, and Triton's own cache dies with each candidate. The key is everything that a
+// Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
+// read or write it, and Triton's own cache ends with each candidate. The key is everything that a
 // recording depends on: source, language, entry, dialect, target, whether alternatives are wanted,
-// and the arguments without their values. So a case with structural arguments, whose values host
-// code may read, is never kept, nor is what was recorded by a submission that printed something.
-// Thread-safe. Bounded in bytes: the oldest goes first.
+// and the arguments without their values. Host code may read the values of structural arguments, so
+// a case that has some is never kept. Neither is a recording during which the submission printed
+// something. Thread-safe. Bounded in bytes: the oldest entry is dropped first.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {
@@ -29,13 +29,13 @@ class RecordingCache {
  public:
   explicit RecordingCache(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// As record_cases() of all cases, those that are known excepted. With `artifacts` everything is
-  /// recorded anew.
+  /// Returns all cases, and records those that are not in the cache as record_cases() does. With
+  /// `artifacts` it records all cases.
   std::optional<CandidateResults> record(JobExecution& run, CandidatePool& pool,
                                          const PreparedJob& prepared, const std::string& target,
                                          const std::string& source, const RecordOptions& options);
 
-  /// Nothing for a case that is never kept.
+  /// Returns the key of a case; nothing for a case that is never kept.
   static std::optional<std::string> key(const Job& job, const std::string& source,
                                         const std::string& target, const PreparedCase& prepared,
                                         bool alternatives = false,
@@ -47,10 +47,10 @@ class RecordingCache {
 
  private:
   const std::int64_t max_bytes_;
-  mutable std::mutex mutex_;
-  std::map<std::string, CaseDone> known_;
-  std::deque<std::string> order_;
-  std::int64_t bytes_ = 0;
+  mutable Mutex mutex_;
+  std::map<std::string, CaseDone> known_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<std::string> order_ ASSAY_GUARDED_BY(mutex_);  // of keys, oldest first
+  std::int64_t bytes_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace assay::sandbox

@@ -1,7 +1,9 @@
-// The plans that a job brings along, in the place of a recording.
+// Uses the launch plans that a job brings along instead of a recording.
 //
 //   std::optional<CandidateResults> results = stored_plans(run, prepared);
-//   if (!results) return;                      // run's verdict says why
+//   if (!results) return;  // run's verdict says why
+//
+// Belongs to the job's thread.
 #pragma once
 
 #include <optional>
@@ -12,8 +14,8 @@
 
 namespace assay::sandbox {
 
-/// One plan for each prepared case, in their order, without kernel figures; they are as untrusted
-/// as any candidate's. Nothing when a case has none.
+/// Returns one plan for each prepared case, in their order, without kernel figures. The plans are
+/// as untrusted as a candidate's. Returns nothing when a case has no plan.
 std::optional<CandidateResults> stored_plans(JobExecution& run, const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

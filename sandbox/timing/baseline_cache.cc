@@ -11,7 +11,7 @@ std::string BaselineCache::key(const std::string& operator_name, const std::stri
 }
 
 BaselineTimes BaselineCache::find(const std::string& key, Instant now) const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   const auto found = entries_.find(key);
   if (found == entries_.end()) return {};
   const Entry& entry = found->second;
@@ -26,7 +26,7 @@ BaselineTimes BaselineCache::find(const std::string& key, Instant now) const {
 }
 
 void BaselineCache::put(const std::string& key, const BaselineTimes& times, Instant now) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   Entry& entry = entries_[key];
   if (times.oracle) {
     entry.times.oracle = times.oracle;

@@ -1,28 +1,28 @@
-// What oracle and PyTorch took, for minutes: a profile, which is advice, need not wait until they
-// were timed once more beside it. A grade times the oracle beside the submission, always: what
-// drifts must hit both alike. (sandbox/timing/timing_session.h says who takes what over.)
+// Keeps the times of oracle and PyTorch for some minutes, so that a profile need not wait until
+// they are timed again. A profile is advice. A grade always times the oracle beside the submission,
+// because a drift of the clocks must affect both alike (sandbox/timing/timing_session.h).
 //
-//   BaselineMemo memo;
+//   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
-//   memo.put(key, {.oracle = timing, .pytorch_ns = 52'000});
-//   BaselineTimes known = memo.find(key);           // without what is older than kMostAge
+//   cache.put(key, {.oracle = timing, .pytorch_ns = 52'000});
+//   BaselineTimes known = cache.find(key);  // without times older than kMostAge
 //
-// Thread-safe. A case of an operator has one entry, so there are as many as operators have cases.
+// Thread-safe. Each case of an operator has one entry, which bounds the size.
 #pragma once
 
 #include <chrono>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
 #include "sandbox/job/job.h"
 
 namespace assay::sandbox {
 
 struct BaselineTimes {
   std::optional<Timing> oracle;
-  std::optional<double> pytorch_ns;  // between its marks: what they add is still in it
+  std::optional<double> pytorch_ns;  // between the timer's marks, whose own time is included
 };
 
 class BaselineCache {
@@ -30,15 +30,15 @@ class BaselineCache {
   using Instant = std::chrono::steady_clock::time_point;
   static constexpr auto kMostAge = std::chrono::minutes(5);
 
-  /// Everything that the times hang on but the values of inputs. `revision`: of the operator's
-  /// files, the oracle among them.
+  /// Returns everything that the times depend on, except the values of inputs. `revision` covers
+  /// the operator's files, so the oracle too.
   static std::string key(const std::string& operator_name, const std::string& revision,
                          const CaseRequest& request);
 
-  /// What is not older than kMostAge, each by itself, the oracle's with its age. Nothing known:
-  /// both empty.
+  /// Returns the times that are not older than kMostAge, the oracle's with its age. A time that is
+  /// unknown or older is absent.
   BaselineTimes find(const std::string& key, Instant now = std::chrono::steady_clock::now()) const;
-  /// Replaces what `times` has; the rest stays.
+  /// Replaces the times that `times` has. A time that it lacks stays as it is.
   void put(const std::string& key, const BaselineTimes& times,
            Instant now = std::chrono::steady_clock::now());
 
@@ -47,8 +47,8 @@ class BaselineCache {
     BaselineTimes times;
     Instant oracle_since, pytorch_since;
   };
-  mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
+  mutable Mutex mutex_;
+  std::map<std::string, Entry> entries_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::sandbox

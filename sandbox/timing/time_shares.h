@@ -1,4 +1,4 @@
-// Where the GPU's time went, from a plan's timeline. Pure functions.
+// Computes from a plan's timeline which kernels took the GPU's time. Pure functions.
 #pragma once
 
 #include <optional>
@@ -8,15 +8,15 @@
 
 namespace assay::sandbox {
 
-/// The part of the submission's kernels, 0 to 1; nothing without a timeline.
+/// Returns the share of the submission's kernels, 0 to 1; nothing without a timeline.
 std::optional<double> own_share(const std::vector<OperationTime>& timeline);
 
-/// Calls the timeline's kernels by the names that they are reported under, where their images have
-/// others.
+/// Renames the timeline's kernels as the reports name them. A kernel of C++ has another name in its
+/// image.
 void use_reported_names(std::vector<OperationTime>& timeline,
                         const std::vector<KernelReport>& kernels);
 
-/// Gives each kernel its part of the timeline, by name: `kernels` are those of the timeline's case.
+/// Sets each kernel's share of the timeline, by name. `kernels` are those of the timeline's case.
 void add_time_shares(std::vector<KernelReport>& kernels,
                      const std::vector<OperationTime>& timeline);
 

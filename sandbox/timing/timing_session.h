@@ -1,22 +1,21 @@
-// TimingSession: a submission, its oracle and PyTorch in one series per case, so that whatever
-// drifts hits all alike.
+// TimingSession times a submission, its oracle and PyTorch in one series per case, so that a drift
+// of the GPU's clocks affects all of them alike.
 //
-//   Measuring measuring(run, {judge, launchers, facts, known}, prepared, outputs, baseline_plans);
-//   bool measured = measuring.measure(&session, plans);      // latencies are in the verdict's
-//   cases; false: the verdict says why not
+//   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs,
+//   baseline_plans); if (!session.measure(&launches, plans)) return;  // run's verdict says why
 //
-// A series is rounds; in each round, in random order, one block of samples of each. In a
-// submission's block, between warm-up and samples, the judge puts new inputs in place, where it
-// can: so the block's first sample is the first run on its inputs, and one that is slow beside the
-// others tells of answers that are kept from run to run. After the block the judge compares the
-// outputs of one of its samples, drawn at random when the block was over. The series ends when the
-// medians are known well enough. The caller has the GPU alone.
+// A series consists of rounds. Each round takes one block of samples of each, in random order. In a
+// block of the submission the judge puts new inputs in place between warm-up and samples, where it
+// can. The first sample of the block is then the first run on its inputs. If it is slow beside the
+// others, the submission keeps answers from run to run. After the block the judge compares the
+// outputs of one sample, which is drawn at random when the block is over. The series ends when the
+// medians are known well enough. The caller holds the GPU exclusively.
 //
-// A profile is advice: it takes the times of oracle and PyTorch that were measured minutes ago,
-// where there are such, and the answers of its first block alone are compared. A grade times the
-// oracle beside the submission, always; PyTorch's time, by which nothing is ranked, it takes over
-// from a grade minutes ago, but not from a profile: who profiles until the times suit him would
-// choose what he is graded by.
+// A profile is advice: it reuses times of oracle and PyTorch that are minutes old, and the judge
+// compares the outputs of its first block only. A grade always times the oracle beside the
+// submission. It reuses PyTorch's time, which ranks nothing, from an earlier grade only. A grade
+// never reuses a time that a profile measured: otherwise a client could repeat profiles until the
+// reference is slow, and then submit. Belongs to the job's thread.
 #pragma once
 
 #include <atomic>
@@ -33,34 +32,33 @@
 
 namespace assay::sandbox {
 
-/// Whether the host saw at least as long as the device says, within a tenth. Another program's
-/// turns on the GPU in the middle of most samples make them too long, and the host's own few not.
-/// True for a simulated device, whose times are made up.
+/// Tells whether the host's time is at least the device's time, within a tenth. When another
+/// program uses the GPU in the middle of most samples, these are too long, but the few that the
+/// host times are not. True for a simulated device, whose times are invented.
 bool clocks_agree(const Timing& block);
 
-/// For each case whether a job that takes times takes its: those that the job names, else those
-/// worth it (sandbox/job/timed_cases.h).
+/// Tells for each case whether it is timed: those that the job names, else the large ones
+/// (sandbox/job/timed_cases.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
-/// Whether more samples would tell little more of a median: its 95 % interval is narrow, or as
-/// narrow as the device's timer can show.
+/// Tells whether a median is known well enough: its 95 % interval is narrow, or as narrow as the
+/// resolution of the device's timer.
 bool known_well_enough(const MedianInterval& interval);
 
-/// Whether first runs on new inputs take longer than later ones on the same: by more than
-/// kFirstRunFactor and kFirstRunSlackNs. False where they are not known.
+/// Tells whether the first run on new inputs takes longer than later runs on the same inputs, by
+/// more than kFirstRunFactor and kFirstRunSlackNs. False where the first runs are unknown.
 bool first_runs_are_slow(const Timing& timing);
 
-/// While they are, takes blocks more, kConfirmingBlocks at most: what is noise in three first runs
-/// is not in nineteen. False where a block could not be taken.
+/// Takes more blocks while first runs are slow, at most kConfirmingBlocks: noise in three first
+/// runs disappears in nineteen. Returns false when a block could not be taken.
 inline constexpr int kConfirmingBlocks = 16;
 bool confirm_first_runs(const std::function<Timing()>& timing,
                         const std::function<bool()>& take_block);
 
-/// What one job's measuring leaves to the next one's, of one GPU. Thread-safe.
+/// What the jobs of one GPU reuse of earlier measurements. Thread-safe.
 struct MeasurementCache {
   BaselineCache baselines;  // for profiles
-  BaselineCache graded;  // PyTorch's times, as grades took them, for grades: whoever profiles has
-                         // no say in them
+  BaselineCache graded;     // PyTorch's times as grades measured them, for grades
   std::atomic<std::chrono::steady_clock::time_point> timed_at{
       std::chrono::steady_clock::time_point::min()};  // when a series last ended
 };
@@ -73,25 +71,27 @@ class TimingSession {
     const LauncherDevice& facts;
     MeasurementCache& known;
   };
-  /// `baseline`: the oracle's plans; empty when there is none.
+  /// `baseline` are the oracle's plans; empty when there is no oracle.
   TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
                 const std::vector<UniqueFd>& outputs, std::vector<std::string> baseline);
   ~TimingSession();
   TimingSession(const TimingSession&) = delete;
   TimingSession& operator=(const TimingSession&) = delete;
 
-  /// `session` null: the submission's latencies are known already (host tier), and only the others
-  /// are measured.
+  /// Measures every timed case and writes the latencies into the verdict's records. A null
+  /// `session` means that the submission's latencies are known (host tier): then only oracle and
+  /// PyTorch are timed. Returns false when the verdict has become an error.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
 
  private:
   class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
-  /// What need not be timed again.
+  /// Returns the times that are reused.
   BaselineTimes known_times(const std::string& key) const;
   void remember(const std::string& key, const BaselineTimes& measured);
   TimedBlock next_block(bool first) const;
-  /// The seed of the new inputs, empty when they stay; nothing: the verdict says why.
+  /// Puts new inputs in place and returns their seed; empty when the inputs stay. Returns nothing
+  /// when the verdict has become an error.
   std::optional<std::string> refresh(std::size_t i);
   bool kept_nothing(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
@@ -111,11 +111,11 @@ class TimingSession {
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
   const std::vector<std::string> baseline_;
-  JobExecution beside_;  // what becomes of the oracle is no matter of the submission's
+  JobExecution beside_;  // of the oracle, whose errors are not the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case
-  bool warm_;                      // the device was at work just now
+  bool warm_;                      // the clocks are up from recent work
 };
 
 }  // namespace assay::sandbox

@@ -186,7 +186,7 @@ TEST_CASE(
       "once')\n";
   const Verdict liar = run(job);
   CHECK(to_string(liar.error_kind) == to_string(ErrorKind::protocol_error));
-  CHECK(liar.detail == "it said that its time was up, and it was not");
+  CHECK(liar.detail == "the candidate reported a timeout before its time limit");
 }
 
 TEST_CASE("output is kept, bounded, and never decides") {

@@ -39,7 +39,7 @@ std::optional<Format> format_named(std::string_view name);
 struct Settings {
   Level level = Level::info;
   Format format = Format::text;
-  std::string file;  // lines are appended to it; empty: stderr
+  std::string file = {};  // lines are appended to it; empty: stderr
 };
 
 /// Replaces the log. Fails if the file cannot be opened; the log stays as it was then.

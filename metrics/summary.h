@@ -26,9 +26,9 @@ struct Sample {
   bool called = false;  // ran to its end, right or wrong: TritonBench's call accuracy
   bool right = false;   // TritonBench's execution accuracy
   /// Geometric mean over the timed cases of oracle latency / submission latency.
-  std::optional<double> perf;
+  std::optional<double> perf = {};
   /// Geometric mean over the timed cases of PyTorch latency / submission latency, for fast_p.
-  std::optional<double> speed_up_pytorch;
+  std::optional<double> speed_up_pytorch = {};
   /// Further metrics by key, e.g. "speed_up". summarise() averages each of them.
   std::map<std::string, double> values = {};
 };

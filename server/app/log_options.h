@@ -17,7 +17,7 @@ namespace assay::server {
 struct LogOptions {
   std::string level = "info";
   std::string format = "text";
-  std::string file;  // empty: stderr
+  std::string file = {};  // empty: stderr
 };
 
 /// Returns the options as a command line, for another process.

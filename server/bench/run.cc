@@ -289,8 +289,7 @@ report::Label label_of(const agents::Attempt& attempt) {
   return report::label_of(
       sandbox::outcome_from(attempt.outcome).value_or(sandbox::Outcome::error),
       sandbox::error_kind_from(attempt.error_kind).value_or(sandbox::ErrorKind::none),
-      sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done),
-      hints_of(attempt));
+      sandbox::stage_from(attempt.stage).value_or(sandbox::Stage::done), hints_of(attempt));
 }
 
 std::string explanation_of(const BenchAttempt& made) {

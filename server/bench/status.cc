@@ -8,7 +8,6 @@
 
 #include "reference_agents/llm/json_fields.h"
 #include "server/app/exit_status.h"
-#include "server/app/exit_status.h"
 #include "server/app/report_source.h"
 #include "server/bench/replay.h"
 #include "server/report/model/compare.h"

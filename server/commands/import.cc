@@ -60,7 +60,7 @@ int import_files(const Importer& importer, const ImportOptions& options) {
                                     std::to_string(options.jobs),
                                     "--build",
                                     paths->binaries.parent_path().string()};
-  for (const std::string& name : options.only) words.insert(words.end(), {"--only", name});
+  for (const std::string& file : options.only) words.insert(words.end(), {"--only", file});
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);

@@ -39,7 +39,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const Message& message = meaning.call->resolved.message;
-  const Reply reply = reply_to(server.dispatcher().handle(meaning.call->resolved, meaning.call->transport));
+  const Reply reply =
+      reply_to(server.dispatcher().handle(meaning.call->resolved, meaning.call->transport));
   if (message.kind == Message::Kind::request ? !nlohmann::json::accept(reply.body)
                                              : reply.status != 202)
     std::abort();

@@ -160,9 +160,9 @@ class HttpServer {
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
     const bool has_body = request.has_body();
-    const auto reply = [&](Reply reply) {
-      reply.close = reply.close || has_body;
-      exchange.response.reply(reply);
+    const auto reply = [&](Reply answer) {
+      answer.close = answer.close || has_body;
+      exchange.response.reply(answer);
     };
     Admission::Decision decision = admission_.decide(
         exchange.header, exchange.response.connection().remote().host,

@@ -9,6 +9,7 @@
 #include "metrics/wilson.h"
 #include "sandbox/device/make_device.h"
 #include "server/report/model/text.h"
+#include "tools/model/coverage.h"
 #include "tools/model/error_taxonomy.h"
 
 namespace assay::report {

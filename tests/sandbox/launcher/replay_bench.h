@@ -32,7 +32,7 @@ struct Bench {
   LaunchResult<ReplayResult> run(const Plan& plan) { return run(plan, gpu); }
   LaunchResult<ReplayResult> run(const Plan& plan, FakeDriver& driver) {
     HostBuffers exchange(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}},
-                          std::as_writable_bytes(std::span(out)));
+                         std::as_writable_bytes(std::span(out)));
     return replay(driver, plan, exchange, request, clock);
   }
   void check_sum() const {

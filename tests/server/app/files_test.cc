@@ -1,5 +1,7 @@
 #include "server/app/files.h"
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>

@@ -65,8 +65,8 @@ struct Bench {
     std::vector<float> x(kN, 1.0f);
     std::vector<float> y(kN, 2.0f);
     HostBuffers exchange(gpu,
-                          {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
-                          std::as_writable_bytes(std::span(out)));
+                         {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
+                         std::as_writable_bytes(std::span(out)));
     return replay(gpu, what, exchange, request, clock);
   }
 

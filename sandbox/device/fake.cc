@@ -106,7 +106,7 @@ CaseRecord record_of(const CaseRequest& request, const Script& script, bool time
   record.elements = kElements;
   if (script.kind == ErrorKind::wrong_result) {
     record.outcome = Outcome::fail;
-    record.reason = "max abs error 0.5 exceeds 0.01";
+    record.reason = "max abs error 0.5 exceeds 0.01; expected 1, got 0.5";
     record.max_abs_error = 0.5;
     record.float64_error = 0.5;
     record.strict_pass = false;

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in (ROOT / "measurements", ROOT / "tests/common", Path(__file__).resolve().parent):
+for folder in (
+    ROOT / "measurements",
+    ROOT / "tests/common",
+    ROOT / "tests/e2e",
+    Path(__file__).resolve().parent,
+):
     sys.path.insert(0, str(folder))
 
 from gpu_server import serve  # noqa: E402

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "bench"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "measurements"))
 from tritonbench_tiers import divided
 
 

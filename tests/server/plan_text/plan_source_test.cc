@@ -1,5 +1,7 @@
 #include "server/plan_text/plan_source.h"
 
+#include <unistd.h>
+
 #include <fstream>
 
 #include "server/app/exit_status.h"

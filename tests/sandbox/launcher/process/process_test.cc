@@ -1,6 +1,7 @@
 // The real launcher process, over its real socket, with the fake driver.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <array>
 #include <chrono>

@@ -55,7 +55,7 @@ MISTAKES = {
         "return x + y",
         "return x + y + torch.rand_like(x)",
         UNSOUND,
-        ["reference is deterministic", "reference.py:28: ", "no random numbers"],
+        ["reference is deterministic", "reference.py:29: ", "no random numbers"],
     ),
     "a tolerance that lets mutants pass": (
         "spec.toml",
@@ -80,14 +80,14 @@ MISTAKES = {
         "return x + y",
         "return x +",
         UNSOUND,
-        ["reference.py", "SyntaxError", "line 30"],
+        ["reference.py", "SyntaxError", "line 31"],
     ),
     "a cost of its own": (
         "reference.py",
         "bytes=3 *",
         "bytes=2 *",
         UNSOUND,
-        ["cost is the tensors' bytes: ", "reference.py:41: cost() says"],
+        ["cost is the tensors' bytes: ", "reference.py:42: cost() says"],
     ),
 }
 

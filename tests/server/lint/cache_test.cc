@@ -128,7 +128,7 @@ TEST_CASE("a failure is not kept, and a folder that cannot be made is no error")
 
 TEST_CASE("the judges' content tells devices, programs and harnesses apart") {
   const Scratch scratch;
-  fs::create_directories(scratch.dir / "sandbox/harness");
+  fs::create_directories(scratch.dir / "sandbox/harness/judging");
   Paths paths;
   paths.root = paths.binaries = scratch.dir;
   paths.python = "/usr/bin/python3";

@@ -124,7 +124,7 @@ TEST_CASE("forms of a comparison") {
   CHECK(contains(page, "2: No model answered"));
   CHECK(contains(page, "-50.0"));
   CHECK(contains(page, "Without a known cost: 2"));
-  CHECK(contains(page, "pass@k is over several"));
+  CHECK(contains(page, "pass@k needs several samples"));
 }
 
 TEST_CASE("a comparison's page tells replays from simulated models") {

@@ -153,12 +153,8 @@ class Memory:
         memory."""
         dtype = dtype_from(wire.get("dtype"))
         shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
-        if (
-            not _extents(shape)
-            or not _extents(strides)
-            or len(shape) != len(strides)
-            or len(shape) > MAX_RANK
-        ):  # type: ignore[arg-type]
+        legal = _extents(shape) and _extents(strides)
+        if not legal or len(shape) != len(strides) or len(shape) > MAX_RANK:  # type: ignore[arg-type]
             raise DescriptorError(
                 f"shape {shape!r} with strides {strides!r}: want two lists of at most {MAX_RANK} numbers from 0 up"
             )

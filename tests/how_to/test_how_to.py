@@ -155,3 +155,9 @@ def test_an_agent(copy: Path) -> None:
     touched, _ = apply("add-an-agent.md", copy)
     compiles(touched, copy)
     layers_hold(touched, copy)
+
+
+def test_a_tool(copy: Path) -> None:
+    touched, _ = apply("add-a-tool.md", copy)
+    compiles([*touched, "tools/registry.cc"], copy)
+    layers_hold(touched, copy)

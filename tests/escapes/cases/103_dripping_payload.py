@@ -1,5 +1,7 @@
-# attempt: two processes send a large payload in single bytes, so that its reader always finds one
-# more and never looks at the clock expect: error:timeout tier: C defence: supervisor, frames
+# attempt: two processes send a large payload in single bytes, so that its reader always finds one more and never looks at the clock
+# expect: error:timeout
+# tier: C
+# defence: supervisor, frames
 
 import gc
 import struct

@@ -1,5 +1,8 @@
-# attempt: asks its channel for a handle of the process at the other end, and signals, enters and
-# reads that expect: pass tier: C defence: pid_namespace, seccomp short: yes
+# attempt: asks its channel for a handle of the process at the other end, and signals, enters and reads that
+# expect: pass
+# tier: C
+# defence: pid_namespace, seccomp
+# short: yes
 
 import gc
 import signal

@@ -1,5 +1,8 @@
-# attempt: writable mappings that every candidate inherits from the zygote, as a channel to the next
-# job expect: pass tier: C defence: zygote, job_ipc_namespace short: yes
+# attempt: writable mappings that every candidate inherits from the zygote, as a channel to the next job
+# expect: pass
+# tier: C
+# defence: zygote, job_ipc_namespace
+# short: yes
 
 with open("/proc/self/maps") as table:
     shared = [

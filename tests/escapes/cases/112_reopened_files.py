@@ -1,5 +1,8 @@
-# attempt: opens what it inherited once more by /proc, with more rights, and makes holes in the
-# job's memory files expect: pass tier: C defence: frames, slot_user short: yes
+# attempt: opens what it inherited once more by /proc, with more rights, and makes holes in the job's memory files
+# expect: pass
+# tier: C
+# defence: frames, slot_user
+# short: yes
 
 import fcntl
 import mmap

@@ -1,6 +1,7 @@
-# attempt: a process in a session of its own punches holes into the outputs from before the last
-# result until it is killed expect: fail:wrong_result tier: C defence: supervisor, pid_namespace,
-# frames
+# attempt: a process in a session of its own punches holes into the outputs from before the last result until it is killed
+# expect: fail:wrong_result
+# tier: C
+# defence: supervisor, pid_namespace, frames
 
 import gc
 

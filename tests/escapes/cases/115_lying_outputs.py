@@ -1,5 +1,7 @@
-# attempt: right bytes behind lying strides: overlapping rows, the room of another output, the end
-# of the file expect: fail:output_mismatch,wrong_result tier: C defence: judge
+# attempt: right bytes behind lying strides: overlapping rows, the room of another output, the end of the file
+# expect: fail:output_mismatch,wrong_result
+# tier: C
+# defence: judge
 
 import gc
 

@@ -1,5 +1,7 @@
-# attempt: sends sockets that hold sockets that hold event files, for the supervisor to take apart
-# when it closes them expect: error:protocol_error tier: C defence: frames
+# attempt: sends sockets that hold sockets that hold event files, for the supervisor to take apart when it closes them
+# expect: error:protocol_error
+# tier: C
+# defence: frames
 
 import array
 import gc

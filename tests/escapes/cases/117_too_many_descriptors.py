@@ -1,5 +1,7 @@
-# attempt: more descriptors with a frame than its reader has room for, and some in the middle of the
-# next expect: error:protocol_error tier: C defence: frames
+# attempt: more descriptors with a frame than its reader has room for, and some in the middle of the next
+# expect: error:protocol_error
+# tier: C
+# defence: frames
 
 import array
 import gc

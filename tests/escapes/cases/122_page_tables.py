@@ -1,9 +1,10 @@
-# attempt: maps the one page of zeros a million times, two mebibytes apart: no memory of its own,
-# but page tables expect: error:memory_limit,timeout tier: R defence: cgroup_memory
+# attempt: maps the one page of zeros a million times, two mebibytes apart: no memory of its own, but page tables
+# expect: error:memory_limit,timeout
+# tier: R
+# defence: cgroup_memory
 
 
-# One touched page in every 2 MiB costs a page table each; the control group counts them, or the
-# machine would pay.
+# One touched page in every 2 MiB costs a page table each; the control group counts them, or the machine would pay.
 PRIVATE, ANONYMOUS, NORESERVE = 2, 0x20, 0x4000
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p

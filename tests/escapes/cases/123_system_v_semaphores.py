@@ -1,6 +1,7 @@
-# attempt: System V semaphores and messages until the kernel has no more, none of them in its own
-# memory expect: error:memory_limit,runtime_error,timeout tier: R defence: cgroup_memory,
-# job_ipc_namespace
+# attempt: System V semaphores and messages until the kernel has no more, none of them in its own memory
+# expect: error:memory_limit,runtime_error,timeout
+# tier: R
+# defence: cgroup_memory, job_ipc_namespace
 
 SEMGET, MSGGET, MSGSND, CREATE, NOWAIT = 64, 68, 69, 0o1600, 0o4000
 message = ctypes.create_string_buffer(8 + 8192)

@@ -1,5 +1,7 @@
-# attempt: fills memory with extended attributes and long links, which a tmpfs does not count as
-# file content expect: pass tier: C defence: job_tmp, cgroup_memory
+# attempt: fills memory with extended attributes and long links, which a tmpfs does not count as file content
+# expect: pass
+# tier: C
+# defence: job_tmp, cgroup_memory
 
 kept = 0
 

@@ -1,6 +1,7 @@
-# attempt: triggers on the machine's pressure files, its tables of locks, timers, keys and
-# schedulers, its own security attributes expect: pass tier: C defence: root_filesystem, landlock,
-# slot_user
+# attempt: triggers on the machine's pressure files, its tables of locks, timers, keys and schedulers, its own security attributes
+# expect: pass
+# tier: C
+# defence: root_filesystem, landlock, slot_user
 
 for name in ("cpu", "memory", "io"):
     denied(f"a trigger on /proc/pressure/{name}", os.open, f"/proc/pressure/{name}", os.O_RDWR)

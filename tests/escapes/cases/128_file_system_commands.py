@@ -1,5 +1,7 @@
-# attempt: commands to the file systems behind shared files: freeze, trim, flags, clones,
-# defragmentation, encryption expect: pass tier: C defence: capabilities, slot_user, root_filesystem
+# attempt: commands to the file systems behind shared files: freeze, trim, flags, clones, defragmentation, encryption
+# expect: pass
+# tier: C
+# defence: capabilities, slot_user, root_filesystem
 
 import fcntl
 

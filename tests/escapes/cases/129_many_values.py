@@ -1,5 +1,7 @@
-# attempt: a header that is small as text and of a hundred thousand empty arrays, each some fifty
-# bytes to whoever parses it expect: error:protocol_error tier: C defence: frames
+# attempt: a header that is small as text and of a hundred thousand empty arrays, each some fifty bytes to whoever parses it
+# expect: error:protocol_error
+# tier: C
+# defence: frames
 
 import gc
 import struct

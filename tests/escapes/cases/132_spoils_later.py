@@ -1,5 +1,7 @@
-# attempt: stays after its last result, and spoils the outputs half a second later, from a session
-# of its own expect: pass tier: C defence: supervisor, pid_namespace
+# attempt: stays after its last result, and spoils the outputs half a second later, from a session of its own
+# expect: pass
+# tier: C
+# defence: supervisor, pid_namespace
 
 import gc
 import time

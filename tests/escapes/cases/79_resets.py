@@ -1,5 +1,7 @@
-# attempt: resets, clocks, MIG and persistence mode of the host's GPUs, by their nodes and their
-# management program expect: pass tier: S defence: root_filesystem, no_gpu
+# attempt: resets, clocks, MIG and persistence mode of the host's GPUs, by their nodes and their management program
+# expect: pass
+# tier: S
+# defence: root_filesystem, no_gpu
 
 import shutil
 import subprocess

@@ -1,11 +1,11 @@
-// ChangeNotifier: who wants to hear of which change. Whoever changes something publishes it once;
-// legacy sessions and subscriptions/listen streams listen.
+// ChangeNotifier passes changes on to listeners: legacy sessions and subscriptions/listen streams.
 //
-//   ChangeNotifier::Listener listener = hub.listen([](const Change& change) {...});      // until
-//   the listener dies hub.publish({Change::Kind::resource_updated, "run://x/scorecard"});
+//   const ChangeNotifier::Listener listener =
+//       notifier.listen([](const Change& change) { count(change); });  // until `listener` dies
+//   notifier.publish({.kind = Change::Kind::tools});
 //
-// Thread-safe. A listener is called on the publisher's thread, must be quick, and may still be
-// called while it is being destroyed by another thread only until its destructor returns.
+// Thread-safe. A listener is called on the publisher's thread, one at a time, until its destructor
+// returns. It must be quick, and it must neither publish nor listen.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
-// The requests that are being worked on, so that notifications/cancelled can find them.
+// The requests that run or wait, so that notifications/cancelled can find them.
 //
-//   InFlight::Ticket ticket = in_flight.open(scope, id);        // gone from the table when the
-//   ticket dies in_flight.cancel(scope, id);                                // from another thread
-//   ticket.cancelled()  ->  true
+//   const InFlight::Ticket ticket = in_flight.open(scope, id);  // in the table until it dies
+//   in_flight.cancel(scope, id);                                // from another thread
+//   if (ticket.cancelled()) return;
 //
 // Ids are unique only per client, so a request is found by (scope, id): the stdio pipe, or a legacy
 // HTTP session. With an empty scope nothing can be cancelled by id. Thread-safe.

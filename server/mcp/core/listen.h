@@ -1,10 +1,11 @@
-// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges what it will tell, then
-// tells of changes until the client or the server ends it.
+// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges the changes that it will
+// report, then reports them until the client or the server ends it.
 //
-//   auto filter = read_filter(params, ...);
-//   tell_changes(message.id, *filter, hub, notify, ended);        // returns when ended() says true
+//   const Rpc<ListenFilter> filter = read_filter(params);
+//   if (!filter) return tl::unexpected<RpcError>(filter.error());
+//   tell_changes(id, *filter, notifier, notify, to_notification, ended);  // until ended() is true
 //
-// Stateless, thread-safe. Changes that come faster than the client reads are told once.
+// Stateless, thread-safe. A change that comes again before it is sent is reported once.
 #pragma once
 
 #include <functional>

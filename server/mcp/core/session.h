@@ -1,10 +1,9 @@
 // A client of the legacy era, from `initialize` to the end of its connection or session: what it
-// declared, what it subscribed to, how to reach it outside of any request. The stateless era has
-// none: each of its requests carries all of this.
+// declared, what it subscribed to, and how to reach it outside of any request. The stateless era
+// has no sessions: each request carries all of this.
 //
-//   auto session = std::make_shared<Session>("stdio", write_line);
-//   dispatcher.join(session);                                        // it hears of changes from
-//   now on
+//   const auto session = std::make_shared<Session>("stdio", write_line);
+//   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // it hears of changes
 //
 // Thread-safe.
 #pragma once

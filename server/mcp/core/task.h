@@ -1,10 +1,11 @@
-// Tasks: tool calls that outlive the request that started them. A client gets an id at once and
+// Tasks: tool calls that outlive the request that started them. A client gets an id at once, and
 // asks for the outcome until it is there.
 //
-//   mcp::Server server(info, limits, {.tasks = &store});        // store: what makes a task
-//   durable; without one, memory alone
+//   mcp::Server server(info, limits, {.task_store = &store});  // without a store, tasks are kept
+//   in
+//                                                              // memory only
 //
-// Plain data; a TaskStore must be thread-safe.
+// Plain data. A TaskStore must be thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,9 @@
 // The wire forms of tasks, and the methods that ask for them: the extension of 2026-07-28 and the
 // 2025-11-25 revision.
 //
-//   if (auto refusal = tasks_refusal(message)) ...            // stateless: the request must
-//   declare the extension get_task(table, params, principal, stateless)
+//   if (stateless && !meta.declares_extension(kTasksExtension))
+//     return tl::unexpected<RpcError>(missing_tasks_extension());
+//   return get_task(tasks, params, principal, stateless);
 //
 // Stateless, thread-safe.
 #pragma once

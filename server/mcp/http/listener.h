@@ -1,13 +1,17 @@
-// Accepts connections and watches the quiet ones with one thread, so that only a connection with
-// something to do holds a worker: idle clients, clients that send their headers a byte at a time
-// and TLS handshakes that never end cost a file descriptor and a little memory, and no thread.
+// Accepts connections and watches the quiet ones with one thread, so that a connection holds a
+// worker only while it has something to do. Idle clients, clients that send their headers a byte at
+// a time and TLS handshakes that never end cost a file descriptor and a little memory, but no
+// thread.
 //
-//   Listener listener(limits, io_for, [](Connection& connection) { return connection.fill() ==
-//   IoState::closed ? Next::close : Next::wait; }); if (Status bound = listener.bind("127.0.0.1",
-//   8080); !bound) ... listener.run(stop);                     // until stop() says true and the
-//   last worker has ended
+//   Listener listener(limits, plain_io,
+//                     [](Connection& connection) {
+//                       return connection.fill() == IoState::closed ? Next::close : Next::wait;
+//                     },
+//                     "HTTP/1.1 503 Service Unavailable\r\n\r\n");
+//   if (const Status bound = listener.bind("127.0.0.1", 8080); !bound) return bound;
+//   listener.run(stop, stopping);  // until stop() is true and the last worker has ended
 //
-// run() belongs to one thread; `serve` is called from many workers at once, each with a connection
+// run() belongs to one thread. `serve` is called from many workers at once, each with a connection
 // of its own.
 #pragma once
 

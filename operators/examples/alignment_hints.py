@@ -1,5 +1,4 @@
-"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see, here that
-rows of a slice start aligned."""
+"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see, here that rows of a slice start aligned."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Strides of both dimensions as arguments: the kernel takes any view (transposed, sliced) without a
-copy."""
+"""Strides of both dimensions as arguments: the kernel takes any view (transposed, sliced) without a copy."""
 
 import torch
 import triton

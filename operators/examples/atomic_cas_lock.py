@@ -1,8 +1,7 @@
-"""A lock of tl.atomic_cas and tl.atomic_xchg around an update of two words that must change
-together.
+"""A lock of tl.atomic_cas and tl.atomic_xchg around an update of two words that must change together.
 
-A spinning program needs the holder to make progress: keep the section short and take one lock at a
-time."""
+A spinning program needs the holder to make progress: keep the section short and take one lock at a time.
+"""
 
 import torch
 import triton

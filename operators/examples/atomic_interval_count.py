@@ -1,5 +1,4 @@
-"""One atomic per program, not per element: the block is reduced first, then tl.atomic_add puts it
-onto the total."""
+"""One atomic per program, not per element: the block is reduced first, then tl.atomic_add puts it onto the total."""
 
 import torch
 import triton

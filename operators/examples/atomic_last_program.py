@@ -1,5 +1,4 @@
-"""The last program to finish does the rest: a ticket counter tells it that every partial result is
-there (number of sign changes)."""
+"""The last program to finish does the rest: a ticket counter tells it that every partial result is there (number of sign changes)."""
 
 import torch
 import triton

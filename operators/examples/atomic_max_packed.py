@@ -1,5 +1,4 @@
-"""Value and index in one 64-bit word: tl.atomic_max then keeps both together (the point farthest
-from the origin)."""
+"""Value and index in one 64-bit word: tl.atomic_max then keeps both together (the point farthest from the origin)."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A set as a bitmap: tl.atomic_or sets bit v % 32 of word v // 32, so repeated values cost nothing
-more."""
+"""A set as a bitmap: tl.atomic_or sets bit v % 32 of word v // 32, so repeated values cost nothing more."""
 
 import torch
 import triton

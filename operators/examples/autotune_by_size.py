@@ -1,5 +1,4 @@
-"""@triton.autotune tries configurations once for each value of the key; the grid reads the block
-size that was chosen."""
+"""@triton.autotune tries configurations once for each value of the key; the grid reads the block size that was chosen."""
 
 import torch
 import triton

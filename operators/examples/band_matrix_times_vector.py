@@ -1,5 +1,4 @@
-"""Banded storage: each program reads the few diagonals of its rows, [rows, 2 * HALF + 1], against a
-window of the vector."""
+"""Banded storage: each program reads the few diagonals of its rows, [rows, 2 * HALF + 1], against a window of the vector."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Shifts and masks in five rounds reverse a 32-bit word; unsigned integers keep the right shift
-from copying the sign."""
+"""Shifts and masks in five rounds reverse a 32-bit word; unsigned integers keep the right shift from copying the sign."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Several probes per element into a bit table: all must hit; the loop over hash functions is
-unrolled and never leaves early."""
+"""Several probes per element into a bit table: all must hit; the loop over hash functions is unrolled and never leaves early."""
 
 import torch
 import triton

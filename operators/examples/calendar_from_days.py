@@ -1,5 +1,4 @@
-"""Integer divisions by constants become multiplications: civil dates from day numbers, branch-free,
-with three outputs."""
+"""Integer divisions by constants become multiplications: civil dates from day numbers, branch-free, with three outputs."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A constexpr string picks the code at compile time: one kernel for several windows, without a
-branch on the GPU."""
+"""A constexpr string picks the code at compile time: one kernel for several windows, without a branch on the GPU."""
 
 import torch
 import triton

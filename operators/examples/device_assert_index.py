@@ -1,5 +1,4 @@
-"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free
-otherwise): days before a month."""
+"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free otherwise): days before a month."""
 
 import torch
 import triton

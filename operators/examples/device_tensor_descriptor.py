@@ -1,8 +1,7 @@
-"""A tensor descriptor made in the kernel (TMA on Hopper): tiles are named by element offsets, edges
-need no mask.
+"""A tensor descriptor made in the kernel (TMA on Hopper): tiles are named by element offsets, edges need no mask.
 
-The descriptor lives in scratch memory, so the host sets an allocator once. The last stride must be
-1, the others multiples of 16 bytes."""
+The descriptor lives in scratch memory, so the host sets an allocator once. The last stride must be 1, the others multiples of 16 bytes.
+"""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks,
-two to a side of a tl.dot."""
+"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, two to a side of a tl.dot."""
 
 import torch
 import triton

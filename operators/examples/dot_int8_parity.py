@@ -1,5 +1,4 @@
-"""tl.dot on int8 adds up in int32: how many set bits two 0/1 codes share, of which the parity is
-kept."""
+"""tl.dot on int8 adds up in int32: how many set bits two 0/1 codes share, of which the parity is kept."""
 
 import torch
 import triton

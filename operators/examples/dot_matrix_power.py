@@ -1,5 +1,4 @@
-"""A matrix that stays in registers through repeated tl.dot: A^(2^k) by squaring, for number of
-walks in a graph of 16 nodes."""
+"""A matrix that stays in registers through repeated tl.dot: A^(2^k) by squaring, for number of walks in a graph of 16 nodes."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""tl.dot with a small side: 3-D points padded to 16 columns by masks, since a matrix instruction
-has no narrower one."""
+"""tl.dot with a small side: 3-D points padded to 16 columns by masks, since a matrix instruction has no narrower one."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped since rounding may leave
-it below zero."""
+"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped since rounding may leave it below zero."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A while loop per block: Euclid's algorithm until every lane's remainder is zero, with the divisor
-of idle lanes kept from zero."""
+"""A while loop per block: Euclid's algorithm until every lane's remainder is zero, with the divisor of idle lanes kept from zero."""
 
 import torch
 import triton

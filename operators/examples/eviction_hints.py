@@ -1,5 +1,4 @@
-"""Cache hints: what is read once streams through (evict_first), what every program reads stays
-(evict_last); cost of words by a table."""
+"""Cache hints: what is read once streams through (evict_first), what every program reads stays (evict_last); cost of words by a table."""
 
 import torch
 import triton

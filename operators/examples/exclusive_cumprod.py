@@ -1,5 +1,4 @@
-"""An exclusive scan from an inclusive one: divide out nothing, shift the input by one (light that
-still passes after i layers)."""
+"""An exclusive scan from an inclusive one: divide out nothing, shift the input by one (light that still passes after i layers)."""
 
 import torch
 import triton

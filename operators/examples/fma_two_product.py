@@ -1,5 +1,4 @@
-"""tl.fma without a rounding in between: the exact error of a float32 product, as a second
-output."""
+"""tl.fma without a rounding in between: the exact error of a float32 product, as a second output."""
 
 import torch
 import triton

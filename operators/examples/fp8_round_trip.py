@@ -1,5 +1,4 @@
-"""Casting to an 8-bit float and back shows what the format loses: the largest rounding error of
-each block."""
+"""Casting to an 8-bit float and back shows what the format loses: the largest rounding error of each block."""
 
 import torch
 import triton

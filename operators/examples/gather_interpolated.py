@@ -1,5 +1,4 @@
-"""Two gathers at neighbouring indices, clamped before the load instead of masked after it: a lookup
-table with interpolation."""
+"""Two gathers at neighbouring indices, clamped before the load instead of masked after it: a lookup table with interpolation."""
 
 import torch
 import triton

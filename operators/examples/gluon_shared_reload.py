@@ -1,5 +1,4 @@
-"""Gluon: shared memory by hand: a tile is stored with one layout and read back with another, whose
-reduction stays within a thread."""
+"""Gluon: shared memory by hand: a tile is stored with one layout and read back with another, whose reduction stays within a thread."""
 
 import torch
 from triton.experimental import gluon

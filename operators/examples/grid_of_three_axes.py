@@ -1,5 +1,4 @@
-"""Three grid axes for three dimensions: a box cut out of a volume, 64-bit offsets where the product
-of sizes may pass 2^31."""
+"""Three grid axes for three dimensions: a box cut out of a volume, 64-bit offsets where the product of sizes may pass 2^31."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Guarding a root against rounding: the argument is clamped to its range before sqrt (distances on
-a sphere)."""
+"""Guarding a root against rounding: the argument is clamped to its range before sqrt (distances on a sphere)."""
 
 import torch
 import triton

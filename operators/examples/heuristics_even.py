@@ -1,5 +1,4 @@
-"""@triton.heuristics derives a constant from the arguments: when the length divides evenly, the
-masks vanish from the code."""
+"""@triton.heuristics derives a constant from the arguments: when the length divides evenly, the masks vanish from the code."""
 
 import torch
 import triton

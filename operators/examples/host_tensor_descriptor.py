@@ -1,5 +1,4 @@
-"""A tensor descriptor made on the host and passed as an argument: cheaper than one made in the
-kernel; here a triangle wave."""
+"""A tensor descriptor made on the host and passed as an argument: cheaper than one made in the kernel; here a triangle wave."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""State in registers over many steps, one store in the end: the Lyapunov exponent of the logistic
-map for many parameters."""
+"""State in registers over many steps, one store in the end: the Lyapunov exponent of the logistic map for many parameters."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A 2-D tile from two program ids: rows and columns as [:, None] and [None, :], state of an
-iteration held in registers."""
+"""A 2-D tile from two program ids: rows and columns as [:, None] and [None, :], state of an iteration held in registers."""
 
 import torch
 import triton

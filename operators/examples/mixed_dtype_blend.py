@@ -1,5 +1,4 @@
-"""Mixed dtypes: uint8 pixels and a float16 mask meet in float32, and go back rounded and
-clamped."""
+"""Mixed dtypes: uint8 pixels and a float16 mask meet in float32, and go back rounded and clamped."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Bits of two coordinates interleaved (Z-order) by a small helper: @triton.jit functions call each
-other and are inlined."""
+"""Bits of two coordinates interleaved (Z-order) by a small helper: @triton.jit functions call each other and are inlined."""
 
 import torch
 import triton

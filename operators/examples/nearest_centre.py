@@ -1,5 +1,4 @@
-"""A running minimum with its index, kept over a loop by one comparison: which of a few centres each
-point is nearest to."""
+"""A running minimum with its index, kept over a loop by one comparison: which of a few centres each point is nearest to."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A sorting network on four registers: five exchanges order four values, of which the middle two
-are averaged."""
+"""A sorting network on four registers: five exchanges order four values, of which the middle two are averaged."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Broadcasting a column against a row: two vectors of 16 and 32 loads make a tile of 512
-results."""
+"""Broadcasting a column against a row: two vectors of 16 and 32 loads make a tile of 512 results."""
 
 import torch
 import triton

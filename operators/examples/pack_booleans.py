@@ -1,5 +1,4 @@
-"""Packing eight flags into a byte: a [BLOCK, 8] tile of loads, shifted by its column and summed
-over it."""
+"""Packing eight flags into a byte: a [BLOCK, 8] tile of loads, shifted by its column and summed over it."""
 
 import torch
 import triton

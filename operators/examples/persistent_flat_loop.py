@@ -1,5 +1,4 @@
-"""Persistent over 2-D tiles with one flat loop: the tile's coordinates come from its number,
-flatten=True lets loads run ahead."""
+"""Persistent over 2-D tiles with one flat loop: the tile's coordinates come from its number, flatten=True lets loads run ahead."""
 
 import torch
 import triton

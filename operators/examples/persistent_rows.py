@@ -1,5 +1,4 @@
-"""A persistent kernel: as many programs as the GPU has multiprocessors, each taking every so-manyth
-row (share of negative values)."""
+"""A persistent kernel: as many programs as the GPU has multiprocessors, each taking every so-manyth row (share of negative values)."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""tl.randn4x makes four numbers for the price of one: four columns of a table of normal deviates
-per row."""
+"""tl.randn4x makes four numbers for the price of one: four columns of a table of normal deviates per row."""
 
 import torch
 import triton

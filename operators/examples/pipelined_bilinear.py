@@ -1,5 +1,4 @@
-"""tl.range(num_stages=) lets loads of the next steps run during this one: x^T A y for each row
-pair, A read in column tiles."""
+"""tl.range(num_stages=) lets loads of the next steps run during this one: x^T A y for each row pair, A read in column tiles."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Following links by doubling: each round replaces a node's parent by its grandparent; the root of
-every tree after log2(n) launches."""
+"""Following links by doubling: each round replaces a node's parent by its grandparent; the root of every tree after log2(n) launches."""
 
 import torch
 import triton

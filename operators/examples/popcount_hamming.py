@@ -1,5 +1,4 @@
-"""Counting set bits without an instruction for it: differences of bit strings, summed over the
-words of a row."""
+"""Counting set bits without an instruction for it: differences of bit strings, summed over the words of a row."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""From an element to its ragged row: every lane searches the offsets by halving, so long and short
-rows cost the same."""
+"""From an element to its ragged row: every lane searches the offsets by halving, so long and short rows cost the same."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Ragged rows (of variable length) by offsets, row r from offsets[r] to offsets[r + 1], in blocks;
-empty rows get a defined value."""
+"""Ragged rows (of variable length) by offsets, row r from offsets[r] to offsets[r + 1], in blocks; empty rows get a defined value."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A first guess from the bits of a float, refined by Newton's steps in a static loop: 1 / sqrt(x)
-without a root."""
+"""A first guess from the bits of a float, refined by Newton's steps in a static loop: 1 / sqrt(x) without a root."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A reduction that finds a position: indices where the condition holds, -1 elsewhere, and the
-maximum (last byte equal to a key)."""
+"""A reduction that finds a position: indices where the condition holds, -1 elsewhere, and the maximum (last byte equal to a key)."""
 
 import torch
 import triton

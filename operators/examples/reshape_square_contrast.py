@@ -1,5 +1,4 @@
-"""tl.reshape and tl.permute in registers: the four values of each 2 x 2 square side by side, for
-any reduction over them."""
+"""tl.reshape and tl.permute in registers: the four values of each 2 x 2 square side by side, for any reduction over them."""
 
 import torch
 import triton

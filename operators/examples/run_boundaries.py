@@ -1,5 +1,4 @@
-"""Comparing with the element before, the first one apart: where runs of equal values begin, with
-the block's edge loaded twice."""
+"""Comparing with the element before, the first one apart: where runs of equal values begin, with the block's edge loaded twice."""
 
 import torch
 import triton

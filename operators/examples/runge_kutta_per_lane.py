@@ -1,5 +1,4 @@
-"""Many small problems side by side, one per lane: four-stage Runge-Kutta of a pendulum, both state
-variables in registers."""
+"""Many small problems side by side, one per lane: four-stage Runge-Kutta of a pendulum, both state variables in registers."""
 
 import torch
 import triton

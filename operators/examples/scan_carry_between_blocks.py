@@ -1,5 +1,4 @@
-"""A row longer than one block: scan each block, add the carry of the blocks before, take the new
-carry from the block's total."""
+"""A row longer than one block: scan each block, add the carry of the blocks before, take the new carry from the block's total."""
 
 import torch
 import triton

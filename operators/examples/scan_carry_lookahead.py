@@ -1,5 +1,4 @@
-"""Adding long integers in parallel: generate/propagate pairs are scanned, so no digit waits for the
-one before."""
+"""Adding long integers in parallel: generate/propagate pairs are scanned, so no digit waits for the one before."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""reverse=True scans from the end: the smallest value that is still to come, as for the best later
-price."""
+"""reverse=True scans from the end: the smallest value that is still to come, as for the best later price."""
 
 import torch
 import triton

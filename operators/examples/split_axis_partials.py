@@ -1,5 +1,4 @@
-"""One long axis split over a second grid dimension: each slice leaves its partial row, a second
-kernel adds them (bits set per column)."""
+"""One long axis split over a second grid dimension: each slice leaves its partial row, a second kernel adds them (bits set per column)."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A function in two pieces by tl.where: both sides are computed for every lane, so neither may
-divide by zero or overflow."""
+"""A function in two pieces by tl.where: both sides are computed for every lane, so neither may divide by zero or overflow."""
 
 import torch
 import triton

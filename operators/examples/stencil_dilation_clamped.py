@@ -1,5 +1,4 @@
-"""A 2-D stencil whose border repeats the edge: coordinates are clamped, not masked (dilation by a
-cross of five pixels)."""
+"""A 2-D stencil whose border repeats the edge: coordinates are clamped, not masked (dilation by a cross of five pixels)."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A 1-D stencil: three shifted loads of one array (the cache serves two of them), ends held fixed;
-two buffers take turns."""
+"""A 1-D stencil: three shifted loads of one array (the cache serves two of them), ends held fixed; two buffers take turns."""
 
 import torch
 import triton

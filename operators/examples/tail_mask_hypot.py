@@ -1,7 +1,7 @@
-"""Masking the tail: the last block of a vector is partly outside, so every load and store carries
-the same mask.
+"""Masking the tail: the last block of a vector is partly outside, so every load and store carries the same mask.
 
-The lengths are scaled by the larger one first, so that squares neither overflow nor vanish."""
+The lengths are scaled by the larger one first, so that squares neither overflow nor vanish.
+"""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""tl.trans of the mirrored tile: (A - A^T) / 2 with coalesced loads of both tiles, where strided
-addresses would scatter."""
+"""tl.trans of the mirrored tile: (A - A^T) / 2 with coalesced loads of both tiles, where strided addresses would scatter."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""A 1-D grid over the lower triangle only: tile row and column come from the tile's number, no
-program is idle (|a_i - a_j| for i >= j)."""
+"""A 1-D grid over the lower triangle only: tile row and column come from the tile's number, no program is idle (|a_i - a_j| for i >= j)."""
 
 import torch
 import triton

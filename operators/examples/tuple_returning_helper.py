@@ -1,5 +1,4 @@
-"""A helper that returns a tuple: quotient and remainder as Python has them (rounded down), where
-the operators round to zero."""
+"""A helper that returns a tuple: quotient and remainder as Python has them (rounded down), where the operators round to zero."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Two kernels for one number: programs leave partial results in scratch memory, a single program
-combines them (largest |x|)."""
+"""Two kernels for one number: programs leave partial results in scratch memory, a single program combines them (largest |x|)."""
 
 import torch
 import triton

@@ -1,5 +1,4 @@
-"""Sign folded into the lowest bit, then a size by comparisons summed as integers: bytes that a
-number takes as a varint."""
+"""Sign folded into the lowest bit, then a size by comparisons summed as integers: bytes that a number takes as a varint."""
 
 import torch
 import triton

@@ -80,8 +80,8 @@ class CudaDriver final : public GpuDriver {
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
     CUmemGenericAllocationHandle handle = 0;
     // The driver takes the descriptor's number for a pointer.
-    void* number = reinterpret_cast<void*>(
-        static_cast<std::uintptr_t>(fd));  // NOLINT(performance-no-int-to-ptr)
+    const auto descriptor = static_cast<std::uintptr_t>(fd);
+    void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
     if (LaunchStatus s =
             check(api_.cuMemImportFromShareableHandle(&handle, number, kHandleTypePosixFd),
                   "importing shared memory");

@@ -27,10 +27,10 @@ struct LoadedKernel {
   KernelFacts facts;  // param_bytes: the runtime cannot tell
 };
 
-/// An address as HIP takes it.
+/// Returns an address as HIP takes it.
 void* at(DevicePtr memory) {
-  return reinterpret_cast<void*>(memory);
-}  // NOLINT(performance-no-int-to-ptr)
+  return reinterpret_cast<void*>(memory);  // NOLINT(performance-no-int-to-ptr)
+}
 
 class HipDriver final : public GpuDriver {
  public:
@@ -188,8 +188,8 @@ class HipDriver final : public GpuDriver {
     LaunchResult<std::size_t> size = pack(params);
     if (!size) return tl::unexpected(size.error());
     const auto key = [](std::uintptr_t value) {
-      return reinterpret_cast<void*>(value);
-    };  // NOLINT(performance-no-int-to-ptr)
+      return reinterpret_cast<void*>(value);  // NOLINT(performance-no-int-to-ptr)
+    };
     void* extra[] = {key(kLaunchParamBufferPointer), parameters_.data(),
                      key(kLaunchParamBufferSize), &*size, key(kLaunchParamEnd)};
     return check(

@@ -31,7 +31,8 @@ struct Reply {
 /// A reply with a JSON-RPC error without id, for a request that fails before there is a message.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
-/// A refusal for now: the client can retry in a second. `what` says which limit is reached.
+/// Refuses a request until a limit has room again: the client can retry in a second. `what` says
+/// which limit is reached.
 Reply busy_reply(const std::string& what);
 
 /// `reply` as bytes that close the connection, for a client whose request was not read.

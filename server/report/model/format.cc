@@ -52,7 +52,7 @@ std::string value_text(const std::optional<double>& value, Unit unit) {
 
 std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit unit) {
   if (!estimate) return value_text(std::nullopt, unit);
-  const std::string value = value_text(estimate->value, unit);
+  std::string value = value_text(estimate->value, unit);
   if (estimate->method == metrics::IntervalMethod::none) return value;
   const UnitFormat format = format_of(unit);
   return value + " (" + number(format.scale * estimate->interval.low, format.bound) + " to " +

@@ -13,7 +13,7 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec can only be stricter
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 
-constexpr std::array<std::string_view, 3> kSplits{"standard", "ood", "dsl"};
+constexpr std::array<std::string_view, 3> kSplitNames{"standard", "ood", "dsl"};
 constexpr std::array<std::string_view, 3> kDialects{"triton", "gluon", "tlx"};
 constexpr std::array<std::string_view, 4> kTypes{"tensor", "int", "float", "bool"};
 constexpr std::array<std::string_view, 3> kRoles{"input", "inout", "structural"};
@@ -104,7 +104,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
                {"imported", "adapter"});
   Operator op;
   op.name = section.identifier("name");
-  const std::string split = section.choice("split", kSplits);
+  const std::string split = section.choice("split", kSplitNames);
   op.split = split == "ood" ? Split::ood : split == "dsl" ? Split::dsl : Split::standard;
   op.family = section.choice("family", kFamilies);
   op.dialect = section.choice("dialect", kDialects);

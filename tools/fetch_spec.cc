@@ -162,7 +162,7 @@ std::string limits_text(const sandbox::Limits& limits) {
          " processes, no network";
 }
 
-constexpr const char* kNext = "write it, then `compile` or `run_tests`.";
+constexpr const char* kNextAfterSpec = "write it, then `compile` or `run_tests`.";
 
 json structured_spec(const Operator& op, std::string_view language, const std::string& limits,
                      const std::string& reference, std::int64_t hidden) {
@@ -209,7 +209,7 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"languages", languages_of(op)},
           {"limits", limits},
           {"reference", reference},
-          {"next", kNext}};
+          {"next", kNextAfterSpec}};
 }
 
 /// The reference in at most `room` bytes, and a note that names what is left out.
@@ -248,7 +248,7 @@ mcp::ToolResult answer_of(const Operator& op, std::string_view language, const s
   text += "public cases (" + count_text(hidden, "hidden one") +
           " besides, with other shapes, dtypes and values):\n" + cases;
   text += "submission: " + submission_text(op, language) + "\nlimits: " + limits + "\n";
-  const std::string next = std::string("next: ") + kNext;
+  const std::string next = std::string("next: ") + kNextAfterSpec;
   const std::size_t frame = text.size() + next.size() + kNoteBytes;
   const std::size_t room = cap > frame ? cap - frame : 0;
   text += "reference:\n" + reference_text(op.reference_source, room) + "\n" + next;

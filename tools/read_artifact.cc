@@ -19,7 +19,7 @@ constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
 constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
 constexpr std::size_t kGrepMatches = 100;
 constexpr std::size_t kGrepLineBytes = 300;
-constexpr std::size_t kFrameBytes = 700;  // the rest of an answer, around the text
+constexpr std::size_t kFrameOfSliceBytes = 700;  // the rest of an answer, around the text
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
 struct ReadArtifactArguments {
@@ -76,9 +76,6 @@ mcp::ToolResult answer_of(const std::string& handle, const ArtifactSlice& slice,
   return fit_answer(std::move(answer), cap);
 }
 
-/// The size in the answer, where JSON writes some characters as two or six.
-std::size_t json_size(const std::string& text) { return json(text).dump().size(); }
-
 mcp::ToolResult slice_answer(const Services& services, const std::string& handle,
                              std::int64_t offset, std::int64_t limit) {
   auto slice = services.artifacts.read(handle, offset, limit);
@@ -89,7 +86,7 @@ mcp::ToolResult slice_answer(const Services& services, const std::string& handle
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
   // Escapes have half as many characters per token as text has.
   const std::size_t room = binary ? cap / 2 : cap;
-  while (json_size(text) + kFrameBytes > room && slice->bytes.size() > 1) {
+  while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
     text = escape_text(slice->bytes);
   }
@@ -107,7 +104,8 @@ struct Matches {
 void add_match(Matches& matches, std::int64_t at, std::string_view line, std::size_t most_bytes) {
   const std::string shown =
       std::to_string(at) + ": " + cut_end(escape_text(line), kGrepLineBytes) + "\n";
-  if (matches.count >= kGrepMatches || json_size(matches.text + shown) + kFrameBytes > most_bytes) {
+  if (matches.count >= kGrepMatches ||
+      json_size(matches.text + shown) + kFrameOfSliceBytes > most_bytes) {
     matches.full = true;
     return;
   }

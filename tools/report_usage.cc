@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
-constexpr const char* kNext = "`submit` what is left, then `scorecard`.";
+constexpr const char* kNextAfterReport = "`submit` what is left, then `scorecard`.";
 
 struct ReportUsageArguments {
   std::string run;
@@ -55,12 +55,12 @@ mcp::ToolResult report_usage(const Services& services, const ReportUsageArgument
   mcp::ToolResult answer;
   answer.text = "ok: the run's total is " + std::to_string(card->usage.input_tokens) +
                 " input tokens, " + std::to_string(card->usage.output_tokens) + " output tokens, " +
-                cost_text(card->usage) + "\nnext: " + kNext;
+                cost_text(card->usage) + "\nnext: " + kNextAfterReport;
   answer.structured = {{"status", "ok"},
                        {"run", arguments.run},
                        {"input_tokens", card->usage.input_tokens},
                        {"output_tokens", card->usage.output_tokens},
-                       {"next", kNext}};
+                       {"next", kNextAfterReport}};
   if (card->usage.cost_known) answer.structured["cost_usd"] = card->usage.cost_usd;
   return answer;
 }

@@ -21,7 +21,8 @@ constexpr std::int64_t kMaxCodeChars = 32'768;
 // Quarters of the cap that sources may fill: the cap assumes 3.2 characters per token, but kernels
 // have as few as 2.5.
 constexpr std::size_t kCapShareOf4 = 3;
-constexpr std::size_t kFrameBytes = 200;  // first line, last line, and the JSON around the entries
+constexpr std::size_t kFrameOfExamplesBytes =
+    200;  // first line, last line, and the JSON around the entries
 
 struct SearchExamplesArguments {
   enum class By { query, code };
@@ -60,17 +61,12 @@ struct SearchExamplesArguments {
   }
 };
 
-/// The bytes that `text` takes in JSON, where a newline takes two.
-std::size_t json_size(const std::string& text) {
-  return json(text).dump(-1, ' ', false, json::error_handler_t::replace).size();
-}
-
 /// Lists the titles of all examples that were found. Adds their sources, best match first, as long
 /// as a whole source fits: half a kernel is of no use.
 mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::string& by,
                           std::size_t cap) {
   std::vector<std::string> heads;
-  std::size_t room = cap / 4 * kCapShareOf4 - kFrameBytes;
+  std::size_t room = cap / 4 * kCapShareOf4 - kFrameOfExamplesBytes;
   for (const FoundExample& hit : found) {
     heads.push_back(hit.example->name + " (score " + number_text(hit.score) +
                     "): " + hit.example->title + "\n");

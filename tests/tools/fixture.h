@@ -102,4 +102,8 @@ class TemporaryCatalog {
   operators::Catalog catalog_;
 };
 
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
 }  // namespace assay::testing

@@ -37,10 +37,6 @@ void shrink(json& value, std::size_t text_bytes, std::size_t items) {
   }
 }
 
-std::size_t size_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
-}
-
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
   std::array<char, 64> buffer{};
@@ -65,12 +61,16 @@ mcp::ToolResult error_answer(const Error& error) {
   return answer;
 }
 
+std::size_t json_size(const json& value) {
+  return value.dump(-1, ' ', false, json::error_handler_t::replace).size();
+}
+
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most) {
   answer.text = cut_middle(answer.text, most);
   const json whole = answer.structured;
   std::size_t text_bytes = std::min(kFirstTextBytes, most);
   std::size_t items = kFirstItems;
-  while (size_of(answer.structured) > most) {
+  while (json_size(answer.structured) > most) {
     answer.structured = whole;
     shrink(answer.structured, text_bytes, items);
     answer.structured["truncated"] =

@@ -17,15 +17,15 @@ using sandbox::ProfileDetail;
 using sandbox::Roofline;
 using sandbox::Verdict;
 
-constexpr std::size_t kLineBytes = 260;
+constexpr std::size_t kShortLineBytes = 260;
 constexpr std::size_t kShownOpcodes = 4;
 constexpr std::size_t kShownStalls = 2;
 constexpr std::size_t kShownOperations = 24;
 
-std::string line_of(const std::string& text) {
-  return cut_end(escape_text(text.substr(0, text.find('\n'))), kLineBytes);
+std::string short_line(const std::string& text) {
+  return cut_end(escape_text(text.substr(0, text.find('\n'))), kShortLineBytes);
 }
-std::string percent(double share) { return number_text(std::round(share * 100)) + " %"; }
+std::string whole_percent(double share) { return number_text(std::round(share * 100)) + " %"; }
 
 std::string count_of_bytes(double bytes) {
   if (bytes >= 1e9) return number_text(bytes / 1e9) + " GB";
@@ -39,12 +39,14 @@ std::string headline(const Verdict& verdict, const Profile& profile) {
   std::string text = compiled_only ? "compiled only" : std::string(to_string(verdict.outcome));
   if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only)
     text += " (" + std::string(to_string(verdict.error_kind)) + ")";
-  text += ": case '" + line_of(profile.case_id) + "' on " + line_of(profile.device_name) + " (" +
-          line_of(profile.target) + ") is " + std::string(to_string(profile.bound)) + "-bound";
+  text += ": case '" + short_line(profile.case_id) + "' on " + short_line(profile.device_name) +
+          " (" + short_line(profile.target) + ") is " + std::string(to_string(profile.bound)) +
+          "-bound";
   if (compiled_only) return text + "\n";
   if (profile.evidence == sandbox::Evidence::compiled)
     return text + ", judged by its compiled code alone\n";
-  if (profile.roofline.share) text += ", " + percent(*profile.roofline.share) + " of the roofline";
+  if (profile.roofline.share)
+    text += ", " + whole_percent(*profile.roofline.share) + " of the roofline";
   return text + "\n";
 }
 
@@ -66,11 +68,11 @@ std::string times(const Verdict& verdict) {
 }
 
 std::string roofline_text(const Roofline& roof) {
-  std::string text = "roofline: at best " + duration_text(roof.floor_ns) + ", for " +
-                     count_of_bytes(roof.cost_bytes) + " at " +
-                     number_text(roof.bytes_per_s / 1e9) + " GB/s and " +
-                     number_text(roof.cost_flops / 1e9) + " GFLOP at " +
-                     number_text(roof.flops_per_s / 1e12) + " TFLOP/s (" + line_of(roof.unit) + ")";
+  std::string text =
+      "roofline: at best " + duration_text(roof.floor_ns) + ", for " +
+      count_of_bytes(roof.cost_bytes) + " at " + number_text(roof.bytes_per_s / 1e9) +
+      " GB/s and " + number_text(roof.cost_flops / 1e9) + " GFLOP at " +
+      number_text(roof.flops_per_s / 1e12) + " TFLOP/s (" + short_line(roof.unit) + ")";
   if (roof.latency_ns)
     text += "; reached " + number_text(roof.cost_bytes / *roof.latency_ns) + " GB/s, " +
             number_text(roof.cost_flops / *roof.latency_ns / 1e3) + " TFLOP/s";
@@ -81,27 +83,28 @@ std::string widths(const char* what, const std::map<std::string, std::int64_t>& 
   if (accesses.empty()) return "";
   std::string text;
   for (const auto& [width, count] : accesses)
-    text += (text.empty() ? "" : " ") +
-            (width == "bulk" || width == "matrix" ? line_of(width) : line_of(width) + "-bit") +
-            " x" + std::to_string(count);
+    text +=
+        (text.empty() ? "" : " ") +
+        (width == "bulk" || width == "matrix" ? short_line(width) : short_line(width) + "-bit") +
+        " x" + std::to_string(count);
   return std::string(", ") + what + " " + text;
 }
 
 std::string opcodes_text(const std::vector<sandbox::OpcodeCount>& opcodes, std::size_t most) {
   std::string text;
   for (std::size_t i = 0; i < std::min(most, opcodes.size()); ++i)
-    text +=
-        (i == 0 ? "" : ", ") + line_of(opcodes[i].opcode) + " x" + std::to_string(opcodes[i].count);
+    text += (i == 0 ? "" : ", ") + short_line(opcodes[i].opcode) + " x" +
+            std::to_string(opcodes[i].count);
   return text;
 }
 
 std::string place_of(const sandbox::LineCount& line) {
   return line.file.empty() ? "line " + std::to_string(line.line)
-                           : line_of(line.file) + ":" + std::to_string(line.line);
+                           : short_line(line.file) + ":" + std::to_string(line.line);
 }
 
 std::string kernel_text(const KernelReport& kernel) {
-  std::string text = "kernel " + line_of(kernel.name) + ": " + std::to_string(kernel.launches) +
+  std::string text = "kernel " + short_line(kernel.name) + ": " + std::to_string(kernel.launches) +
                      (kernel.launches == 1 ? " launch" : " launches");
   if (!kernel.grid.empty()) {
     text += " of ";
@@ -113,8 +116,8 @@ std::string kernel_text(const KernelReport& kernel) {
           " registers, " + std::to_string(kernel.spill_bytes) + " B spilled, " +
           std::to_string(kernel.shared_bytes) + " B shared";
   if (kernel.occupancy > 0)
-    text += "; occupancy " + percent(kernel.occupancy) +
-            " (limit: " + line_of(kernel.occupancy_limiter) + ")";
+    text += "; occupancy " + whole_percent(kernel.occupancy) +
+            " (limit: " + short_line(kernel.occupancy_limiter) + ")";
   return text + "\n";
 }
 
@@ -122,7 +125,7 @@ std::string code_text(const CodeDigest& digest) {
   std::string text = "  code: " + std::to_string(digest.instructions) + " instructions";
   if (digest.looped > 0) text += " (" + std::to_string(digest.looped) + " in loops)";
   if (digest.tensor > 0)
-    text += ", " + std::to_string(digest.tensor) + " " + line_of(digest.tensor_unit);
+    text += ", " + std::to_string(digest.tensor) + " " + short_line(digest.tensor_unit);
   text += widths("global loads", digest.global_loads);
   if (digest.local_accesses > 0)
     text += ", " + std::to_string(digest.local_accesses) + " of local memory";
@@ -141,15 +144,15 @@ std::string code_text(const CodeDigest& digest) {
 std::string stalls_text(const sandbox::KernelCounters& counters) {
   std::string text;
   for (std::size_t i = 0; i < std::min(kShownStalls, counters.stalls.size()); ++i)
-    text += (i == 0 ? "" : ", ") + line_of(counters.stalls[i].reason) + " " +
-            percent(counters.stalls[i].share);
+    text += (i == 0 ? "" : ", ") + short_line(counters.stalls[i].reason) + " " +
+            whole_percent(counters.stalls[i].share);
   return text.empty() ? "" : "  stalls: " + text + "\n";
 }
 
 std::string sass_digest(const Profile& profile) {
   std::string text;
   for (const CodeDigest& digest : profile.code) {
-    text += "sass of " + line_of(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") +
+    text += "sass of " + short_line(digest.kernel) + (digest.looped > 0 ? ", in loops: " : ": ") +
             opcodes_text(digest.opcodes, digest.opcodes.size()) +
             widths("global loads", digest.global_loads) +
             widths("global stores", digest.global_stores) +
@@ -162,7 +165,7 @@ std::string sass_digest(const Profile& profile) {
 std::string source_digest(const Profile& profile) {
   std::string text;
   for (const CodeDigest& digest : profile.code) {
-    text += "lines of " + line_of(digest.kernel) + " (instructions, in loops):\n";
+    text += "lines of " + short_line(digest.kernel) + " (instructions, in loops):\n";
     for (const auto& line : digest.lines)
       text += "- " + place_of(line) + ": " + std::to_string(line.count) + ", " +
               std::to_string(line.looped) + " (" + opcodes_text(line.opcodes, kShownOpcodes) + ")" +
@@ -178,8 +181,8 @@ std::string timeline_digest(const Verdict& verdict) {
     for (const auto& one : record.timeline) all += one.ns;
     for (std::size_t i = 0; i < std::min(kShownOperations, record.timeline.size()); ++i) {
       const auto& one = record.timeline[i];
-      text += "- " + percent(all > 0 ? one.ns / all : 0) + " " + duration_text(one.ns) + " " +
-              line_of(one.name) + (one.submitted ? "" : " (not yours)") + "\n";
+      text += "- " + whole_percent(all > 0 ? one.ns / all : 0) + " " + duration_text(one.ns) + " " +
+              short_line(one.name) + (one.submitted ? "" : " (not yours)") + "\n";
     }
     if (record.timeline.size() > kShownOperations)
       text += "- and " + std::to_string(record.timeline.size() - kShownOperations) +
@@ -195,10 +198,11 @@ std::string timeline_digest(const Verdict& verdict) {
 std::string counters_digest(const Profile& profile) {
   std::string text;
   for (const auto& one : profile.counters) {
-    text += "counters of " + line_of(one.kernel) +
-            (one.limiter.empty() ? "" : " (occupancy limit: " + line_of(one.limiter) + ")") + ":";
+    text += "counters of " + short_line(one.kernel) +
+            (one.limiter.empty() ? "" : " (occupancy limit: " + short_line(one.limiter) + ")") +
+            ":";
     for (const auto& [name, value] : one.values)
-      text += " " + line_of(name) + "=" + number_text(value);
+      text += " " + short_line(name) + "=" + number_text(value);
     text += "\n";
   }
   return text;
@@ -247,15 +251,15 @@ std::string profile_text(const Verdict& verdict) {
   const Profile& profile = *verdict.profile;
   std::string text = headline(verdict, profile);
   if (verdict.outcome == sandbox::Outcome::error && !verdict.detail.empty())
-    text += "not run: " + line_of(verdict.detail) + "\n";
-  text +=
-      "why: " + line_of(profile.reason) + "\n" + times(verdict) + roofline_text(profile.roofline);
+    text += "not run: " + short_line(verdict.detail) + "\n";
+  text += "why: " + short_line(profile.reason) + "\n" + times(verdict) +
+          roofline_text(profile.roofline);
   std::string after =
       profile.suggestion.empty()
           ? ""
-          : "suggestion: " + cut_end(escape_text(profile.suggestion), kLineBytes) + "\n";
+          : "suggestion: " + cut_end(escape_text(profile.suggestion), kShortLineBytes) + "\n";
   for (const auto& [part, why] : profile.missing)
-    after += "no " + line_of(part) + ": " + line_of(why) + "\n";
+    after += "no " + short_line(part) + ": " + short_line(why) + "\n";
   const std::size_t used = text.size() + after.size();
   text += kernels_text(verdict, profile, used < kProfileChars ? kProfileChars - used : 0);
   return text + after + detail_digest(verdict, profile);

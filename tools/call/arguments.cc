@@ -1,6 +1,7 @@
 #include "tools/call/arguments.h"
 
 #include "base/escape.h"
+#include "base/text.h"
 
 namespace assay::tools {
 namespace {
@@ -8,6 +9,12 @@ namespace {
 constexpr std::size_t kShownNameBytes = 60;
 
 }  // namespace
+
+Error unknown_name(const std::string& key, const std::string& name,
+                   const std::vector<std::string>& valid) {
+  return {ErrorCode::invalid_argument, "unknown " + key + " '" + cut_end(name, kShownNameBytes) +
+                                           "'; valid: " + (valid.empty() ? "none" : join(valid))};
+}
 
 void ArgumentReader::read(const char* key, std::string& value) {
   const nlohmann::json* found = find(key);
@@ -76,14 +83,6 @@ const nlohmann::json* ArgumentReader::find(const char* key) const {
 
 void ArgumentReader::refuse_type(const char* key, const char* expected) {
   refuse({ErrorCode::invalid_argument, std::string("`") + key + "` must be " + expected});
-}
-
-void ArgumentReader::refuse_name(const char* key, const std::string& name,
-                                 const std::vector<std::string>& valid) {
-  std::string names;
-  for (const std::string& one : valid) names += (names.empty() ? "" : ", ") + one;
-  refuse({ErrorCode::invalid_argument, std::string("unknown ") + key + " '" +
-                                           cut_end(name, kShownNameBytes) + "'; valid: " + names});
 }
 
 }  // namespace assay::tools

@@ -31,6 +31,11 @@
 
 namespace assay::tools {
 
+/// "unknown device 'tpu'; valid: cpu, cuda:0". `key` says what kind of name it is. A long
+/// name is cut.
+Error unknown_name(const std::string& key, const std::string& name,
+                   const std::vector<std::string>& valid);
+
 class ArgumentReader {
  public:
   explicit ArgumentReader(const nlohmann::json& arguments) : arguments_(arguments) {}
@@ -57,7 +62,7 @@ class ArgumentReader {
     if (const std::optional<Enum> known = from(name))
       value = *known;
     else
-      refuse_name(key, name, valid);
+      refuse(unknown_name(key, name, valid));
   }
 
   /// Keeps the first error only.
@@ -73,7 +78,6 @@ class ArgumentReader {
   /// Null when the argument is missing.
   const nlohmann::json* find(const char* key) const;
   void refuse_type(const char* key, const char* expected);
-  void refuse_name(const char* key, const std::string& name, const std::vector<std::string>& valid);
 
   const nlohmann::json& arguments_;
   std::optional<Error> error_;

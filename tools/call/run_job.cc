@@ -22,7 +22,6 @@ constexpr std::int64_t kSamePlaceMs = 1'000;  // between two reports of the same
 constexpr std::int64_t kNewPlaceMs = 150;     // the protocol layer sends ten reports a second
 constexpr std::int64_t kTaskWaitMs = 86'400'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // for a cancelled job to end
-constexpr std::size_t kShownNameBytes = 40;
 
 std::string place_of(const JobStatus& status) {
   if (status.state == JobState::queued) return queue_text(status);
@@ -151,10 +150,7 @@ Status check_source(const std::string& source) {
 Status check_device(const JobService& jobs, const std::string& device) {
   const std::vector<std::string> names = jobs.devices();
   if (device.empty() || std::find(names.begin(), names.end(), device) != names.end()) return {};
-  std::string valid;
-  for (const std::string& name : names) valid += (valid.empty() ? "" : ", ") + name;
-  return fail(ErrorCode::invalid_argument, "unknown device '" + cut_end(device, kShownNameBytes) +
-                                               "'; valid: " + (valid.empty() ? "none" : valid));
+  return fail(unknown_name("device", device, names));
 }
 
 }  // namespace assay::tools

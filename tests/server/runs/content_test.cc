@@ -10,6 +10,7 @@ namespace assay::tools {
 namespace {
 
 using mcp::Variables;
+using testing::has;
 using testing::ServicesFixture;
 
 const std::vector<operators::Guide> kGuides = {
@@ -55,10 +56,6 @@ class Content {
  public:
   const ResourceList resources = make_resources(services_, kGuides);
 };
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 }  // namespace
 

@@ -76,8 +76,4 @@ class ToolBench {
   std::map<std::string, mcp::Tool> tools_;
 };
 
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
 }  // namespace assay::testing

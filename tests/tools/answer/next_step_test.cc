@@ -8,6 +8,7 @@ namespace assay::tools {
 namespace {
 
 using namespace sandbox;
+using testing::has;
 
 Verdict ended(ErrorKind kind, const std::string& message = "",
               std::optional<std::int64_t> line = {}) {
@@ -25,10 +26,6 @@ Verdict ended(ErrorKind kind, const std::string& message = "",
 std::string next_of(const Verdict& verdict) {
   static const testing::TemporaryCatalog catalog;
   return next_step(verdict, catalog->find("vector_add"));
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "tools/answer/profile_text.h"
 
 #include "tests/catch.h"
+#include "tests/tools/fixture.h"
 
 namespace assay::tools {
 namespace {
 
 using namespace sandbox;
+using testing::has;
 
 Verdict profiled(std::size_t kernels) {
   Verdict verdict;
@@ -48,10 +50,6 @@ Verdict profiled(std::size_t kernels) {
   record.baseline_latency.emplace().median_ns = 78'000;
   verdict.cases = {record};
   return verdict;
-}
-
-bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// Small functions on text: lists joined and split, digits grouped. Pure, thread-safe.
+// Small functions on text: lists joined and split, digits grouped, case folded. Pure, thread-safe.
 //
 //   join(names)                          // "a, b, c"
 //   join(tools, ", ", &Tool::name)       // the names of the tools
 //   split("a, b", ", ")                  // {"a", "b"}
 //   grouped(1234567)                     // "1,234,567"
+//   lower_case("Mcp-Name")               // "mcp-name"
 #pragma once
 
 #include <algorithm>
@@ -51,6 +52,15 @@ std::string grouped(Integer number) {
   const std::size_t first = text.front() == '-' ? 1 : 0;
   for (std::size_t at = text.size(); at > first + kDigits;) text.insert(at -= kDigits, ",");
   return text;
+}
+
+/// `text` with the letters A to Z in lower case. Other bytes stay as they are.
+inline std::string lower_case(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return out;
 }
 
 }  // namespace assay

@@ -16,7 +16,6 @@ using nlohmann::json;
 constexpr std::chrono::milliseconds kBetweenSteps{
     120};  // more than the least distance between two progress notifications
 
-ToolResult text(std::string words) { return {false, std::move(words), nullptr}; }
 ToolResult blocks(std::vector<json> content) { return {false, "", nullptr, std::move(content)}; }
 
 Tool tool(std::string name, std::string description,

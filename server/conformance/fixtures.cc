@@ -4,6 +4,22 @@ namespace assay::conformance {
 
 using nlohmann::json;
 
+mcp::ToolResult text(std::string words, bool is_error) {
+  return {is_error, std::move(words), nullptr};
+}
+
+mcp::ToolResult need(std::map<std::string, mcp::InputRequest> requests, std::string state) {
+  mcp::ToolResult out;
+  out.input_required = mcp::InputRequired{std::move(requests), std::move(state)};
+  return out;
+}
+
+mcp::InputRequest ask_for(std::string message, const char* field, const char* type) {
+  return mcp::elicitation(
+      std::move(message),
+      {{"type", "object"}, {"properties", {{field, {{"type", type}}}}}, {"required", {field}}});
+}
+
 json object_schema(json properties, json required) {
   return {{"type", "object"},
           {"properties", std::move(properties)},

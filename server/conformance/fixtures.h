@@ -7,6 +7,7 @@
 // The handlers are stateless and thread-safe.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -24,6 +25,13 @@ Status add_content_tools(
 Status add_input_tools(mcp::Server& server);  // input from the client, in every era
 Status add_task_tools(mcp::Server& server);   // the tasks extension
 Status add_documents(mcp::Server& server);    // resources and prompts
+
+/// A result whose content is `words`.
+mcp::ToolResult text(std::string words, bool is_error = false);
+/// A result that asks the client first. `state` comes back with the answers.
+mcp::ToolResult need(std::map<std::string, mcp::InputRequest> requests, std::string state = "");
+/// A form with one field.
+mcp::InputRequest ask_for(std::string message, const char* field, const char* type = "string");
 
 /// An object schema with these properties.
 nlohmann::json object_schema(nlohmann::json properties,

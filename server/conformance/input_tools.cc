@@ -6,7 +6,6 @@ namespace assay::conformance {
 namespace {
 
 using mcp::InputRequest;
-using mcp::InputRequired;
 using mcp::RequestContext;
 using mcp::Tool;
 using mcp::ToolResult;
@@ -14,18 +13,6 @@ using nlohmann::json;
 
 using Answer = std::function<ToolResult(const json& arguments, RequestContext& context)>;
 
-ToolResult text(std::string words) { return {false, std::move(words), nullptr}; }
-ToolResult need(std::map<std::string, InputRequest> requests, std::string state = "") {
-  ToolResult out;
-  out.input_required = InputRequired{std::move(requests), std::move(state)};
-  return out;
-}
-
-InputRequest ask_for(std::string message, const char* field, const char* type = "string") {
-  return mcp::elicitation(
-      std::move(message),
-      {{"type", "object"}, {"properties", {{field, {{"type", type}}}}}, {"required", {field}}});
-}
 InputRequest sample(const std::string& prompt, int max_tokens = 100) {
   return {"sampling/createMessage",
           {{"messages", {{{"role", "user"}, {"content", {{"type", "text"}, {"text", prompt}}}}}},

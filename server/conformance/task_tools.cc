@@ -8,8 +8,6 @@
 namespace assay::conformance {
 namespace {
 
-using mcp::InputRequest;
-using mcp::InputRequired;
 using mcp::RequestContext;
 using mcp::TaskSupport;
 using mcp::Tool;
@@ -21,26 +19,11 @@ using Work = std::function<ToolResult(RequestContext& context)>;
 constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::milliseconds kShortJob{300};
 
-ToolResult text(std::string words, bool is_error = false) {
-  return {is_error, std::move(words), nullptr};
-}
 ToolResult later(Work work) {
   ToolResult out;
   out.work = std::move(work);
   return out;
 }
-ToolResult need(std::map<std::string, InputRequest> requests) {
-  ToolResult out;
-  out.input_required = InputRequired{std::move(requests)};
-  return out;
-}
-
-InputRequest ask_for(std::string message, const char* field, const char* type) {
-  return mcp::elicitation(
-      std::move(message),
-      {{"type", "object"}, {"properties", {{field, {{"type", type}}}}}, {"required", {field}}});
-}
-
 /// False when it was cancelled before.
 bool pause(std::chrono::milliseconds time, const RequestContext& context) {
   const auto end = std::chrono::steady_clock::now() + time;

@@ -22,7 +22,7 @@ constexpr std::size_t kShownBytes = 200;
 constexpr int kHttpBadRequest = 400, kHttpNotFound = 404;
 constexpr int kResumeAttempts = 3;  // in a row that bring nothing new
 constexpr std::int64_t kRetryMs = 500, kMostRetryMs = 5'000;
-constexpr std::chrono::milliseconds kCancelLook{20};
+constexpr std::chrono::milliseconds kRetryCheckInterval{20};
 using Clock = std::chrono::steady_clock;
 
 class HttpChannel final : public Channel {
@@ -136,7 +136,7 @@ class HttpChannel final : public Channel {
       const auto pause = std::chrono::milliseconds(
           std::min(intake.events.retry_ms().value_or(kRetryMs), kMostRetryMs));
       for (const auto until = Clock::now() + pause; Clock::now() < until;
-           std::this_thread::sleep_for(kCancelLook)) {
+           std::this_thread::sleep_for(kRetryCheckInterval)) {
         if (wait.cancelled && wait.cancelled())
           return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
       }

@@ -29,7 +29,8 @@ using nlohmann::json;
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
 constexpr std::chrono::seconds kExitPatience{6};  // after its stdin closed, then after SIGTERM
 constexpr std::chrono::milliseconds kExitPoll{10};
-constexpr std::chrono::milliseconds kLook{50};  // how often a caller is asked whether it gives up
+constexpr std::chrono::milliseconds kAnswerCheckInterval{
+    50};  // how often a caller is asked whether it gives up
 
 class StdioChannel final : public Channel {
  public:
@@ -99,7 +100,9 @@ class StdioChannel final : public Channel {
     while (true) {
       Waiting& mine = waiting_[key];
       const auto look =
-          wait.cancelled ? std::min(deadline, std::chrono::steady_clock::now() + kLook) : deadline;
+          wait.cancelled
+              ? std::min(deadline, std::chrono::steady_clock::now() + kAnswerCheckInterval)
+              : deadline;
       arrived_.wait_until(lock, look, [&]() ASSAY_REQUIRES(mutex_) {
         return ended_ || !mine.body.is_null() || !mine.notifications.empty();
       });

@@ -20,7 +20,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t kConnectTimeoutMs = 10'000;
-constexpr std::chrono::milliseconds kCancelLook{50};
+constexpr std::chrono::milliseconds kCancelCheckInterval{50};
 
 struct Url {
   std::string origin;  // scheme://host:port
@@ -62,8 +62,8 @@ class CancelWatch {
     if (!cancelled) return;
     thread_ = std::thread([this, &client, &cancelled] {
       MutexLock lock(mutex_);
-      while (
-          !ended_.wait_for(lock, kCancelLook, [this]() ASSAY_REQUIRES(mutex_) { return over_; })) {
+      while (!ended_.wait_for(lock, kCancelCheckInterval,
+                              [this]() ASSAY_REQUIRES(mutex_) { return over_; })) {
         if (!cancelled()) continue;
         fired_ = true;
         client.stop();

@@ -19,7 +19,7 @@ constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
 constexpr std::int64_t kMinPollMs = 20,
                        kMaxPollMs = 5'000;  // of a task, whatever the server suggests
-constexpr std::chrono::milliseconds kLook{
+constexpr std::chrono::milliseconds kTaskCheckInterval{
     20};  // how often a waiting caller is asked whether it gives up
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 
@@ -57,7 +57,7 @@ bool pause(std::int64_t ms, const CallOptions& options) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
   while (std::chrono::steady_clock::now() < end) {
     if (options.cancelled && options.cancelled()) return false;
-    std::this_thread::sleep_for(kLook);
+    std::this_thread::sleep_for(kTaskCheckInterval);
   }
   return true;
 }

@@ -6,7 +6,6 @@ namespace assay::mcp {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 /// How often a waiting question checks whether its call was cancelled.
 constexpr std::chrono::milliseconds kCancelCheckInterval{50};
@@ -30,9 +29,9 @@ Result<json> ServerRequests::ask(const std::string& method, const json& params, 
     waiting_[id] = std::nullopt;
   }
   send(make_request(id, method, params));
-  const auto deadline = Clock::now() + timeout;
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
   MutexLock lock(mutex_);
-  while (!waiting_[id] && Clock::now() < deadline) {
+  while (!waiting_[id] && std::chrono::steady_clock::now() < deadline) {
     const bool arrived =
         arrived_.wait_for(lock, kCancelCheckInterval,
                           [&]() ASSAY_REQUIRES(mutex_) { return waiting_[id].has_value(); });

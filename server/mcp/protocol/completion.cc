@@ -1,25 +1,14 @@
 #include "server/mcp/protocol/completion.h"
 
-#include <algorithm>
-#include <cctype>
+#include "base/text.h"
 
 namespace assay::mcp {
-namespace {
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
-
-}  // namespace
-
 Completer complete_from(std::vector<std::string> values) {
   return [values = std::move(values)](const std::string& typed, const Variables&) {
-    const std::string wanted = lower(typed);
+    const std::string wanted = lower_case(typed);
     std::vector<std::string> begin, contain;
     for (const std::string& value : values) {
-      const std::size_t at = lower(value).find(wanted);
+      const std::size_t at = lower_case(value).find(wanted);
       if (at == 0)
         begin.push_back(value);
       else if (at != std::string::npos)

@@ -5,22 +5,15 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 
 #include "base/base64.h"
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kBase64Prefix = "=?base64?";
 constexpr std::string_view kBase64Suffix = "?=";
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 /// The host of "host", "host:port", "[v6]" or "[v6]:port", in lower case and without brackets;
 /// empty when malformed.
@@ -32,11 +25,11 @@ std::string host_of(std::string_view authority) {
   if (!authority.empty() && authority[0] == '[') {
     const std::size_t close = authority.find(']');
     if (close == std::string_view::npos || !port_ok(authority.substr(close + 1))) return "";
-    return lower(authority.substr(1, close - 1));
+    return lower_case(authority.substr(1, close - 1));
   }
   const std::size_t colon = authority.find(':');
   if (colon != std::string_view::npos && !port_ok(authority.substr(colon))) return "";
-  return lower(authority.substr(0, colon));
+  return lower_case(authority.substr(0, colon));
 }
 
 bool is_loopback(const std::string& host) {
@@ -51,7 +44,7 @@ bool is_ip_literal(const std::string& host) {
 
 std::string machine_name() {
   std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? lower(name.data()) : "";
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? lower_case(name.data()) : "";
 }
 
 bool plain(std::string_view value) {
@@ -71,7 +64,7 @@ std::string mismatch(const char* name, const std::string& header, const std::str
 
 bool host_allowed(std::string_view host_header, std::string_view bound_host) {
   const std::string host = host_of(host_header);
-  const std::string bound = lower(bound_host);
+  const std::string bound = lower_case(bound_host);
   if (host.empty()) return false;
   if (is_loopback(host)) return true;
   if (is_loopback(bound)) return false;
@@ -80,7 +73,7 @@ bool host_allowed(std::string_view host_header, std::string_view bound_host) {
 
 bool host_is(std::string_view host_header, std::string_view name) {
   const std::string host = host_of(host_header);
-  return !host.empty() && host == lower(name);
+  return !host.empty() && host == lower_case(name);
 }
 
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host) {
@@ -143,7 +136,7 @@ std::optional<std::string> header_mismatch(const Message& message, const HeaderL
 }
 
 bool accepts(std::string_view accept, std::string_view media_type) {
-  const std::string all = lower(accept);
+  const std::string all = lower_case(accept);
   std::size_t start = 0;
   while (start <= all.size()) {
     const std::size_t end = std::min(all.find(',', start), all.size());

@@ -1,9 +1,9 @@
 #include "server/mcp/schema/param_headers.h"
 
-#include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <set>
+
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
@@ -77,10 +77,7 @@ Result<std::vector<ParamHeader>> param_headers(const json& input_schema) {
                 std::string(kKeyword) + " is reached by something else than 'properties'");
   std::set<std::string> names;
   for (const ParamHeader& entry : out) {
-    std::string name = entry.header;
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (!names.insert(name).second)
+    if (!names.insert(lower_case(entry.header)).second)
       return fail(ErrorCode::invalid_argument,
                   std::string(kKeyword) + ": two properties have the header " + entry.header);
   }

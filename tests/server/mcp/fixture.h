@@ -117,6 +117,17 @@ inline json legacy_call(const json& id, const std::string& tool, json arguments 
   return make_request(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}});
 }
 
+/// The dispatcher's response to `message`; null when there is none.
+inline json response_to(Server& server, const json& message,
+                        const TransportContext& transport = {}) {
+  const auto parsed = parse_message(dump(message));
+  REQUIRE(parsed);
+  return server.dispatcher().handle(*parsed, transport).response.value_or(json());
+}
+
+/// How long a client waits for an answer.
+constexpr std::int64_t kTimeoutMs = 10'000;
+
 /// Polls until `done` or 10 s have passed.
 template <class Done>
 bool eventually(Done done) {

@@ -53,7 +53,7 @@ std::unique_ptr<Server> make_full_server() {
   return server;
 }
 
-class Harness {
+class CatalogClient {
  public:
   json response(const std::string& method, json params, bool stateless) {
     if (stateless) params["_meta"] = meta();
@@ -83,7 +83,7 @@ class Harness {
 }  // namespace
 
 TEST_CASE("capabilities: what is registered, and nothing else") {
-  Harness server;
+  CatalogClient server;
   const json discover = server.result("server/discover", json::object(), true);
   CHECK(discover["capabilities"] == json{{"resources", json::object()},
                                          {"prompts", json::object()},
@@ -95,7 +95,7 @@ TEST_CASE("capabilities: what is registered, and nothing else") {
 }
 
 TEST_CASE("resources: listed by page, with cache hints in the stateless era only") {
-  Harness server;
+  CatalogClient server;
   const json first = server.result("resources/list", json::object(), true);
   CHECK(first["resources"].size() == 2);
   CHECK(first["resources"][0] ==
@@ -113,7 +113,7 @@ TEST_CASE("resources: listed by page, with cache hints in the stateless era only
 }
 
 TEST_CASE("resources/read: text, blob, template") {
-  Harness server;
+  CatalogClient server;
   CHECK(server.result("resources/read", {{"uri", "doc://a"}}) ==
         json{{"contents", {{{"uri", "doc://a"}, {"mimeType", "text/plain"}, {"text", "A"}}}}});
   const json blob = server.result("resources/read", {{"uri", "doc://b"}}, true);
@@ -127,7 +127,7 @@ TEST_CASE("resources/read: text, blob, template") {
 }
 
 TEST_CASE("resources/read: not found has each era's code and the URI") {
-  Harness server;
+  CatalogClient server;
   for (const char* uri : {"doc://none", "item://other/text", "item://a/b/text"}) {
     const json legacy = server.error("resources/read", {{"uri", uri}});
     CHECK(legacy["code"] == -32002);
@@ -143,7 +143,7 @@ TEST_CASE("resources/read: not found has each era's code and the URI") {
 }
 
 TEST_CASE("prompts: listed, got, and refused with the valid names") {
-  Harness server;
+  CatalogClient server;
   const json list = server.result("prompts/list");
   CHECK(list["prompts"][0]["arguments"] ==
         json{{{"name", "operator"}, {"required", true}}, {{"name", "style"}, {"required", false}}});
@@ -169,7 +169,7 @@ TEST_CASE("prompts: listed, got, and refused with the valid names") {
 }
 
 TEST_CASE("completion: prefixes first, at most 100, and an empty list where nothing is known") {
-  Harness server;
+  CatalogClient server;
   const auto complete = [&](json ref, const char* argument, const char* value) {
     return server.result("completion/complete",
                          {{"ref", std::move(ref)},

@@ -7,7 +7,7 @@ namespace {
 
 using namespace test;
 
-class Harness {
+class DispatcherClient {
  public:
   Outcome handle(const json& message, TransportContext exchange = {}) {
     auto parsed = parse_message(dump(message));
@@ -43,7 +43,7 @@ std::string text_of(const json& result) { return result["content"][0]["text"]; }
 }  // namespace
 
 TEST_CASE("dispatch: initialize echoes a known legacy revision and offers the newest to others") {
-  Harness server;
+  DispatcherClient server;
   for (const std::string_view version : kLegacyVersions) {
     CHECK(server.result(request("initialize",
                                 {{"protocolVersion", version},
@@ -57,7 +57,7 @@ TEST_CASE("dispatch: initialize echoes a known legacy revision and offers the ne
 }
 
 TEST_CASE("dispatch: the legacy era") {
-  Harness server;
+  DispatcherClient server;
   CHECK(server.result(request("ping")) == json::object());
   const json list = server.result(request("tools/list"));
   CHECK(list["tools"].size() == 6);
@@ -75,7 +75,7 @@ TEST_CASE("dispatch: the legacy era") {
 }
 
 TEST_CASE("dispatch: the stateless era needs no handshake") {
-  Harness server;
+  DispatcherClient server;
   const json discover = server.result(request("server/discover", {{"_meta", meta()}}));
   CHECK(discover["supportedVersions"][0] == "2026-07-28");
   CHECK(discover["supportedVersions"].size() == 5);
@@ -96,7 +96,7 @@ TEST_CASE("dispatch: the stateless era needs no handshake") {
 }
 
 TEST_CASE("dispatch: errors of the stateless era") {
-  Harness server;
+  DispatcherClient server;
   CHECK(server.error(request("server/discover"), 400)["code"] == kInvalidParams);
   CHECK(server.error(request("tools/list", {{"_meta", {{kMetaVersion, kStatelessVersion}}}}),
                      400)["code"] == kInvalidParams);
@@ -121,7 +121,7 @@ TEST_CASE("dispatch: errors of the stateless era") {
 
 TEST_CASE(
     "dispatch: unknown tools and malformed calls are protocol errors that name the valid tools") {
-  Harness server;
+  DispatcherClient server;
   const json unknown = server.error(legacy_call(1, "addd"));
   CHECK(unknown["code"] == kInvalidParams);
   CHECK(unknown["message"] == "Unknown tool: 'addd'; valid: add, refuse, throw, lie, wait, chatty");
@@ -133,7 +133,7 @@ TEST_CASE(
 }
 
 TEST_CASE("dispatch: bad arguments are a result with isError") {
-  Harness server;
+  DispatcherClient server;
   const json result = server.result(legacy_call(1, "add", {{"a", -1}, {"mode", "quiet"}}));
   CHECK(result["isError"] == true);
   CHECK(text_of(result) ==
@@ -148,7 +148,7 @@ TEST_CASE("dispatch: bad arguments are a result with isError") {
 }
 
 TEST_CASE("dispatch: 3.0 is an integer") {
-  Harness server;
+  DispatcherClient server;
   CHECK(server.result(legacy_call(1, "add", {{"a", 3.0}, {"b", 1}}))["structuredContent"]["sum"] ==
         4);
   CHECK(server.result(legacy_call(1, "add", {{"a", 3.5}, {"b", 1}}))["isError"] == true);
@@ -157,7 +157,7 @@ TEST_CASE("dispatch: 3.0 is an integer") {
 TEST_CASE(
     "dispatch: a failing tool keeps its words, a throwing one its secrets, a lying one its "
     "result") {
-  Harness server;
+  DispatcherClient server;
   const json refused = server.result(stateless_call(1, "refuse"));
   CHECK(refused["isError"] == true);
   CHECK(text_of(refused) == "no such operator; valid: vector_add");
@@ -172,7 +172,7 @@ TEST_CASE(
 }
 
 TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends with the call") {
-  Harness server;
+  DispatcherClient server;
   std::vector<json> seen;
   TransportContext exchange;
   exchange.notify = [&](const json& notification) { seen.push_back(notification); };
@@ -193,7 +193,7 @@ TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends wit
 }
 
 TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that scope only") {
-  Harness server;
+  DispatcherClient server;
   const auto cancel = [&](const std::string& scope, const json& id) {
     server.handle(make_notification("notifications/cancelled", {{"requestId", id}}),
                   {scope, nullptr, nullptr, false, nullptr});
@@ -216,7 +216,7 @@ TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that
 }
 
 TEST_CASE("dispatch: hanging up cancels in the stateless era and not in the legacy one") {
-  Harness server;
+  DispatcherClient server;
   TransportContext exchange;
   exchange.hung_up = [] { return true; };
   const Outcome stateless = server.handle(stateless_call(1, "wait"), exchange);

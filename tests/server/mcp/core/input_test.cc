@@ -34,12 +34,6 @@ std::unique_ptr<Server> make_asking_server() {
   return server;
 }
 
-json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
-  const auto parsed = parse_message(dump(message));
-  REQUIRE(parsed);
-  return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
-}
-
 json call(json arguments, json extra = json::object(),
           json capabilities = {{"elicitation", json::object()}}) {
   json message = stateless_call(1, "ask", std::move(arguments),
@@ -80,22 +74,22 @@ TEST_CASE("sealed state: opens for the same request, and for nothing else") {
 
 TEST_CASE("input: a stateless client retries until the handler knows enough") {
   const auto server = make_asking_server();
-  const json first = handle(*server, call({{"x", 1}}))["result"];
+  const json first = response_to(*server, call({{"x", 1}}))["result"];
   CHECK(first["resultType"] == "input_required");
   CHECK(first["inputRequests"]["name"]["method"] == "elicitation/create");
   CHECK_FALSE(first.contains("requestState"));
   CHECK_FALSE(first.contains("content"));
-  const json second = handle(
+  const json second = response_to(
       *server,
       call({{"x", 1}}, {{"inputResponses",
                          {{"name", {{"content", "Ada"}}}, {"extra", json::object()}}}}))["result"];
   CHECK(second["resultType"] == "input_required");
   const json answer = {{"inputResponses", {{"colour", {{"content", "blue"}}}}},
                        {"requestState", second["requestState"]}};
-  const json third = handle(*server, call({{"x", 1}}, answer))["result"];
+  const json third = response_to(*server, call({{"x", 1}}, answer))["result"];
   CHECK(third["content"][0]["text"] == "Ada likes blue");
   CHECK(third["resultType"] == "complete");
-  const json other = handle(*server, call({{"x", 2}}, answer))["error"];
+  const json other = response_to(*server, call({{"x", 2}}, answer))["error"];
   CHECK(other["code"] == kInvalidParams);
   CHECK(other["message"].get<std::string>().find("requestState") != std::string::npos);
 }
@@ -106,7 +100,7 @@ TEST_CASE("input: malformed answers and states are refused") {
                             json{{"inputResponses", {{"name", 5}}}}, json{{"requestState", 7}},
                             json{{"requestState", "forged"}}}) {
     INFO(extra.dump());
-    CHECK(handle(*server, call(json::object(), extra))["error"]["code"] == kInvalidParams);
+    CHECK(response_to(*server, call(json::object(), extra))["error"]["code"] == kInvalidParams);
   }
 }
 
@@ -133,20 +127,21 @@ TEST_CASE("input: a legacy client is asked during the call, by the same handler"
     answers.emplace_back([&, id = question["id"], about] {
       json response =
           make_result(id, {{"action", "accept"}, {"content", about == "name" ? "Ada" : "blue"}});
-      handle(*server, response, exchange);
+      response_to(*server, response, exchange);
     });
   };
-  CHECK(handle(*server, legacy_call(1, "ask"), exchange)["error"]["code"] == kMissingCapability);
-  handle(*server,
-         make_request(1, "initialize",
-                      {{"protocolVersion", "2025-11-25"},
-                       {"capabilities", {{"elicitation", json::object()}}}}),
-         exchange);
-  CHECK(handle(*server, legacy_call(2, "ask"), exchange)["result"]["content"][0]["text"] ==
+  CHECK(response_to(*server, legacy_call(1, "ask"), exchange)["error"]["code"] ==
+        kMissingCapability);
+  response_to(*server,
+              make_request(1, "initialize",
+                           {{"protocolVersion", "2025-11-25"},
+                            {"capabilities", {{"elicitation", json::object()}}}}),
+              exchange);
+  CHECK(response_to(*server, legacy_call(2, "ask"), exchange)["result"]["content"][0]["text"] ==
         "Ada likes blue");
   for (std::thread& answer : answers) answer.join();
   CHECK(answers.size() == 2);
-  const json without = handle(*server, legacy_call(3, "ask"), {.session = session})["error"];
+  const json without = response_to(*server, legacy_call(3, "ask"), {.session = session})["error"];
   CHECK(without["message"].get<std::string>().find("cannot be asked") != std::string::npos);
 }
 

@@ -59,12 +59,6 @@ class Heard {
   std::vector<json> messages_;
 };
 
-json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
-  const auto parsed = parse_message(dump(message));
-  REQUIRE(parsed);
-  return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
-}
-
 json listen_request(json filter) {
   return make_request("sub", "subscriptions/listen",
                       {{"notifications", std::move(filter)}, {"_meta", meta()}});
@@ -108,8 +102,8 @@ TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when 
   CHECK(heard.all()[1]["method"] == "notifications/resources/updated");
   CHECK(heard.all()[1]["params"]["uri"] == "doc://a");
   CHECK(heard.all()[1]["params"]["_meta"][kMetaSubscription] == "sub");
-  handle(*server, make_notification("notifications/cancelled", {{"requestId", "sub"}}),
-         {.scope = "here"});
+  response_to(*server, make_notification("notifications/cancelled", {{"requestId", "sub"}}),
+              {.scope = "here"});
   stream.join();
   CHECK(outcome.cancelled);
   CHECK(heard.count() == 2);
@@ -139,15 +133,16 @@ TEST_CASE("listen: malformed filters, no stream, no capability") {
        {json(nullptr), json(1), json{{"toolsListChanged", "yes"}},
         json{{"resourceSubscriptions", "doc://a"}}, json{{"resourceSubscriptions", {1}}}}) {
     INFO(filter.dump());
-    CHECK(handle(*server, listen_request(filter), exchange)["error"]["code"] == kInvalidParams);
+    CHECK(response_to(*server, listen_request(filter), exchange)["error"]["code"] ==
+          kInvalidParams);
   }
-  CHECK(handle(*server, listen_request({{"toolsListChanged", true}}))["error"]["code"] ==
+  CHECK(response_to(*server, listen_request({{"toolsListChanged", true}}))["error"]["code"] ==
         kInvalidRequest);
-  CHECK(handle(*server, listen_request({{"taskIds", {"task_x"}}}), exchange)["error"]["code"] ==
-        kMissingCapability);
+  CHECK(response_to(*server, listen_request({{"taskIds", {"task_x"}}}),
+                    exchange)["error"]["code"] == kMissingCapability);
   const auto plain = make_server();
-  CHECK(handle(*plain, listen_request({{"toolsListChanged", true}}), exchange)["error"]["code"] ==
-        kMethodNotFound);
+  CHECK(response_to(*plain, listen_request({{"toolsListChanged", true}}),
+                    exchange)["error"]["code"] == kMethodNotFound);
 }
 
 TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsubscribe ends it") {
@@ -160,23 +155,25 @@ TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsu
   exchange.session = session;
   server->publish({Change::Kind::tools});
   CHECK(heard.count() == 0);  // not before initialize
-  handle(*server, make_request(1, "initialize", {{"protocolVersion", "2025-06-18"}}), exchange);
+  response_to(*server, make_request(1, "initialize", {{"protocolVersion", "2025-06-18"}}),
+              exchange);
   server->publish({Change::Kind::tools});
   CHECK(heard.count() == 1);
   const auto of = [](const char* method, const char* uri) {
     return make_request(2, method, {{"uri", uri}});
   };
-  CHECK(handle(*server, of("resources/subscribe", "doc://a"), exchange)["result"] ==
+  CHECK(response_to(*server, of("resources/subscribe", "doc://a"), exchange)["result"] ==
         json::object());
   server->publish({Change::Kind::resource_updated, "doc://a"});
   server->publish({Change::Kind::resource_updated, "doc://b"});
   CHECK(heard.count() == 2);
-  handle(*server, of("resources/unsubscribe", "doc://a"), exchange);
+  response_to(*server, of("resources/unsubscribe", "doc://a"), exchange);
   server->publish({Change::Kind::resource_updated, "doc://a"});
   CHECK(heard.count() == 2);
-  CHECK(handle(*server, of("resources/subscribe", "doc://none"), exchange)["error"]["code"] ==
+  CHECK(response_to(*server, of("resources/subscribe", "doc://none"), exchange)["error"]["code"] ==
         kResourceNotFound);
-  CHECK(handle(*server, of("resources/subscribe", "doc://a"))["error"]["code"] == kInvalidRequest);
+  CHECK(response_to(*server, of("resources/subscribe", "doc://a"))["error"]["code"] ==
+        kInvalidRequest);
 }
 
 TEST_CASE("logging: each era has its own way to ask for a level, and nothing comes unasked") {
@@ -184,20 +181,20 @@ TEST_CASE("logging: each era has its own way to ask for a level, and nothing com
   Heard heard;
   TransportContext exchange;
   exchange.notify = [&](const json& message) { heard.add(message); };
-  handle(*server, stateless_call(1, "log"), exchange);
+  response_to(*server, stateless_call(1, "log"), exchange);
   CHECK(heard.count() == 0);
-  handle(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "info"}}), exchange);
+  response_to(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "info"}}), exchange);
   REQUIRE(heard.count() == 2);
   CHECK(heard.all()[1]["params"] ==
         json{{"level", "error"}, {"logger", "test"}, {"data", "error"}});
-  CHECK(handle(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "loud"}}),
-               exchange)["error"]["code"] == kInvalidParams);
+  CHECK(response_to(*server, stateless_call(1, "log", {}, {{kMetaLogLevel, "loud"}}),
+                    exchange)["error"]["code"] == kInvalidParams);
   exchange.session = std::make_shared<Session>("here", [](const json&) {});
   const auto set = [&](const json& level) {
-    return handle(*server, make_request(2, "logging/setLevel", {{"level", level}}), exchange);
+    return response_to(*server, make_request(2, "logging/setLevel", {{"level", level}}), exchange);
   };
   CHECK(set("error")["result"] == json::object());
-  handle(*server, legacy_call(3, "log"), exchange);
+  response_to(*server, legacy_call(3, "log"), exchange);
   CHECK(heard.count() == 3);
   CHECK(set("loud")["error"]["code"] == kInvalidParams);
   CHECK(set(3)["error"]["code"] == kInvalidParams);

@@ -76,12 +76,6 @@ std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {
   return server;
 }
 
-json handle(Server& server, const json& message, const TransportContext& exchange = {}) {
-  const auto parsed = parse_message(dump(message));
-  REQUIRE(parsed);
-  return server.dispatcher().handle(*parsed, exchange).response.value_or(json());
-}
-
 const json kTakesTasks = {
     {kMetaClientCapabilities, {{"extensions", {{kTasksExtension, json::object()}}}}}};
 
@@ -208,59 +202,60 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
 
 TEST_CASE("tasks/2026-07-28: only for a request that declares the extension") {
   const auto server = make_task_server();
-  CHECK(handle(*server,
-               stateless("server/discover", json::object()))["result"]["capabilities"]["extensions"]
+  CHECK(response_to(*server, stateless("server/discover",
+                                       json::object()))["result"]["capabilities"]["extensions"]
             .contains(kTasksExtension));
-  const json created = handle(*server, stateless("tools/call", {{"name", "job"}}))["result"];
+  const json created = response_to(*server, stateless("tools/call", {{"name", "job"}}))["result"];
   CHECK(created["resultType"] == "task");
   CHECK(created["status"] == "working");
   CHECK(created["ttlMs"] == 3'600'000);
   CHECK(created["pollIntervalMs"] == 1'000);
   CHECK_FALSE(created.contains("result"));
   const json ask = stateless("tasks/get", {{"taskId", created["taskId"]}});
-  REQUIRE(eventually([&] { return handle(*server, ask)["result"]["status"] == "completed"; }));
-  const json got = handle(*server, ask)["result"];
+  REQUIRE(eventually([&] { return response_to(*server, ask)["result"]["status"] == "completed"; }));
+  const json got = response_to(*server, ask)["result"];
   CHECK(got["resultType"] == "complete");
   CHECK(got["result"]["content"][0]["text"] == "as a task");
   const json plain =
-      handle(*server, stateless("tools/call", {{"name", "job"}}, json::object()))["result"];
+      response_to(*server, stateless("tools/call", {{"name", "job"}}, json::object()))["result"];
   CHECK(plain["content"][0]["text"] == "at once");
-  CHECK(handle(*server,
-               stateless("tools/call", {{"name", "never"}}))["result"]["content"][0]["text"] ==
+  CHECK(response_to(*server,
+                    stateless("tools/call", {{"name", "never"}}))["result"]["content"][0]["text"] ==
         "at once");
   for (const char* method : {"tasks/get", "tasks/update", "tasks/cancel"}) {
-    const json refused = handle(
+    const json refused = response_to(
         *server,
         stateless(method, {{"taskId", created["taskId"]}, {"inputResponses", json::object()}},
                   json::object()))["error"];
     CHECK(refused["code"] == kMissingCapability);
     CHECK(refused["data"]["requiredCapabilities"]["extensions"].contains(kTasksExtension));
-    CHECK(
-        handle(*server, stateless(method, {{"taskId", "task_x"},
-                                           {"inputResponses", json::object()}}))["error"]["code"] ==
-        kInvalidParams);
-    CHECK(handle(*server, stateless(method, json::object()))["error"]["code"] == kInvalidParams);
+    CHECK(response_to(*server,
+                      stateless(method, {{"taskId", "task_x"},
+                                         {"inputResponses", json::object()}}))["error"]["code"] ==
+          kInvalidParams);
+    CHECK(response_to(*server, stateless(method, json::object()))["error"]["code"] ==
+          kInvalidParams);
   }
-  CHECK(handle(*server, stateless("tools/call", {{"name", "must"}},
-                                  json::object()))["error"]["code"] == kMissingCapability);
-  CHECK(handle(*server, stateless("tasks/list", json::object()))["error"]["code"] ==
+  CHECK(response_to(*server, stateless("tools/call", {{"name", "must"}},
+                                       json::object()))["error"]["code"] == kMissingCapability);
+  CHECK(response_to(*server, stateless("tasks/list", json::object()))["error"]["code"] ==
         kMethodNotFound);
-  const json failed =
-      handle(*server,
-             stateless("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}}))["result"];
+  const json failed = response_to(
+      *server,
+      stateless("tools/call", {{"name", "job"}, {"arguments", {{"fail", true}}}}))["result"];
   const json ask_failed = stateless("tasks/get", {{"taskId", failed["taskId"]}});
   REQUIRE(eventually([&] {
-    return handle(*server, ask_failed)["result"]["status"] == "completed";
+    return response_to(*server, ask_failed)["result"]["status"] == "completed";
   }));  // a tool's own failure
-  CHECK(handle(*server, ask_failed)["result"]["result"]["isError"] == true);
+  CHECK(response_to(*server, ask_failed)["result"]["result"]["isError"] == true);
 }
 
 TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on a subscription") {
   const auto server = make_task_server();
   const int cancelled = traces().cancelled;
-  const json created =
-      handle(*server,
-             stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
+  const json created = response_to(
+      *server,
+      stateless("tools/call", {{"name", "job"}, {"arguments", {{"ms", 60'000}}}}))["result"];
   std::mutex mutex;
   std::vector<json> heard;
   TransportContext exchange;
@@ -275,11 +270,11 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
   };
   json listen = stateless("subscriptions/listen",
                           {{"notifications", {{"taskIds", {created["taskId"], "task_unknown"}}}}});
-  std::thread stream([&] { handle(*server, listen, exchange); });
+  std::thread stream([&] { response_to(*server, listen, exchange); });
   REQUIRE(eventually([&] { return count() == 1; }));
   CHECK(heard[0]["params"]["notifications"]["taskIds"] == json::array({created["taskId"]}));
-  CHECK(handle(*server, stateless("tasks/cancel",
-                                  {{"taskId", created["taskId"]}}))["result"]["resultType"] ==
+  CHECK(response_to(*server, stateless("tasks/cancel",
+                                       {{"taskId", created["taskId"]}}))["result"]["resultType"] ==
         "complete");
   REQUIRE(eventually([&] { return count() == 2; }));
   CHECK(heard[1]["method"] == "notifications/tasks");
@@ -292,7 +287,7 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
 TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
   const auto server = make_task_server();
   const auto legacy = [&](const std::string& method, json params) {
-    return handle(*server, make_request(1, method, std::move(params)));
+    return response_to(*server, make_request(1, method, std::move(params)));
   };
   CHECK(
       legacy("initialize", {{"protocolVersion",

@@ -5,7 +5,7 @@
 namespace assay::mcp {
 namespace {
 
-using State = ParsedHead::State;
+using HeadState = ParsedHead::State;
 
 const HeadLimits kLimits;
 const std::string kHost = "Host: localhost\r\n";
@@ -14,7 +14,7 @@ ParsedHead head(const std::string& text) { return parse_head(text, kLimits); }
 
 int refused(const std::string& headers, const std::string& request_line = "POST /mcp HTTP/1.1") {
   const ParsedHead check = head(request_line + "\r\n" + headers + "\r\n");
-  return check.state == State::refused ? check.status : 0;
+  return check.state == HeadState::refused ? check.status : 0;
 }
 
 }  // namespace
@@ -23,11 +23,11 @@ TEST_CASE("http head: complete at the blank line, and not before") {
   const std::string text =
       "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}GET";
   const ParsedHead check = head(text);
-  CHECK(check.state == State::complete);
+  CHECK(check.state == HeadState::complete);
   CHECK(check.size == text.size() - 5);
   for (std::size_t i = 0; i < check.size; ++i)
-    CHECK(head(text.substr(0, i)).state == State::incomplete);
-  CHECK(head("GET / HTTP/1.0\r\n\r\n").state == State::complete);
+    CHECK(head(text.substr(0, i)).state == HeadState::incomplete);
+  CHECK(head("GET / HTTP/1.0\r\n\r\n").state == HeadState::complete);
 }
 
 TEST_CASE("http head: method, path and headers are read as they were sent") {
@@ -100,7 +100,7 @@ TEST_CASE("http head: count and size") {
   CHECK(refused(headers + "X: 1\r\n") == 431);
   CHECK(refused(kHost + "X: " + std::string(kLimits.max_bytes, 'x') + "\r\n") == 431);
   // Without an end the bytes are refused as soon as they are too many.
-  CHECK(head(std::string(kLimits.max_bytes - 1, 'x')).state == State::incomplete);
+  CHECK(head(std::string(kLimits.max_bytes - 1, 'x')).state == HeadState::incomplete);
   CHECK(head(std::string(kLimits.max_bytes, 'x')).status == 431);
 }
 

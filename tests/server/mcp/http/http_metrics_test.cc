@@ -14,7 +14,7 @@ std::string text_of(const HttpMetrics& metrics, const MessageCounts& counts = {}
   return out.text();
 }
 
-bool has(const std::string& text, const std::string& line) {
+bool has_line(const std::string& text, const std::string& line) {
   return text.find(line + "\n") != std::string::npos;
 }
 
@@ -43,12 +43,12 @@ TEST_CASE("metrics: the histogram's buckets add up") {
   for (const double seconds : {0.0005, 0.0006, 0.3, 24.0, 100.0})
     counts.add("ping", MessageCounts::Ending::ok, seconds);
   const std::string text = text_of(HttpMetrics(), counts);
-  CHECK(has(text, R"(assay_message_seconds_bucket{le="0.0005"} 1)"));  // bounds are inclusive
-  CHECK(has(text, R"(assay_message_seconds_bucket{le="0.001"} 2)"));
-  CHECK(has(text, R"(assay_message_seconds_bucket{le="0.5"} 3)"));
-  CHECK(has(text, R"(assay_message_seconds_bucket{le="25.0"} 4)"));
-  CHECK(has(text, R"(assay_message_seconds_bucket{le="+Inf"} 5)"));
-  CHECK(has(text, "assay_message_seconds_count 5"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.0005"} 1)"));  // bounds are inclusive
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.001"} 2)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="0.5"} 3)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="25.0"} 4)"));
+  CHECK(has_line(text, R"(assay_message_seconds_bucket{le="+Inf"} 5)"));
+  CHECK(has_line(text, "assay_message_seconds_count 5"));
   CHECK(value_of(text, "assay_message_seconds_sum") == Approx(124.3011));
 }
 
@@ -58,8 +58,8 @@ TEST_CASE("metrics: responses by status, and the process's own figures") {
   metrics.count_response(401);
   metrics.count_response(418);
   const std::string text = text_of(metrics);
-  CHECK(has(text, R"(assay_http_responses_total{code="401"} 2)"));
-  CHECK(has(text, R"(assay_http_responses_total{code="other"} 1)"));
+  CHECK(has_line(text, R"(assay_http_responses_total{code="401"} 2)"));
+  CHECK(has_line(text, R"(assay_http_responses_total{code="other"} 1)"));
   CHECK(value_of(text, "process_resident_memory_bytes") > 1e6);
   CHECK(value_of(text, "process_threads") >= 1);
   CHECK(value_of(text, "process_cpu_seconds_total") >= 0);

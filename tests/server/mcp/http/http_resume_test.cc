@@ -11,8 +11,6 @@ namespace {
 
 using namespace test;
 
-constexpr std::int64_t kTimeoutMs = 10'000;
-
 HttpResponse exchange(const RunningHttp& server, const std::string& method,
                       std::map<std::string, std::string> headers, const json& message = nullptr,
                       std::function<bool(std::string_view)> arrived = {}) {

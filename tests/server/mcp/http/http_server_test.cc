@@ -17,8 +17,6 @@ namespace {
 
 using namespace test;
 
-constexpr std::int64_t kTimeoutMs = 10'000;
-
 RunningHttp& shared_server() {
   static RunningHttp server;
   return server;

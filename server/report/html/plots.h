@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "metrics/bootstrap.h"
+#include "metrics/estimate.h"
 #include "server/report/model/rows.h"
 
 namespace assay::report {

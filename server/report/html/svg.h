@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "metrics/bootstrap.h"
+#include "metrics/estimate.h"
 
 namespace assay::report {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "metrics/cost.h"
-#include "metrics/wilson.h"
+#include "metrics/estimate.h"
 #include "sandbox/device/make_device.h"
 #include "server/report/model/text.h"
 #include "tools/model/coverage.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "metrics/pass_at_k.h"
+#include "metrics/published.h"
 
 namespace assay::metrics {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "metrics/estimate.h"
-#include "metrics/fast_p.h"
+#include "metrics/published.h"
 
 namespace assay::metrics {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "metrics/efficiency.h"
+#include "metrics/published.h"
 #include "sandbox/job/timed_cases.h"
 #include "server/report/model/rows.h"
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <utility>
 
-#include "metrics/cost.h"
 #include "metrics/estimate.h"
+#include "metrics/published.h"
 #include "sandbox/device/make_device.h"
 #include "server/report/model/text.h"
 #include "tools/model/coverage.h"

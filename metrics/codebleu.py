@@ -1,12 +1,12 @@
-"""CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how much a submission resembles a
-reference, as text.
+"""Computes CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how similar the text of a
+submission is to a reference.
 
-Four parts of equal weight: BLEU over tokens; the same over unigrams with keywords weighing five
-times as much; shared subtrees of the syntax trees; shared data-flow edges. A source is tokenised
-and parsed, never compiled or run.
+CodeBLEU has four parts of equal weight: BLEU over tokens, BLEU over unigrams in which keywords
+weigh five times as much, shared subtrees of the syntax trees, and shared data-flow edges. This
+program tokenises and parses a source. It never compiles or runs one.
 
-Reads {"pairs": [{"candidate": ..., "reference": ...}]} on standard input, writes {"scores": [...]}
-with a score or {"error": ...} for each."""
+It reads {"pairs": [{"candidate": ..., "reference": ...}]} from standard input. It writes {"scores":
+[...]} with a score or {"error": ...} for each pair."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_ORDER = 4
 KEYWORD_WEIGHT = 5.0
 PART_WEIGHT = 0.25
 MAX_SOURCE_CHARACTERS = 1_000_000
-MEMORY_BYTES = 4 << 30  # a hostile source can make the parser use any amount
+MEMORY_BYTES = 4 << 30  # limit: a hostile source can make the parser use any amount
 INVISIBLE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -37,13 +37,13 @@ INVISIBLE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# Tokens of text that Python's tokeniser refuses: names, numbers, and every other single character.
+# Splits text that Python's tokeniser refuses: names, numbers, and every other character by itself.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
 
 
 def tokens_of(source: str) -> list[str]:
-    """The tokens of the source without comments and layout."""
+    """Returns the tokens of the source without comments and layout."""
     try:
         found = tokenize.generate_tokens(io.StringIO(source).readline)
         return [token.string for token in found if token.type not in INVISIBLE]
@@ -52,7 +52,7 @@ def tokens_of(source: str) -> list[str]:
 
 
 def shared(candidate: Counter[Any], reference: Counter[Any]) -> int:
-    """Count_clip of the paper: an item counts as often as it occurs in both."""
+    """Count_clip of the paper: an item counts as often as it occurs in both lists."""
     return sum((candidate & reference).values())
 
 
@@ -67,8 +67,8 @@ def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """Papineni et al. 2002, one reference, orders 1 to 4 (less for a shorter one), no smoothing: an
-    order without a match gives 0."""
+    """BLEU (Papineni et al. 2002) with one reference and orders 1 to 4, or fewer for a shorter
+    reference. It is not smoothed: an order without a match makes the result 0."""
     orders = range(1, min(MAX_ORDER, len(reference)) + 1)
     logs = []
     for order in orders:
@@ -85,7 +85,7 @@ def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """The paper's second part: unigrams only, since keywords are single tokens."""
+    """The second part of the paper. It has unigrams only, because keywords are single tokens."""
 
     def weight(counts: Counter[str]) -> float:
         return sum(
@@ -114,8 +114,8 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def subtrees(tree: ast.AST) -> Counter[int]:
-    """The shapes of all subtrees with children. A shape is node types only: names and constants are
-    leaves, which the paper leaves out."""
+    """Returns the shapes of all subtrees with children. A shape consists of node types only: names
+    and constants are leaves, which the paper leaves out."""
     counts: Counter[int] = Counter()
 
     def shape(node: ast.AST) -> int:
@@ -136,9 +136,9 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 class DataFlow(ast.NodeVisitor):
     """Collects the sources of values, in the order of the source text.
 
-    (x, "computedFrom", y): y is read by the expression that x is bound to. (x, "comesFrom", x): x,
-    which was bound before, is read. Names that the source never binds (modules, functions,
-    built-ins) are no variables."""
+    (x, "computedFrom", y) means that x is bound to an expression which reads y. (x, "comesFrom", x)
+    means that x is read after it was bound. Names that the source never binds (modules, functions,
+    built-ins) are not variables."""
 
     def __init__(self) -> None:
         self.edges: list[tuple[str, str, str]] = []
@@ -232,7 +232,7 @@ class DataFlow(ast.NodeVisitor):
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Name]:
-    """The nodes in source order; ast.walk visits them by depth."""
+    """Yields the nodes in source order. ast.walk would yield them by depth."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, context):
         yield node
     for child in ast.iter_child_nodes(node):
@@ -240,8 +240,8 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
-    """Edges with the variables renamed in the order of their first occurrence, as the paper does:
-    names do not count."""
+    """Returns the edges, with variables renamed in the order of their first occurrence. As in the
+    paper, names do not count."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -268,14 +268,14 @@ def parsed(source: str) -> ast.Module | None:
 
 
 def codebleu(candidate: str, reference: str) -> dict[str, float]:
-    """The four parts and their mean. A candidate that does not parse has no syntax and no data
-    flow; a reference must parse."""
+    """Returns the four parts and their mean. A candidate that does not parse has 0 for syntax and
+    data flow. A reference must parse."""
     if max(len(candidate), len(reference)) > MAX_SOURCE_CHARACTERS:
         raise ValueError(f"a source has at most {MAX_SOURCE_CHARACTERS} characters")
     mine, golden = parsed(candidate), parsed(reference)
     if golden is None:
         raise ValueError("the reference does not parse")
-    # Docstrings are comments to the tree, so they are to the tokens.
+    # The tree has no docstrings, so the tokens have none either.
     words, golden_words = (
         tokens_of(ast.unparse(mine) if mine else candidate),
         tokens_of(ast.unparse(golden)),

@@ -19,7 +19,7 @@ Result<std::vector<GroupCount>> count_errors(
                                     [&](const GroupCount& count) { return count.group == group; });
     if (found == counts.end())
       return fail(ErrorCode::internal,
-                  "'" + group + "' is no group of TritonBench's error taxonomy");
+                  "'" + group + "' is not a group of TritonBench's error taxonomy");
     const auto named = std::find_if(found->types.begin(), found->types.end(),
                                     [&](const auto& entry) { return entry.first == type; });
     if (named == found->types.end())

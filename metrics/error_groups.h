@@ -1,10 +1,10 @@
-// TritonBench's error taxonomy as a table of four groups (arXiv 2502.14752, appendix C; it names
-// sixteen types and lists seventeen), and how often a run met each type.
-// tools/model/error_taxonomy.h assigns an error kind to a type. Pure, thread-safe.
+// Counts errors by TritonBench's taxonomy: four groups of types (arXiv 2502.14752, appendix C; the
+// text says sixteen types, the table lists seventeen). tools/model/error_taxonomy.h assigns an
+// error kind to a type. Pure functions, thread-safe.
 //
 //   const std::vector<std::pair<std::string, std::string>> errors = {
 //       {"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}};
-//   count_errors(errors)->front().total  ->  1
+//   const auto counts = count_errors(errors);  // counts->front().total == 1
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace assay::metrics {
 
 struct ErrorGroup {
   std::string_view name;        // as the paper spells it
-  std::string_view short_name;  // for a plot: the paper's own column heads
+  std::string_view short_name;  // for a plot; a column head of the paper
   std::span<const std::string_view> types;
 };
 
@@ -42,12 +42,12 @@ inline constexpr std::array<ErrorGroup, 4> kErrorGroups = {
 struct GroupCount {
   std::string_view group, short_name;
   std::int64_t total = 0;
-  /// Every type of the group, also those that did not occur.
+  /// All types of the group, including those that did not occur.
   std::vector<std::pair<std::string_view, std::int64_t>> types;
 };
 
 /// Counts `errors`, which are pairs of group and type. Returns all four groups in the order of the
-/// paper; internal if the table lacks one of the pairs.
+/// paper. Error: `internal` if a pair is not in the table.
 Result<std::vector<GroupCount>> count_errors(
     std::span<const std::pair<std::string, std::string>> errors);
 

@@ -7,6 +7,28 @@
 #include <vector>
 
 namespace assay::metrics {
+namespace {
+
+/// Draws uniform integers in [0, bound), without bias. It does not use the standard's
+/// distributions, because they differ between libraries. The standard's engines do not.
+class Draws {
+ public:
+  Draws(std::uint64_t seed, std::uint64_t bound)
+      : engine_(seed), bound_(bound), last_(kMost - (kMost % bound + 1) % bound) {}
+
+  std::size_t next() {
+    std::uint64_t value = engine_();
+    while (value > last_) value = engine_();
+    return static_cast<std::size_t>(value % bound_);
+  }
+
+ private:
+  static constexpr std::uint64_t kMost = std::mt19937_64::max();
+  std::mt19937_64 engine_;
+  const std::uint64_t bound_, last_;  // values above `last_` would favour small results
+};
+
+}  // namespace
 
 std::optional<Estimate> estimate(std::span<const double> values, std::uint64_t seed) {
   if (values.empty()) return std::nullopt;
@@ -32,29 +54,6 @@ std::optional<Estimate> estimate_share(std::span<const double> values, std::uint
   }
   return found;
 }
-
-namespace {
-
-/// Uniform in [0, bound), without bias. The standard's distributions differ between libraries; its
-/// engines do not.
-class Draws {
- public:
-  Draws(std::uint64_t seed, std::uint64_t bound)
-      : engine_(seed), bound_(bound), last_(kMost - (kMost % bound + 1) % bound) {}
-
-  std::size_t next() {
-    std::uint64_t value = engine_();
-    while (value > last_) value = engine_();
-    return static_cast<std::size_t>(value % bound_);
-  }
-
- private:
-  static constexpr std::uint64_t kMost = std::mt19937_64::max();
-  std::mt19937_64 engine_;
-  const std::uint64_t bound_, last_;  // beyond `last_` some values would be more frequent
-};
-
-}  // namespace
 
 double mean(std::span<const double> values) {
   if (values.empty()) return 0;

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <set>
 
-#include "metrics/published.h"
+#include "metrics/measures.h"
 
 namespace assay::metrics {
 namespace {
 
-constexpr std::int64_t kEachK = 8;  // beyond it the curve is too flat to need every point
+constexpr std::int64_t kEachK = 8;  // up to here a curve has a point for every k
 
 using Ratio = std::optional<double> Sample::*;
 
@@ -17,7 +17,8 @@ std::int64_t count(const OperatorSamples& op, bool Sample::*flag) {
                        [flag](const Sample& sample) { return sample.*flag; });
 }
 
-/// Per operator, the share of samples with the flag. An operator without a sample was not solved.
+/// Returns for each operator the share of its samples with the flag; 0 for an operator without a
+/// sample.
 std::vector<double> shares(std::span<const OperatorSamples> suite, bool Sample::*flag) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
@@ -36,7 +37,7 @@ bool all_right_ones_have(std::span<const OperatorSamples> suite, Ratio ratio) {
   });
 }
 
-/// Per operator the mean over its samples, failures as 0.
+/// Returns for each operator the mean over its samples. A failure counts as 0.
 std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio ratio) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
@@ -47,7 +48,7 @@ std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio 
   return values;
 }
 
-/// Empty where there is no Perf@1.
+/// Returns the Perf of each operator. Empty if the suite has no Perf@1.
 std::vector<double> perfs(std::span<const OperatorSamples> suite) {
   const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) {
     return count(op, &Sample::right) > 0;
@@ -57,8 +58,8 @@ std::vector<double> perfs(std::span<const OperatorSamples> suite) {
              : std::vector<double>();
 }
 
-/// Mean over operators with a right sample of the mean of their right samples. Nothing where a
-/// right sample lacks the key.
+/// Averages the values of `key` over the right samples of each operator, then over the operators
+/// that have a right sample. Returns nothing if a right sample lacks the key.
 std::optional<Estimate> mean_of_right_ones(std::span<const OperatorSamples> suite,
                                            const std::string& key) {
   std::vector<double> means;
@@ -93,7 +94,7 @@ std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ra
     const Sample first = op.samples.empty() ? Sample{} : op.samples.front();
     speeds.push_back({first.right, first.*ratio});
   }
-  // Where nothing is right nothing needs timing, but a curve of zeros would say that something was.
+  // If no sample is right, none was timed. A curve of zeros would look like a measured one.
   if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; }))
     return {};
   return fast_curve(speeds);

@@ -1,6 +1,6 @@
 // Computes the metrics of a suite, or of a part of it, from the samples of each operator. An
-// operator without a submission counts as a failure. A metric whose times are missing is absent,
-// never guessed. Pure, thread-safe.
+// operator without a submission counts as a failure. A metric is absent if the times that it needs
+// are missing. Pure, thread-safe.
 //
 //   std::vector<OperatorSamples> suite = {
 //       {"vector_add", "standard", "elementwise", 1, {{.called = true, .right = true}}}};
@@ -17,14 +17,14 @@
 #include <vector>
 
 #include "metrics/estimate.h"
-#include "metrics/published.h"
+#include "metrics/measures.h"
 
 namespace assay::metrics {
 
-/// One submission. A value is absent where the device did not time it.
+/// One submission. A value is absent if the device did not time it.
 struct Sample {
-  bool called = false;  // ran to its end, right or wrong: TritonBench's call accuracy
-  bool right = false;   // TritonBench's execution accuracy
+  bool called = false;  // ran to its end, right or wrong (TritonBench: call accuracy)
+  bool right = false;   // passed (TritonBench: execution accuracy)
   /// Geometric mean over the timed cases of oracle latency / submission latency.
   std::optional<double> perf = {};
   /// Geometric mean over the timed cases of PyTorch latency / submission latency, for fast_p.
@@ -50,23 +50,23 @@ struct Summary {
   std::optional<Estimate> pass_at_1;
   /// Mean over the operators of the share of samples that ran to their end.
   std::optional<Estimate> call_accuracy;
-  /// Mean of `perf` with failures as 0. Absent where a right sample was not timed, or none is
+  /// Mean of `perf` with failures as 0. Absent if a right sample was not timed, or if none is
   /// right.
   std::optional<Estimate> perf_at_1;
-  /// For each key of Sample::values the mean over operators with a right sample. A key that one of
-  /// the right samples lacks is absent.
+  /// For each key of Sample::values, the mean over the operators that have a right sample. A key is
+  /// absent if a right sample lacks it.
   std::map<std::string, Estimate> means;
-  /// Curves of the first samples. Empty where a right one was not timed.
+  /// fast_p curves of each operator's first sample. Empty if a right sample was not timed.
   std::vector<FastPoint> fast_oracle, fast_pytorch;
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);
 
-/// Perf@1 alone, without its interval. Reports and scorecards share this rule for when it exists.
+/// Perf@1 alone, without its interval. Absent under the same conditions as Summary::perf_at_1.
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);
 
-/// Points for k = 1 to 8, then for doubled k, up to the smallest number of samples of an operator,
-/// which is the last point. Empty without samples.
+/// Points for k = 1 to 8, and then for doubled k. The last point is the smallest number of samples
+/// that an operator has. Empty without samples.
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite);
 
 using GroupKey = std::function<std::string(const OperatorSamples&)>;

@@ -7,6 +7,16 @@
 
 using namespace assay::metrics;
 
+namespace {
+
+std::vector<double> share(int ones, int all) {
+  std::vector<double> values(static_cast<std::size_t>(all), 0);
+  for (int i = 0; i < ones; ++i) values[static_cast<std::size_t>(i)] = 1;
+  return values;
+}
+
+}  // namespace
+
 TEST_CASE("an estimate: value, count, interval") {
   CHECK_FALSE(estimate(std::vector<double>{}));
   const auto four = estimate(std::vector<double>{1, 1, 1, 0});
@@ -28,18 +38,6 @@ TEST_CASE("equal values and single operators claim no certainty") {
   CHECK(all->interval.high == 1);
   CHECK(estimate_share(std::vector<double>{1, 0})->method == IntervalMethod::bootstrap);
 }
-
-using namespace assay::metrics;
-
-namespace {
-
-std::vector<double> share(int ones, int all) {
-  std::vector<double> values(static_cast<std::size_t>(all), 0);
-  for (int i = 0; i < ones; ++i) values[static_cast<std::size_t>(i)] = 1;
-  return values;
-}
-
-}  // namespace
 
 TEST_CASE("quantiles interpolate between neighbours") {
   const std::vector<double> values = {1, 2, 3, 4};
@@ -70,9 +68,9 @@ TEST_CASE("a share's interval is the binomial's") {
   CHECK(interval->high == Approx(0.39).margin(0.0101));
 }
 
-TEST_CASE("95 % intervals hold the truth about 95 times in 100") {
-  // A congruential generator of the test's own draws 300 suites of 60 operators from a share of
-  // 0.4.
+TEST_CASE("95 % intervals contain the true share about 95 times in 100") {
+  // 300 suites of 60 operators, each operator solved with probability 0.4. The generator is another
+  // one than the bootstrap's.
   std::uint64_t state = 12'345;
   const auto uniform = [&state] {
     state = state * 6'364'136'223'846'793'005ULL + 1'442'695'040'888'963'407ULL;
@@ -90,8 +88,6 @@ TEST_CASE("95 % intervals hold the truth about 95 times in 100") {
   CHECK(held >= 270);  // 300 x 0.95 = 285, four standard deviations below
   CHECK(held <= 300);
 }
-
-using namespace assay::metrics;
 
 TEST_CASE("Wilson interval") {
   CHECK(wilson_interval(0, 0) == Interval{0, 1});

@@ -1,4 +1,4 @@
-"""CodeBLEU against cases worked by hand from the published definition (Ren et al. 2020)."""
+"""Checks CodeBLEU against examples computed by hand from its definition (Ren et al. 2020)."""
 
 from __future__ import annotations
 
@@ -47,49 +47,48 @@ def test_comments_docstrings_and_layout_do_not_count(metric: ModuleType) -> None
 
 
 def test_bleu_by_hand(metric: ModuleType) -> None:
-    # candidate a b c d e, reference a b c d f: 4/5 unigrams, 3/4, 2/3, 1/2; same length, so no
+    # Matches of orders 1 to 4: 4 of 5, 3 of 4, 2 of 3, 1 of 2. The lengths are equal, so there is no
     # penalty.
     expected = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
     assert metric.bleu(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]) == pytest.approx(
         expected
     )
-    # A candidate of 4 tokens for a reference of 5, all its grams matched: only the penalty exp(1 -
-    # 5/4).
+    # All grams of the candidate match. It has 4 tokens and the reference 5, so only the penalty of
+    # exp(1 - 5/4) remains.
     assert metric.bleu(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]) == pytest.approx(
         math.exp(-0.25)
     )
-    # Repeating a token is clipped: "a a a a" holds one "a" of the reference, and no pair.
+    # Repetition is clipped: "a a a a" matches the one "a" of the reference, and no pair.
     assert metric.bleu(["a", "a", "a", "a"], ["a", "b", "c", "d"]) == 0.0
     assert metric.bleu([], ["a", "b"]) == 0.0
 
 
 def test_weighted_unigrams_by_hand(metric: ModuleType) -> None:
-    # return x ; against return y ; : (5 + 1) of (5 + 1 + 1)
+    # "return" (weight 5) and ";" match, "x" does not: (5 + 1) of (5 + 1 + 1)
     assert metric.weighted_bleu(["return", "x", ";"], ["return", "y", ";"]) == pytest.approx(6 / 7)
-    # A wrong keyword costs five times a wrong name: (1 + 1) of 7
+    # A wrong keyword costs five times as much as a wrong name: (1 + 1) of 7
     assert metric.weighted_bleu(["yield", "x", ";"], ["return", "x", ";"]) == pytest.approx(2 / 7)
 
 
 def test_syntax_by_hand(metric: ModuleType) -> None:
-    # Reference: Module, FunctionDef, arguments, Return and BinOp have children: five subtrees. With
-    # - for + the four that hold the operator are other shapes, but `arguments` is the same: 1/5.
-    # Names are leaves and do not count.
+    # The reference has five subtrees with children: Module, FunctionDef, arguments, Return, BinOp.
+    # With - instead of + the shapes of the four that contain the operator differ; only `arguments`
+    # is the same: 1/5. Names are leaves and do not count.
     assert metric.codebleu(SWAPPED, REFERENCE)["syntax"] == pytest.approx(1 / 5)
     renamed = "def g(x, y):\n    return x + y\n"
     assert metric.codebleu(renamed, REFERENCE)["syntax"] == 1.0
-    # Clipped: a candidate with the same BinOp twice still has each subtree of the reference once.
+    # Repetition is clipped: a second BinOp in the candidate does not match again.
     twice = "def f(a, b):\n    a + b\n    return a + b\n"
-    assert metric.codebleu(twice, REFERENCE)["syntax"] == pytest.approx(
-        3 / 5
-    )  # arguments, Return, BinOp; not FunctionDef, not Module
+    # arguments, Return and BinOp match; FunctionDef and Module do not.
+    assert metric.codebleu(twice, REFERENCE)["syntax"] == pytest.approx(3 / 5)
 
 
 def test_dataflow_by_hand(metric: ModuleType) -> None:
     import ast
 
     source = "def f(a, b):\n    c = a + b\n    c = c * a\n    return c\n"
-    # reads a, b; c from a, b; reads c, a; c from c, a; reads c. In order of appearance: a = var_0,
-    # b = var_1, c = var_2.
+    # The source reads a and b, sets c from a and b, reads c and a, sets c from c and a, reads c. In
+    # the order of appearance a is var_0, b is var_1 and c is var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 2,
         ("var_1", "comesFrom", "var_1"): 1,
@@ -98,7 +97,8 @@ def test_dataflow_by_hand(metric: ModuleType) -> None:
         ("var_2", "comesFrom", "var_2"): 2,
         ("var_2", "computedFrom", "var_2"): 1,
     }
-    # Without the second statement: a once, b once, c from a and b, c once: five of the nine edges.
+    # Without the second statement five of the nine edges remain: a and b are read once, c is set
+    # from a and from b, and c is read once.
     shorter = "def f(a, b):\n    c = a + b\n    return c\n"
     assert metric.codebleu(shorter, source)["dataflow"] == pytest.approx(5 / 9)
     assert metric.codebleu(SWAPPED, REFERENCE)["dataflow"] == 1.0  # two parameters, each read once
@@ -108,8 +108,8 @@ def test_dataflow_of_loops_and_unbound_names(metric: ModuleType) -> None:
     import ast
 
     source = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
-    # reads n; i from n; reads i; s from s; s from i; reads s. `range` is bound nowhere. n = var_0,
-    # i = var_1, s = var_2.
+    # The source reads n, sets i from n, reads i, sets s from s and i, reads s. `range` is not bound
+    # here, so it is not a variable. n is var_0, i is var_1 and s is var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 1,
         ("var_1", "computedFrom", "var_0"): 1,
@@ -120,10 +120,11 @@ def test_dataflow_of_loops_and_unbound_names(metric: ModuleType) -> None:
     }
 
 
-def test_the_whole_by_hand(metric: ModuleType) -> None:
-    # Tokens: def f ( x , y ) : return y - x against def f ( a , b ) : return a + b; 12 each.
-    # Unigrams: def f ( , ) : return = 7. Pairs: "def f", "f (", ") :", ": return" = 4 of 11.
-    # Triples: "def f (", ") : return" = 2 of 10. Fours: none, so BLEU is 0.
+def test_all_four_parts_by_hand(metric: ModuleType) -> None:
+    # Both sources have 12 tokens: "def f ( x , y ) : return y - x" and "def f ( a , b ) : return a +
+    # b". 7 unigrams match: def f ( , ) : return. 4 of 11 pairs match: "def f", "f (", ") :",
+    # ": return". 2 of 10 triples match: "def f (", ") : return". No group of four matches, so BLEU
+    # is 0.
     parts = metric.codebleu(SWAPPED, REFERENCE)
     assert parts["ngram"] == 0.0
     assert parts["weighted_ngram"] == pytest.approx((5 + 1 + 1 + 1 + 1 + 1 + 5) / (12 + 4 + 4))
@@ -136,7 +137,7 @@ def test_a_candidate_that_does_not_parse(metric: ModuleType) -> None:
     assert 0 < parts["ngram"] < 1
 
 
-def test_more_alike_scores_more(metric: ModuleType) -> None:
+def test_a_more_similar_source_has_a_higher_score(metric: ModuleType) -> None:
     golden = (ROOT / "operators/standard/softmax_last_dim/oracle.py").read_text()
     other = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
     near = golden.replace("tl.exp(", "tl.exp2(")

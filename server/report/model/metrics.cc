@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "metrics/published.h"
+#include "metrics/measures.h"
 #include "sandbox/job/timed_cases.h"
 #include "server/report/model/rows.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "metrics/estimate.h"
-#include "metrics/published.h"
+#include "metrics/measures.h"
 #include "sandbox/device/make_device.h"
 #include "server/report/model/text.h"
 #include "tools/model/coverage.h"

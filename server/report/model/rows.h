@@ -69,7 +69,7 @@ struct ReportTotals {
   std::map<std::string, std::map<std::string, std::int64_t>> errors;
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;
-  /// US dollars (metrics/published.h); absent where the cost is not known.
+  /// US dollars (metrics/measures.h); absent where the cost is not known.
   std::optional<double> cost_per_pass_rate, cost_per_perf, cost_per_solved;
   std::optional<metrics::Estimate> similarity;  // mean CodeBLEU; only with --codebleu
 };

@@ -2,7 +2,7 @@
 #include <cctype>
 #include <vector>
 
-#include "metrics/published.h"
+#include "metrics/measures.h"
 #include "server/report/model/format.h"
 #include "server/report/model/text.h"
 #include "server/report/text/forms.h"

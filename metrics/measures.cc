@@ -1,4 +1,4 @@
-#include "metrics/published.h"
+#include "metrics/measures.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,6 +6,11 @@
 #include <utility>
 
 namespace assay::metrics {
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+}  // namespace
 
 Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
   if (n < 1 || n > kMostSamples || c < 0 || c > n || k < 1 || k > n) {
@@ -16,13 +21,13 @@ Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
   }
   if (c == 0) return 0.0;
   if (n - c < k) return 1.0;  // too few wrong ones to draw k of
-  // C(n-c, k) / C(n, k) is symmetric in c and k: the product over the shorter of both.
+  // C(n-c, k) / C(n, k) is symmetric in c and k, so the product over the smaller of both is enough.
   const auto [factors, drawn] = std::minmax(c, k);
   double log_none = 0;
   for (std::int64_t i = 0; i < factors; ++i)
     log_none += std::log1p(-static_cast<double>(drawn) / static_cast<double>(n - i));
-  return -std::expm1(
-      log_none);  // 1 - product, without the cancellation where the product is almost 1
+  // 1 - product, without cancellation where the product is almost 1
+  return -std::expm1(log_none);
 }
 
 std::optional<double> fast_p(std::span<const Speed> operators, double p) {
@@ -46,12 +51,6 @@ std::vector<FastPoint> fast_curve(std::span<const Speed> operators,
   }
   return curve;
 }
-
-namespace {
-
-constexpr double kNsPerSecond = 1e9;
-
-}  // namespace
 
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns) {
   if (!(latency_ns > 0) || !(peaks.bytes_per_s > 0) || !(peaks.flops_per_s > 0))

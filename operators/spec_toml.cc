@@ -1,9 +1,11 @@
 #include "operators/spec_toml.h"
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <set>
 
-#include "operators/spec_check.h"
 #include "operators/spec_section.h"
 
 namespace assay::operators {
@@ -151,6 +153,189 @@ Result<Operator> parse_spec(std::string_view text, const std::string& file) {
   if (const Status checked = check_spec(op); !checked)
     return fail(checked.error().code, file + checked.error().message);
   return op;
+}
+
+namespace {
+
+std::string quoted(const std::string& text) { return "'" + text + "'"; }
+
+/// The part of a message after the file's name.
+std::string at(std::uint32_t line, const std::string& place) {
+  return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
+}
+std::string at(const Argument& argument) {
+  return at(argument.line, "[[arguments]] " + quoted(argument.name));
+}
+std::string at(const Output& output) {
+  return at(output.line, "[[outputs]] " + quoted(output.name));
+}
+std::string at(const Case& item) { return at(item.line, "[[cases]] " + quoted(item.id)); }
+
+Status broken(const std::string& where, const std::string& message) {
+  return fail(ErrorCode::invalid_argument, where + ": " + message);
+}
+
+std::string names_of(const std::map<std::string, std::int64_t>& axes) {
+  std::string text;
+  for (const auto& [name, value] : axes) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+template <class List, class Name>
+Status check_unique(const List& list, Name name_of) {
+  std::set<std::string> seen;
+  for (const auto& item : list) {
+    if (!seen.insert(name_of(item)).second) return broken(at(item), "the name is used twice");
+  }
+  return {};
+}
+
+/// Checks that every case has the same axes, and that every extent evaluates with them.
+Status check_axes(const Operator& op) {
+  for (const Case& item : op.cases) {
+    for (const auto& [name, value] : op.cases.front().axes) {
+      if (item.axes.contains(name)) continue;
+      return broken(at(item), "key 'axes' lacks '" + name + "'; every case has the same axes: " +
+                                  names_of(op.cases.front().axes));
+    }
+    if (item.axes.size() != op.cases.front().axes.size()) {
+      return broken(at(item),
+                    "key 'axes' has more names than case " + quoted(op.cases.front().id) +
+                        "; every case has the same axes: " + names_of(op.cases.front().axes));
+    }
+    const auto check = [&](const std::string& where, const std::string& extent) -> Status {
+      const Result<std::int64_t> value = evaluate_extent(extent, item.axes);
+      if (!value) return broken(where, value.error().message);
+      return {};
+    };
+    for (const Argument& argument : op.arguments) {
+      for (const std::string& extent : argument.shape) {
+        if (Status status = check(at(argument) + ": key 'shape'", extent); !status) return status;
+      }
+    }
+    for (const Output& output : op.outputs) {
+      for (const std::string& extent : output.shape) {
+        if (Status status = check(at(output) + ": key 'shape'", extent); !status) return status;
+      }
+      double number = 0;
+      const char* end = output.scale.data() + output.scale.size();
+      const auto parsed = std::from_chars(output.scale.data(), end, number);
+      if (parsed.ec == std::errc() && parsed.ptr == end && number > 0) continue;
+      if (Status status = check(at(output) + ": key 'scale'", output.scale); !status) return status;
+    }
+  }
+  return {};
+}
+
+/// An output `from` an argument is that argument after the call, so dtype and shape must agree. An
+/// inout argument without such an output would never be checked.
+Status check_inout(const Operator& op) {
+  std::string inout_names;
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::inout)
+      inout_names += (inout_names.empty() ? "" : ", ") + argument.name;
+  }
+  std::set<std::string> used;
+  for (const Output& output : op.outputs) {
+    if (output.from.empty()) continue;
+    const std::string where = at(output);
+    const auto found =
+        std::find_if(op.arguments.begin(), op.arguments.end(), [&](const Argument& argument) {
+          return argument.name == output.from && argument.role == Role::inout;
+        });
+    if (found == op.arguments.end()) {
+      return broken(where, "key 'from' is " + quoted(output.from) + "; valid inout arguments: " +
+                               (inout_names.empty() ? "none" : inout_names));
+    }
+    if (found->dtype != output.dtype || found->shape != output.shape)
+      return broken(where, "dtype and shape must be those of argument " + quoted(output.from));
+    if (!used.insert(output.from).second)
+      return broken(where,
+                    "key 'from' names " + quoted(output.from) + ", which another output has");
+  }
+  for (const Argument& argument : op.arguments) {
+    if (argument.role == Role::inout && !used.contains(argument.name)) {
+      return broken(at(argument),
+                    "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
+    }
+  }
+  return {};
+}
+
+Status check_cases(const Operator& op) {
+  const bool interpretable = op.dialect == "triton";
+  int counts[2] = {0, 0};
+  int interpreted[2] = {0, 0};
+  for (const Case& item : op.cases) {
+    ++counts[item.hidden];
+    if (!item.interpreter) continue;
+    ++interpreted[item.hidden];
+    const std::string where = at(item);
+    if (!interpretable)
+      return broken(where, "key 'interpreter' must be false: dialect '" + op.dialect +
+                               "' does not run in the interpreter");
+    if (item.dtype == "bfloat16" || item.dtype.starts_with("float8")) {
+      return broken(where, "key 'dtype' is '" + item.dtype +
+                               "', in which the interpreter computes wrongly; " +
+                               "valid with interpreter = true: float32, float16, integers");
+    }
+  }
+  if (op.imported) {
+    if (counts[false] == 0)
+      return broken(at(0, "[[cases]]"), "no public case; at least one is needed");
+    return {};
+  }
+  for (const bool hidden : {false, true}) {
+    const std::string visibility = hidden ? "hidden" : "public";
+    if (counts[hidden] < kMinCasesOfEachVisibility) {
+      return broken(at(0, "[[cases]]"),
+                    std::to_string(counts[hidden]) + " " + visibility + " cases; at least " +
+                        std::to_string(kMinCasesOfEachVisibility) + " are needed");
+    }
+    if (interpretable && interpreted[hidden] == 0)
+      return broken(at(0, "[[cases]]"),
+                    "no " + visibility + " case has interpreter = true; at least one is needed");
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string signature_of(const Operator& op) {
+  std::string text = op.entry + "(";
+  for (const Argument& argument : op.arguments) {
+    const char* type = argument.type == ArgumentType::tensor     ? "Tensor"
+                       : argument.type == ArgumentType::integer  ? "int"
+                       : argument.type == ArgumentType::floating ? "float"
+                                                                 : "bool";
+    text += (text.back() == '(' ? "" : ", ") + argument.name + ": " + type;
+  }
+  const auto returned = std::count_if(op.outputs.begin(), op.outputs.end(),
+                                      [](const Output& output) { return output.from.empty(); });
+  text += ") -> ";
+  if (returned == 0) return text + "None";
+  if (returned == 1) return text + "Tensor";
+  text += "tuple[";
+  for (std::ptrdiff_t i = 0; i < returned; ++i) text += i == 0 ? "Tensor" : ", Tensor";
+  return text + "]";
+}
+
+Status check_spec(const Operator& op) {
+  if (Status status = check_unique(op.arguments, [](const Argument& item) { return item.name; });
+      !status)
+    return status;
+  if (Status status = check_unique(op.outputs, [](const Output& item) { return item.name; });
+      !status)
+    return status;
+  if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status)
+    return status;
+  if (const std::string expected = signature_of(op); op.signature != expected) {
+    return broken(at(0, "key 'signature'"),
+                  "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
+  }
+  if (Status status = check_axes(op); !status) return status;
+  if (Status status = check_inout(op); !status) return status;
+  return check_cases(op);
 }
 
 }  // namespace assay::operators

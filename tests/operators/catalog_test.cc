@@ -10,7 +10,7 @@
 #include <set>
 #include <string>
 
-#include "operators/spec_check.h"
+#include "operators/spec_toml.h"
 #include "tests/catch.h"
 
 namespace assay::operators {

@@ -1,10 +1,12 @@
 #include "operators/guides.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "base/try.h"
 
@@ -53,6 +55,59 @@ Result<std::vector<Guide>> load_guides(const fs::path& folder) {
     guides.push_back(std::move(guide));
   }
   return guides;
+}
+
+namespace fs = std::filesystem;
+namespace {
+
+constexpr std::string_view kQuotes = "\"\"\"";
+constexpr std::string_view kCheck = "\n\n\ndef check(";
+constexpr std::uintmax_t kMaxExampleBytes = 3'000;  // a whole one fits into a concise answer
+
+Result<Example> load_example(const fs::path& path) {
+  std::error_code code;
+  const std::uintmax_t size = fs::file_size(path, code);
+  if (code) return fail(ErrorCode::io, path.string() + ": " + code.message());
+  if (size > kMaxExampleBytes)
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": larger than " + std::to_string(kMaxExampleBytes) + " bytes");
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) return fail_errno("open " + path.string());
+  Example example;
+  example.name = path.stem().string();
+  example.source.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  if (stream.bad()) return fail_errno("read " + path.string());
+  const std::string& text = example.source;
+  if (text.starts_with(kQuotes))
+    example.title =
+        text.substr(kQuotes.size(),
+                    std::min(text.find(kQuotes, kQuotes.size()), text.find('\n')) - kQuotes.size());
+  if (example.title.empty())
+    return fail(ErrorCode::invalid_argument,
+                path.string() + ": the first line must be a docstring that says what is shown");
+  const std::size_t check = text.find(kCheck);
+  if (check == std::string::npos)
+    return fail(ErrorCode::invalid_argument, path.string() + ": no function `check` at its end");
+  example.source.resize(check + 1);  // keeps the end of the last line
+  return example;
+}
+
+}  // namespace
+
+Result<std::vector<Example>> load_examples(const fs::path& folder) {
+  std::vector<fs::path> paths;
+  std::error_code code;
+  for (fs::directory_iterator it(folder, code), end; !code && it != end; it.increment(code)) {
+    if (it->path().extension() == ".py") paths.push_back(it->path());
+  }
+  if (code) return fail(ErrorCode::io, "list " + folder.string() + ": " + code.message());
+  std::sort(paths.begin(), paths.end());
+  std::vector<Example> examples;
+  for (const fs::path& path : paths) {
+    ASSAY_TRY(example, load_example(path));
+    examples.push_back(std::move(example));
+  }
+  return examples;
 }
 
 }  // namespace assay::operators

@@ -24,7 +24,7 @@ SEARCHES = ("find", "rfind", "starts_with", "ends_with", "says", "mentions", "na
 # compiler or the submission wrote.
 FOREIGN: dict[str, str] = {
     "operators/catalog.cc": "the Python source of a reference",
-    "operators/examples.cc": "the Python source of an example",
+    "operators/guides.cc": "the Python source of an example",
     "reference_agents/sim/named_operator.cc": "a prompt: a simulated model sees nothing else",
     "reference_agents/sim/sim.cc": "a prompt: a simulated model sees nothing else",
     "reference_agents/sim/sim_attack.h": "a source that a prompt quotes",

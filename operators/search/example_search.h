@@ -1,4 +1,4 @@
-// ExampleSearch finds examples (operators/examples.h) by words or by similar code.
+// ExampleSearch finds examples (operators/guides.h) by words or by similar code.
 //
 //   auto search = ExampleSearch::load("operators/examples");
 //   auto found = (*search)->by_words("ragged rows", 3);
@@ -17,7 +17,7 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "operators/examples.h"
+#include "operators/guides.h"
 #include "operators/search/full_text.h"
 #include "operators/search/similar_code.h"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "operators/examples.h"
+#include "operators/guides.h"
 #include "operators/search/similar_code.h"
 
 namespace assay::operators {

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "base/try.h"
-#include "operators/search/code_grams.h"
+#include "operators/search/similar_code.h"
 
 namespace assay::operators {
 

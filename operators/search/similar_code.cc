@@ -1,9 +1,9 @@
 #include "operators/search/similar_code.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-
-#include "operators/search/code_grams.h"
+#include <cstddef>
 
 namespace assay::operators {
 
@@ -47,6 +47,114 @@ std::vector<Hit> SimilarCode::nearest(std::string_view code, std::size_t k) cons
                    [](const Hit& a, const Hit& b) { return a.score > b.score; });
   if (hits.size() > k) hits.resize(k);
   return hits;
+}
+
+namespace {
+
+constexpr std::size_t kGramTokens = 5;
+constexpr std::array<std::string_view, 42> kKeptNames = {
+    "False", "None", "True",   "and",    "as",     "assert", "break", "class",  "continue",
+    "def",   "del",  "elif",   "else",   "except", "for",    "from",  "if",     "import",
+    "in",    "is",   "lambda", "not",    "or",     "pass",   "raise", "return", "try",
+    "while", "with", "gl",     "gluon",  "int",    "float",  "len",   "max",    "min",
+    "range", "tl",   "torch",  "triton", "tuple",  "print"};
+
+struct Token {
+  std::string_view text;
+  bool variable = false;
+};
+
+bool starts_name(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+bool digit(char c) { return c >= '0' && c <= '9'; }
+
+bool kept(std::string_view name) {
+  return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end();
+}
+
+/// The position after the string that starts at `at`. An unfinished string ends with its line; with
+/// three quotes it ends with the text.
+std::size_t end_of_string(std::string_view code, std::size_t at, bool triple) {
+  const char quote = code[at];
+  for (std::size_t i = at + (triple ? 3 : 1); i < code.size(); ++i) {
+    if (code[i] == '\\') {
+      ++i;
+    } else if (triple ? code.substr(i, 3) == code.substr(at, 3) : code[i] == quote) {
+      return i + (triple ? 3 : 1);
+    } else if (!triple && code[i] == '\n') {
+      return i;
+    }
+  }
+  return code.size();
+}
+
+std::vector<Token> tokens_of(std::string_view code) {
+  std::vector<Token> tokens;
+  for (std::size_t at = 0; at < code.size();) {
+    const char c = code[at];
+    std::size_t end = at + 1;
+    if (c == '#') {
+      at = std::min(code.find('\n', at), code.size());
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      const bool triple = code.substr(at, 3) == std::string_view(c == '"' ? "\"\"\"" : "'''");
+      end = end_of_string(code, at, triple);
+      if (!triple) tokens.push_back({code.substr(at, end - at)});  // three quotes: a docstring
+    } else if (starts_name(c)) {
+      while (end < code.size() && (starts_name(code[end]) || digit(code[end]))) ++end;
+      const std::string_view name = code.substr(at, end - at);
+      const bool member = !tokens.empty() && tokens.back().text == ".";
+      tokens.push_back({name, !member && !kept(name)});
+    } else if (digit(c)) {
+      while (end < code.size() && (starts_name(code[end]) || digit(code[end]) || code[end] == '.'))
+        ++end;
+      tokens.push_back({code.substr(at, end - at)});
+    } else if (static_cast<unsigned char>(c) > ' ' && c != '\\') {
+      tokens.push_back({code.substr(at, 1)});
+    }
+    at = end;
+  }
+  return tokens;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return (hash ^ 0xffU) * 0x100000001b3U;  // not a UTF-8 byte, so "ab","c" differs from "a","bc"
+}
+
+std::uint64_t hash_of(const Token* run) {
+  std::array<std::string_view, kGramTokens> variables;
+  std::size_t known = 0;
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (std::size_t i = 0; i < kGramTokens; ++i) {
+    if (!run[i].variable) {
+      hash = mixed(hash, run[i].text);
+      continue;
+    }
+    const auto* const begin = variables.begin();
+    const auto place =
+        static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
+    if (place == known) variables[known++] = run[i].text;
+    const std::array<char, 2> canonical = {
+        '\n', static_cast<char>('0' + place)};  // no token contains a line end
+    hash = mixed(hash, {canonical.data(), canonical.size()});
+  }
+  return hash;
+}
+
+}  // namespace
+
+std::vector<std::uint64_t> code_grams(std::string_view code) {
+  const std::vector<Token> tokens = tokens_of(code);
+  std::vector<std::uint64_t> grams;
+  for (std::size_t first = 0; first + kGramTokens <= tokens.size(); ++first)
+    grams.push_back(hash_of(&tokens[first]));
+  std::sort(grams.begin(), grams.end());
+  grams.erase(std::unique(grams.begin(), grams.end()), grams.end());
+  return grams;
 }
 
 }  // namespace assay::operators

@@ -1,5 +1,8 @@
 #include "operators/search/similar_code.h"
 
+#include <algorithm>
+#include <string>
+
 #include "tests/catch.h"
 
 using assay::operators::SimilarCode;
@@ -29,4 +32,40 @@ TEST_CASE("nothing shared is no hit") {
   CHECK(similar.nearest("while True: pass; break", 3).empty());
   CHECK(similar.nearest("", 3).empty());
   CHECK(SimilarCode({}).nearest("a = b + c", 3).empty());
+}
+
+using assay::operators::code_grams;
+
+TEST_CASE("names, comments, layout and docstrings make no difference") {
+  const auto plain = code_grams("def f(x, n):\n    y = tl.load(x + n)\n    return y * 2\n");
+  CHECK(plain.size() > 10);
+  CHECK(plain == code_grams("\"\"\"Doc, with # and ' in it.\"\"\"\ndef  g(left,right) :  # why\n\n "
+                            " out = tl.load(left\n + right)\n  return out*2"));
+  CHECK(std::is_sorted(plain.begin(), plain.end()));
+}
+
+TEST_CASE("numbers, strings, operators, keywords and members do") {
+  const auto plain = code_grams("y = tl.exp(x + 1, 'a') if x");
+  for (const char* other : {"y = tl.exp(x + 2, 'a') if x", "y = tl.log(x + 1, 'a') if x",
+                            "y = tl.exp(x - 1, 'a') if x", "y = tl.exp(x + 1, 'b') if x",
+                            "y = tl.exp(x + 1, 'a') or x", "y = tl.exp(x + x, 'a') if x"}) {
+    INFO(other);
+    CHECK(code_grams(other) != plain);
+  }
+}
+
+TEST_CASE("a piece of code is found wherever in a text it is") {
+  const auto whole = code_grams("a = b + c\nfor i in range(d):\n    a += tl.sum(e, 0)\n");
+  const auto piece = code_grams("for step in range(count):\n    total += tl.sum(part, 0)\n");
+  CHECK(std::includes(whole.begin(), whole.end(), piece.begin(), piece.end()));
+}
+
+TEST_CASE("any bytes are taken") {
+  CHECK(code_grams("").empty());
+  CHECK(code_grams("a b c d").empty());
+  CHECK(code_grams("a b c d e").size() == 1);
+  CHECK_FALSE(code_grams("x = 'unfinished\ny = 2 + 3").empty());
+  code_grams("\"\"\"never closed");
+  code_grams("'\\");
+  code_grams(std::string("\0\xff\\\n\"", 5));
 }

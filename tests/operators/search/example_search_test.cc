@@ -57,3 +57,68 @@ TEST_CASE("a folder that is missing is named") {
   CHECK(ExampleSearch::load("/nowhere/examples").error().message.find("/nowhere/examples") !=
         std::string::npos);
 }
+
+using assay::ErrorCode;
+using assay::operators::Example;
+using assay::operators::FullText;
+using assay::operators::Hit;
+
+namespace {
+
+const std::vector<Example> kExamples = {
+    {"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
+    {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
+    {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
+    {"speed", "Near words", "column: name"}};
+
+std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
+  const auto index = FullText::make(kExamples);
+  REQUIRE(index);
+  const auto hits = (*index)->search(words, k);
+  INFO((hits ? std::string() : hits.error().message));
+  REQUIRE(hits);
+  std::vector<std::size_t> places;
+  for (const Hit& hit : *hits) places.push_back(hit.index);
+  return places;
+}
+
+}  // namespace
+
+TEST_CASE("any word finds, best first, by its stem and within names") {
+  CHECK(found("masks") == std::vector<std::size_t>{0, 1});  // a title says more than a comment
+  CHECK(found("masks", 1) == std::vector<std::size_t>{0});
+  CHECK(found("tl.associative_scan")[0] == 1);
+  CHECK(found("ATOMIC counts") == std::vector<std::size_t>{2});
+  CHECK(found("zebra").empty());
+}
+
+TEST_CASE("query language is words like any other") {
+  CHECK(found("name : zebra") == std::vector<std::size_t>{3});
+  CHECK(found("zebra OR vote") == std::vector<std::size_t>{2});
+  CHECK(found("vote NOT counting") == std::vector<std::size_t>{2});
+  CHECK(found("vo*").empty());
+  CHECK(found("{source} : atomic").size() == 1);
+  for (const char* odd : {"\"", "a\"b", "vote\" OR \"x", "NEAR(vote counting, 2", "^vote", "-vote",
+                          "(((", "vote; DROP TABLE examples", "'", "\xc3\xa4", "a AND"}) {
+    INFO(odd);
+    const auto index = FullText::make(kExamples);
+    REQUIRE(index);
+    const auto hits = (*index)->search(odd, 3);
+    CHECK((hits || hits.error().code == ErrorCode::invalid_argument));
+  }
+  found(std::string("vote\0x", 6));
+  std::string many;
+  for (int i = 0; i < 5'000; ++i) many += "w" + std::to_string(i) + " ";
+  CHECK(found(many).empty());
+}
+
+TEST_CASE("a query without a word is refused") {
+  const auto index = FullText::make(kExamples);
+  REQUIRE(index);
+  for (const char* empty : {"", " ", "\"*()-"}) {
+    const auto hits = (*index)->search(empty, 3);
+    REQUIRE(!hits);
+    CHECK(hits.error().code == ErrorCode::invalid_argument);
+    CHECK(hits.error().message.find("segmented scan") != std::string::npos);
+  }
+}

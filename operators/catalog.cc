@@ -1,4 +1,3 @@
-// evaluate_extent() computes an extent such as "rows", "128" or "2*rows*cols" for given axes.
 #include "operators/catalog.h"
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include <tuple>
 
 #include "base/handle.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "operators/names.h"
 #include "operators/spec_toml.h"
@@ -27,7 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
 constexpr std::size_t kShownNameBytes = 80;
-constexpr std::array<Split, 3> kSplits{Split::standard, Split::ood, Split::dsl};
 
 Result<std::string> read_file(const fs::path& path) {
   std::error_code code;
@@ -54,7 +53,8 @@ Result<std::string> read_file(const fs::path& path) {
   return text;
 }
 
-/// Checks at the start that a Python source defines a function. Otherwise only a job would fail.
+/// Checks that a Python source defines a function. Without this check at the start of the server,
+/// the first job would fail.
 Status require_function(const fs::path& path, const std::string& source,
                         const std::string& function) {
   if (source.starts_with("def " + function + "(") ||
@@ -64,8 +64,8 @@ Status require_function(const fs::path& path, const std::string& source,
               path.string() + ": does not define 'def " + function + "('");
 }
 
-/// Changes if any of the three files changes. It includes their sizes, so that moving text from one
-/// file to the next changes it too.
+/// Returns a hash that changes if any of the files changes. It covers their sizes, so that moving
+/// text from one file to the next changes it too.
 std::string revision_of(std::initializer_list<const std::string*> files) {
   std::string all;
   for (const std::string* file : files)
@@ -73,8 +73,8 @@ std::string revision_of(std::initializer_list<const std::string*> files) {
   return sha256_hex(all);
 }
 
-/// The operator folders of one split, sorted. A name that starts with '.' or '_' is not an operator
-/// (__pycache__).
+/// Returns the operator folders of one split, sorted. A folder whose name starts with '.' or '_' is
+/// not an operator (__pycache__).
 Result<std::vector<fs::path>> folders_of(const fs::path& split_directory) {
   std::vector<fs::path> folders;
   std::error_code code;
@@ -88,6 +88,22 @@ Result<std::vector<fs::path>> folders_of(const fs::path& split_directory) {
   if (code) return fail(ErrorCode::io, "list " + split_directory.string() + ": " + code.message());
   std::sort(folders.begin(), folders.end());
   return folders;
+}
+
+Result<std::int64_t> evaluate_factor(std::string_view factor, std::string_view expression,
+                                     const Axes& axes) {
+  const auto found = axes.find(std::string(factor));
+  if (found != axes.end()) return found->second;
+  const bool digits = !factor.empty() && std::all_of(factor.begin(), factor.end(),
+                                                     [](char c) { return c >= '0' && c <= '9'; });
+  std::int64_t value = 0;
+  if (digits &&
+      std::from_chars(factor.data(), factor.data() + factor.size(), value).ec == std::errc())
+    return value;
+  return fail(ErrorCode::invalid_argument,
+              "extent '" + std::string(expression) + "': '" + std::string(factor) +
+                  "' is neither an integer nor an axis; axes: " +
+                  (axes.empty() ? "none" : join(axes, ", ", &Axes::value_type::first)));
 }
 
 }  // namespace
@@ -182,33 +198,7 @@ Error Catalog::unknown(std::string_view name) const {
                    "`list_operators` names all " + std::to_string(names.size())};
 }
 
-namespace {
-
-std::string axis_names(const std::map<std::string, std::int64_t>& axes) {
-  std::string names;
-  for (const auto& [name, value] : axes) names += (names.empty() ? "" : ", ") + name;
-  return names.empty() ? "none" : names;
-}
-
-Result<std::int64_t> evaluate_factor(std::string_view factor, std::string_view expression,
-                                     const std::map<std::string, std::int64_t>& axes) {
-  const auto found = axes.find(std::string(factor));
-  if (found != axes.end()) return found->second;
-  const bool digits = !factor.empty() && std::all_of(factor.begin(), factor.end(),
-                                                     [](char c) { return c >= '0' && c <= '9'; });
-  std::int64_t value = 0;
-  if (digits &&
-      std::from_chars(factor.data(), factor.data() + factor.size(), value).ec == std::errc())
-    return value;
-  return fail(ErrorCode::invalid_argument,
-              "extent '" + std::string(expression) + "': '" + std::string(factor) +
-                  "' is neither an integer nor an axis; axes: " + axis_names(axes));
-}
-
-}  // namespace
-
-Result<std::int64_t> evaluate_extent(std::string_view expression,
-                                     const std::map<std::string, std::int64_t>& axes) {
+Result<std::int64_t> evaluate_extent(std::string_view expression, const Axes& axes) {
   std::int64_t product = 1;
   for (std::string_view rest = expression;;) {
     const std::size_t star = rest.find('*');

@@ -1,7 +1,8 @@
-// Checks identifiers, and finds the known name that is nearest to a misspelt one.
-// Pure functions, thread-safe.
+// Checks identifiers, and finds the known name that is nearest to a misspelt one. Pure functions,
+// thread-safe.
 //
-//   nearest("vectoradd", {"vector_add", "gelu_tanh"})  ->  "vector_add"
+//   const std::vector<std::string_view> known = {"vector_add", "gelu_tanh"};
+//   nearest("vectoradd", known);  // "vector_add"
 #pragma once
 
 #include <span>
@@ -9,11 +10,11 @@
 
 namespace assay::operators {
 
-/// [a-z][a-z0-9_]*, at most 64 characters.
+/// Returns whether `text` matches [a-z][a-z0-9_]* and has at most 64 characters.
 bool is_identifier(std::string_view text);
 
-/// The name with the smallest edit distance to `text`. Empty if that distance is more than a third
-/// of the longer name.
+/// Returns the name with the smallest edit distance to `text`; empty if that distance is more than
+/// a third of the longer name.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 
 }  // namespace assay::operators

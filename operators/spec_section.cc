@@ -6,6 +6,7 @@
 #include <map>
 #include <sstream>
 
+#include "base/text.h"
 #include "operators/names.h"
 
 namespace assay::operators {
@@ -19,13 +20,6 @@ std::string shown(const std::string& value) {
          "'";
 }
 
-template <class List>
-std::string joined(const List& names) {
-  std::string text;
-  for (const auto& name : names) text.append(text.empty() ? "" : ", ").append(name);
-  return text;
-}
-
 std::string number_text(double value) {
   std::ostringstream text;
   text << value;
@@ -34,16 +28,13 @@ std::string number_text(double value) {
 
 }  // namespace
 
-std::string join(Names names) { return joined(names); }
-std::string join(const std::vector<std::string>& names) { return joined(names); }
-
 void Diagnostics::add(std::uint32_t line, const std::string& message) {
   if (first) return;
   first = Error{ErrorCode::invalid_argument,
                 file + (line == 0 ? "" : ":" + std::to_string(line)) + ": " + message};
 }
 
-void Section::print_error(std::string_view key, const std::string& message) {
+void Section::report_error(std::string_view key, const std::string& message) {
   const toml::node* found = table_.get(key);
   const std::uint32_t line =
       found != nullptr ? found->source().begin.line : table_.source().begin.line;
@@ -59,19 +50,19 @@ void Section::keys(std::initializer_list<std::string_view> required,
     const std::string_view name = key;
     if (std::find(valid.begin(), valid.end(), name) != valid.end()) continue;
     const std::string_view near = nearest(name, valid);
-    print_error(name,
-                "is unknown" +
-                    (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") +
-                    "; valid: " + join(Names(valid)));
+    report_error(
+        name, "is unknown" +
+                  (near.empty() ? std::string() : "; did you mean '" + std::string(near) + "'?") +
+                  "; valid: " + join(valid));
   }
   for (const std::string_view key : required) {
-    if (!has(key)) print_error(key, "is missing; required: " + joined(required));
+    if (!has(key)) report_error(key, "is missing; required: " + join(required));
   }
 }
 
 const toml::node* Section::node(std::string_view key) {
   const toml::node* found = table_.get(key);
-  if (found == nullptr) print_error(key, "is missing");
+  if (found == nullptr) report_error(key, "is missing");
   return found;
 }
 
@@ -80,7 +71,7 @@ std::string Section::text(std::string_view key) {
   if (found == nullptr) return {};
   const auto* value = found->as_string();
   if (value == nullptr || value->get().empty()) {
-    print_error(key, "must be a string that is not empty");
+    report_error(key, "must be a string that is not empty");
     return {};
   }
   return value->get();
@@ -89,9 +80,9 @@ std::string Section::text(std::string_view key) {
 std::string Section::identifier(std::string_view key) {
   std::string value = text(key);
   if (!value.empty() && !is_identifier(value)) {
-    print_error(key, "is " + shown(value) +
-                         "; valid: lower-case letters, digits and underscores, a letter first, at "
-                         "most 64 characters");
+    report_error(key, "is " + shown(value) +
+                          "; valid: lower-case letters, digits and underscores, a letter first, at "
+                          "most 64 characters");
   }
   return value;
 }
@@ -99,7 +90,7 @@ std::string Section::identifier(std::string_view key) {
 std::string Section::choice(std::string_view key, Names valid) {
   std::string value = text(key);
   if (!value.empty() && std::find(valid.begin(), valid.end(), value) == valid.end()) {
-    print_error(key, "is " + shown(value) + "; valid: " + join(valid));
+    report_error(key, "is " + shown(value) + "; valid: " + join(valid));
   }
   return value;
 }
@@ -109,8 +100,8 @@ std::int64_t Section::integer(std::string_view key, std::int64_t low, std::int64
   if (found == nullptr) return low;
   const auto* value = found->as_integer();
   if (value == nullptr || value->get() < low || value->get() > high) {
-    print_error(key,
-                "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
+    report_error(key,
+                 "must be an integer from " + std::to_string(low) + " to " + std::to_string(high));
     return low;
   }
   return value->get();
@@ -121,7 +112,7 @@ double Section::number(std::string_view key, double low, double high) {
   if (found == nullptr) return low;
   const std::optional<double> value = found->is_number() ? found->value<double>() : std::nullopt;
   if (!value || !std::isfinite(*value) || *value < low || *value > high) {
-    print_error(key, "must be a number from " + number_text(low) + " to " + number_text(high));
+    report_error(key, "must be a number from " + number_text(low) + " to " + number_text(high));
     return low;
   }
   return *value;
@@ -130,7 +121,7 @@ double Section::number(std::string_view key, double low, double high) {
 bool Section::boolean(std::string_view key) {
   const toml::node* found = node(key);
   if (found == nullptr) return false;
-  if (!found->is_boolean()) print_error(key, "must be true or false");
+  if (!found->is_boolean()) report_error(key, "must be true or false");
   return found->value_or(false);
 }
 
@@ -150,7 +141,7 @@ std::vector<std::string> Section::extents(std::string_view key) {
     }
   }
   if (array == nullptr)
-    print_error(
+    report_error(
         key,
         "must be an array of axis names, integers or products, such as [\"rows\", \"2*cols\"]");
   return items;
@@ -162,7 +153,7 @@ std::string Section::extent_or_number(std::string_view key) {
   if (found->is_number()) {
     const double value = found->value_or(0.0);
     if (std::isfinite(value) && value > 0) return number_text(value);
-    print_error(key, "must be above 0");
+    report_error(key, "must be above 0");
     return "1";
   }
   return text(key);
@@ -174,7 +165,7 @@ std::map<std::string, std::int64_t> Section::integers(std::string_view key, std:
   if (found == nullptr) return {};
   const auto* table = found->as_table();
   if (table == nullptr) {
-    print_error(key, "must be a table of integers, such as { rows = 7, cols = 33 }");
+    report_error(key, "must be a table of integers, such as { rows = 7, cols = 33 }");
     return {};
   }
   std::map<std::string, std::int64_t> values;
@@ -182,11 +173,11 @@ std::map<std::string, std::int64_t> Section::integers(std::string_view key, std:
     const std::string name(name_key.str());
     const auto* number = value.as_integer();
     if (!is_identifier(name)) {
-      print_error(key, "has the name " + shown(name) +
-                           "; valid: lower-case letters, digits and underscores, a letter first");
+      report_error(key, "has the name " + shown(name) +
+                            "; valid: lower-case letters, digits and underscores, a letter first");
     } else if (number == nullptr || number->get() < low || number->get() > high) {
-      print_error(key, "has '" + name + "', which must be an integer from " + std::to_string(low) +
-                           " to " + std::to_string(high));
+      report_error(key, "has '" + name + "', which must be an integer from " + std::to_string(low) +
+                            " to " + std::to_string(high));
     } else {
       values[name] = number->get();
     }
@@ -203,7 +194,7 @@ std::vector<const toml::table*> Section::tables(std::string_view key) {
     if (const auto* table = array->get(i)->as_table()) result.push_back(table);
   }
   if (array == nullptr || result.empty() || result.size() != array->size()) {
-    print_error(key, "must be written as one or more [[" + std::string(key) + "]] tables");
+    report_error(key, "must be written as one or more [[" + std::string(key) + "]] tables");
   }
   return result;
 }

@@ -1,7 +1,7 @@
-// Section gives typed, strict access to one table of a spec.toml. Every key of the table must be
-// known, and every required key must be present with the right type. Diagnostics keeps the first
-// error as one sentence that names file, line, table, key and the valid values. After an error the
-// getters return empty values, so a parser can go on without checks.
+// Section reads one table of a spec.toml, typed and strict: every key of the table must be known,
+// and every required key must be present with the right type. Diagnostics keeps the first error as
+// one sentence that names file, line, table, key and the valid values. After an error the getters
+// return empty values, so that a parser can go on without checks.
 //
 //   Diagnostics diagnostics{"operators/standard/relu/spec.toml"};
 //   Section section(table, "[[cases]] 'small'", diagnostics);
@@ -9,7 +9,7 @@
 //   std::string dtype = section.choice("dtype", kDtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
-// Not thread-safe: it lives on one thread's stack while a file is parsed. Only this header includes
+// Not thread-safe: both live on one thread's stack while a file is parsed. No other header includes
 // toml++.
 #pragma once
 
@@ -30,32 +30,29 @@ namespace assay::operators {
 
 using Names = std::span<const std::string_view>;
 
-/// "a, b, c"
-std::string join(Names names);
-std::string join(const std::vector<std::string>& names);
-
 struct Diagnostics {
   std::string file;
   std::optional<Error> first;
 
-  /// Keeps only the first error. `line` 0: the error is about the whole file.
+  /// Keeps only the first error. `line` is 0 if the error is about the whole file.
   void add(std::uint32_t line, const std::string& message);
   bool failed() const { return first.has_value(); }
 };
 
 class Section {
  public:
-  /// `label` names the table in messages; empty for the top level.
+  /// `label` names the table in messages. It is empty for the top level.
   Section(const toml::table& table, std::string label, Diagnostics& diagnostics)
       : table_(table), label_(std::move(label)), diagnostics_(diagnostics) {}
 
-  /// Reports a key that is in neither list, and a required key that is missing.
+  /// Reports each key that is in neither list, and each required key that is missing.
   void keys(std::initializer_list<std::string_view> required,
             std::initializer_list<std::string_view> optional);
 
   bool has(std::string_view key) const { return table_.contains(key); }
   std::string text(std::string_view key);
-  /// Lower-case letters, digits and underscores, a letter first: a valid file name and Python name.
+  /// Lower-case letters, digits and underscores, a letter first. So the value is valid as a file
+  /// name and as a name in Python.
   std::string identifier(std::string_view key);
   std::string choice(std::string_view key, Names valid);
   std::int64_t integer(std::string_view key, std::int64_t low, std::int64_t high);
@@ -68,10 +65,10 @@ class Section {
   /// A table of integers.
   std::map<std::string, std::int64_t> integers(std::string_view key, std::int64_t low,
                                                std::int64_t high);
-  /// The tables of [[key]]; reports an error if there is none.
+  /// The tables of [[key]]. Reports an error if there is none.
   std::vector<const toml::table*> tables(std::string_view key);
 
-  void print_error(std::string_view key, const std::string& message);
+  void report_error(std::string_view key, const std::string& message);
 
  private:
   const toml::node* node(std::string_view key);

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <set>
 
+#include "base/text.h"
 #include "operators/spec_section.h"
 
 namespace assay::operators {
 namespace {
 
 constexpr std::int64_t kMaxDifficulty = 5;
-constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec can only be stricter
+constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec may only be stricter
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 
-constexpr std::array<std::string_view, 3> kSplitNames{"standard", "ood", "dsl"};
 constexpr std::array<std::string_view, 3> kDialects{"triton", "gluon", "tlx"};
 constexpr std::array<std::string_view, 4> kTypes{"tensor", "int", "float", "bool"};
 constexpr std::array<std::string_view, 3> kRoles{"input", "inout", "structural"};
@@ -34,7 +34,13 @@ std::vector<std::string_view> dtypes_and_case() {
   return names;
 }
 
-/// The label of the i-th [[key]] table: its own name, if it has one.
+std::vector<std::string_view> split_names() {
+  std::vector<std::string_view> names;
+  for (const Split split : kSplits) names.push_back(to_string(split));
+  return names;
+}
+
+/// Returns the label of a [[key]] table in messages: its name, or its number if it has none.
 std::string label(const toml::table& table, std::string_view key, std::string_view name_key,
                   std::size_t index) {
   const auto* name = table.get_as<std::string>(name_key);
@@ -69,7 +75,7 @@ Argument parse_argument(Section section) {
                   : role == "structural" ? Role::structural
                                          : Role::input;
   if (argument.type != ArgumentType::tensor && argument.role != Role::input) {
-    section.print_error("role", "is '" + role + "'; valid for a scalar: input");
+    section.report_error("role", "is '" + role + "'; valid for a scalar: input");
   }
   argument.description = section.text("description");
   return argument;
@@ -106,8 +112,10 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
                {"imported", "adapter"});
   Operator op;
   op.name = section.identifier("name");
-  const std::string split = section.choice("split", kSplitNames);
-  op.split = split == "ood" ? Split::ood : split == "dsl" ? Split::dsl : Split::standard;
+  const std::string split = section.choice("split", split_names());
+  for (const Split known : kSplits) {
+    if (split == to_string(known)) op.split = known;
+  }
   op.family = section.choice("family", kFamilies);
   op.dialect = section.choice("dialect", kDialects);
   op.difficulty = static_cast<int>(section.integer("difficulty", 1, kMaxDifficulty));
@@ -138,28 +146,9 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   return op;
 }
 
-}  // namespace
-
-Result<Operator> parse_spec(std::string_view text, const std::string& file) {
-  Diagnostics diagnostics{file, std::nullopt};
-  Operator op;
-  try {
-    op = parse_root(toml::parse(text), diagnostics);
-  } catch (const toml::parse_error& error) {
-    diagnostics.add(error.source().begin.line,
-                    "not valid TOML: " + std::string(error.description()));
-  }
-  if (diagnostics.first) return fail(*diagnostics.first);
-  if (const Status checked = check_spec(op); !checked)
-    return fail(checked.error().code, file + checked.error().message);
-  return op;
-}
-
-namespace {
-
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// The part of a message after the file's name.
+/// Returns the part of a message that follows the file's name.
 std::string at(std::uint32_t line, const std::string& place) {
   return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
 }
@@ -175,11 +164,7 @@ Status broken(const std::string& where, const std::string& message) {
   return fail(ErrorCode::invalid_argument, where + ": " + message);
 }
 
-std::string names_of(const std::map<std::string, std::int64_t>& axes) {
-  std::string text;
-  for (const auto& [name, value] : axes) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
+std::string names_of(const Axes& axes) { return join(axes, ", ", &Axes::value_type::first); }
 
 template <class List, class Name>
 Status check_unique(const List& list, Name name_of) {
@@ -227,13 +212,13 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
-/// An output `from` an argument is that argument after the call, so dtype and shape must agree. An
-/// inout argument without such an output would never be checked.
+/// Checks the outputs that are arguments after the call (key 'from'): dtype and shape must be those
+/// of the argument. Every inout argument needs such an output, because otherwise the judge would
+/// not compare it.
 Status check_inout(const Operator& op) {
-  std::string inout_names;
+  std::vector<std::string> inout_names;
   for (const Argument& argument : op.arguments) {
-    if (argument.role == Role::inout)
-      inout_names += (inout_names.empty() ? "" : ", ") + argument.name;
+    if (argument.role == Role::inout) inout_names.push_back(argument.name);
   }
   std::set<std::string> used;
   for (const Output& output : op.outputs) {
@@ -245,13 +230,13 @@ Status check_inout(const Operator& op) {
         });
     if (found == op.arguments.end()) {
       return broken(where, "key 'from' is " + quoted(output.from) + "; valid inout arguments: " +
-                               (inout_names.empty() ? "none" : inout_names));
+                               (inout_names.empty() ? "none" : join(inout_names)));
     }
     if (found->dtype != output.dtype || found->shape != output.shape)
       return broken(where, "dtype and shape must be those of argument " + quoted(output.from));
     if (!used.insert(output.from).second)
       return broken(where,
-                    "key 'from' names " + quoted(output.from) + ", which another output has");
+                    "key 'from' names " + quoted(output.from) + ", which another output names too");
   }
   for (const Argument& argument : op.arguments) {
     if (argument.role == Role::inout && !used.contains(argument.name)) {
@@ -301,6 +286,21 @@ Status check_cases(const Operator& op) {
 
 }  // namespace
 
+Result<Operator> parse_spec(std::string_view text, const std::string& file) {
+  Diagnostics diagnostics{file, std::nullopt};
+  Operator op;
+  try {
+    op = parse_root(toml::parse(text), diagnostics);
+  } catch (const toml::parse_error& error) {
+    diagnostics.add(error.source().begin.line,
+                    "not valid TOML: " + std::string(error.description()));
+  }
+  if (diagnostics.first) return fail(*diagnostics.first);
+  if (const Status checked = check_spec(op); !checked)
+    return fail(checked.error().code, file + checked.error().message);
+  return op;
+}
+
 std::string signature_of(const Operator& op) {
   std::string text = op.entry + "(";
   for (const Argument& argument : op.arguments) {
@@ -330,8 +330,9 @@ Status check_spec(const Operator& op) {
   if (Status status = check_unique(op.cases, [](const Case& item) { return item.id; }); !status)
     return status;
   if (const std::string expected = signature_of(op); op.signature != expected) {
-    return broken(at(0, "key 'signature'"),
-                  "is " + quoted(op.signature) + "; arguments and outputs say '" + expected + "'");
+    return broken(at(0, "key 'signature'"), "is " + quoted(op.signature) +
+                                                "; with these arguments and outputs it must be '" +
+                                                expected + "'");
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;

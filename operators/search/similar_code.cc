@@ -6,49 +6,6 @@
 #include <cstddef>
 
 namespace assay::operators {
-
-SimilarCode::SimilarCode(const std::vector<std::string_view>& texts) : texts_(texts.size()) {
-  std::vector<std::vector<std::uint64_t>> grams;
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    grams.push_back(code_grams(texts[i]));
-    for (const std::uint64_t gram : grams.back()) holders_[gram].push_back(i);
-  }
-  for (const auto& of_text : grams) weights_.push_back(weight_of(of_text));
-}
-
-double SimilarCode::weight_of(std::uint64_t gram) const {
-  const auto found = holders_.find(gram);
-  const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
-  return std::log(static_cast<double>(texts_ + 2) /
-                  static_cast<double>(holders + 1));  // above 0 even if every text contains it
-}
-
-double SimilarCode::weight_of(const std::vector<std::uint64_t>& grams) const {
-  double sum = 0;
-  for (const std::uint64_t gram : grams) sum += weight_of(gram);
-  return sum;
-}
-
-std::vector<Hit> SimilarCode::nearest(std::string_view code, std::size_t k) const {
-  const std::vector<std::uint64_t> grams = code_grams(code);
-  const double own = weight_of(grams);
-  std::vector<double> shared(texts_, 0);
-  for (const std::uint64_t gram : grams) {
-    const auto found = holders_.find(gram);
-    if (found == holders_.end()) continue;
-    const double weight = weight_of(gram);
-    for (const std::size_t index : found->second) shared[index] += weight;
-  }
-  std::vector<Hit> hits;
-  for (std::size_t i = 0; i < texts_; ++i) {
-    if (shared[i] > 0) hits.push_back({i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});
-  }
-  std::stable_sort(hits.begin(), hits.end(),
-                   [](const Hit& a, const Hit& b) { return a.score > b.score; });
-  if (hits.size() > k) hits.resize(k);
-  return hits;
-}
-
 namespace {
 
 constexpr std::size_t kGramTokens = 5;
@@ -74,8 +31,8 @@ bool kept(std::string_view name) {
   return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end();
 }
 
-/// The position after the string that starts at `at`. An unfinished string ends with its line; with
-/// three quotes it ends with the text.
+/// Returns the position after the string that starts at `at`. An unfinished string ends with its
+/// line, or with the text if it has three quotes.
 std::size_t end_of_string(std::string_view code, std::size_t at, bool triple) {
   const char quote = code[at];
   for (std::size_t i = at + (triple ? 3 : 1); i < code.size(); ++i) {
@@ -122,7 +79,8 @@ std::vector<Token> tokens_of(std::string_view code) {
 
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return (hash ^ 0xffU) * 0x100000001b3U;  // not a UTF-8 byte, so "ab","c" differs from "a","bc"
+  // The byte 0xff is not in UTF-8, so ("ab", "c") differs from ("a", "bc").
+  return (hash ^ 0xffU) * 0x100000001b3U;
 }
 
 std::uint64_t hash_of(const Token* run) {
@@ -138,14 +96,56 @@ std::uint64_t hash_of(const Token* run) {
     const auto place =
         static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
     if (place == known) variables[known++] = run[i].text;
-    const std::array<char, 2> canonical = {
-        '\n', static_cast<char>('0' + place)};  // no token contains a line end
+    // No token contains a line end, so a variable's number differs from every token.
+    const std::array<char, 2> canonical = {'\n', static_cast<char>('0' + place)};
     hash = mixed(hash, {canonical.data(), canonical.size()});
   }
   return hash;
 }
 
 }  // namespace
+
+SimilarCode::SimilarCode(const std::vector<std::string_view>& texts) : texts_(texts.size()) {
+  std::vector<std::vector<std::uint64_t>> grams;
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    grams.push_back(code_grams(texts[i]));
+    for (const std::uint64_t gram : grams.back()) holders_[gram].push_back(i);
+  }
+  for (const auto& of_text : grams) weights_.push_back(weight_of(of_text));
+}
+
+double SimilarCode::weight_of(std::uint64_t gram) const {
+  const auto found = holders_.find(gram);
+  const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
+  // Above 0 even if every text contains the gram.
+  return std::log(static_cast<double>(texts_ + 2) / static_cast<double>(holders + 1));
+}
+
+double SimilarCode::weight_of(const std::vector<std::uint64_t>& grams) const {
+  double sum = 0;
+  for (const std::uint64_t gram : grams) sum += weight_of(gram);
+  return sum;
+}
+
+std::vector<Hit> SimilarCode::nearest(std::string_view code, std::size_t k) const {
+  const std::vector<std::uint64_t> grams = code_grams(code);
+  const double own = weight_of(grams);
+  std::vector<double> shared(texts_, 0);
+  for (const std::uint64_t gram : grams) {
+    const auto found = holders_.find(gram);
+    if (found == holders_.end()) continue;
+    const double weight = weight_of(gram);
+    for (const std::size_t index : found->second) shared[index] += weight;
+  }
+  std::vector<Hit> hits;
+  for (std::size_t i = 0; i < texts_; ++i) {
+    if (shared[i] > 0) hits.push_back({i, std::min(1.0, shared[i] / std::sqrt(own * weights_[i]))});
+  }
+  std::stable_sort(hits.begin(), hits.end(),
+                   [](const Hit& a, const Hit& b) { return a.score > b.score; });
+  if (hits.size() > k) hits.resize(k);
+  return hits;
+}
 
 std::vector<std::uint64_t> code_grams(std::string_view code) {
   const std::vector<Token> tokens = tokens_of(code);

@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = fs::path(ASSAY_SOURCE_DIR) / "operators";
 
-/// A copy of some operator folders in a directory of its own, removed at the end.
+/// A temporary folder with copies of some operator folders. The destructor removes it.
 class Copy {
  public:
   Copy() {
@@ -170,7 +170,7 @@ TEST_CASE("a root without operators is an error", "[catalog]") {
   CHECK(has(Catalog::load(copy.root()).error().message, "no operator in standard/, ood/ or dsl/"));
 }
 
-TEST_CASE("folders of tools are not operators", "[catalog]") {
+TEST_CASE("a folder that a tool made is not an operator", "[catalog]") {
   Copy copy;
   copy.add("standard/vector_add", "standard/vector_add");
   fs::create_directories(copy.root() / "standard/__pycache__");
@@ -180,7 +180,7 @@ TEST_CASE("folders of tools are not operators", "[catalog]") {
   CHECK(catalog->all().size() == 1);
 }
 
-TEST_CASE("the revision follows each of the three files", "[catalog]") {
+TEST_CASE("a change of any of the three files changes the revision", "[catalog]") {
   Copy copy;
   const fs::path folder = copy.add("standard/vector_add", "standard/vector_add");
   const std::string first = load_operator(folder).value().revision;

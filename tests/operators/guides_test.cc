@@ -8,9 +8,16 @@
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 
+using assay::operators::load_examples;
 using assay::operators::load_guides;
 using assay::testing::TemporaryFolder;
 using assay::testing::write_file;
+
+namespace {
+
+const std::string kCheck = "\n\n\ndef check():\n    assert secret\n";
+
+}  // namespace
 
 TEST_CASE("the repository's guides load") {
   const auto guides = load_guides(std::string(ASSAY_SOURCE_DIR) + "/operators/guides");
@@ -29,7 +36,7 @@ TEST_CASE("the repository's guides load") {
   CHECK(guide.text.starts_with("# Memory-bound kernels\n"));
 }
 
-TEST_CASE("only Markdown counts, by topic") {
+TEST_CASE("only Markdown files are guides; they are sorted by topic") {
   const TemporaryFolder folder;
   write_file(folder.path() / "b.md", "# Second\ntext\n");
   write_file(folder.path() / "a.md", "# First");
@@ -53,15 +60,7 @@ TEST_CASE("a guide that cannot be shown is an error that names the file") {
   }
 }
 
-using assay::operators::load_examples;
-using assay::testing::TemporaryFolder;
-using assay::testing::write_file;
-
-namespace {
-const std::string kCheck = "\n\n\ndef check():\n    assert secret\n";
-}
-
-TEST_CASE("the repository's examples load, each without the test of it") {
+TEST_CASE("the repository's examples load without their tests") {
   const auto examples = load_examples(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
   INFO((examples ? std::string() : examples.error().message));
   REQUIRE(examples);
@@ -75,7 +74,8 @@ TEST_CASE("the repository's examples load, each without the test of it") {
   }
 }
 
-TEST_CASE("only Python counts, by name; the title is the docstring's first line") {
+TEST_CASE(
+    "only Python files are examples; they are sorted by name, and the docstring has the title") {
   const TemporaryFolder folder;
   write_file(folder.path() / "b.py",
              "\"\"\"Second.\n\nMore of it.\n\"\"\"\nx = 1\n" + kCheck.substr(1));

@@ -19,7 +19,7 @@ TEST_CASE("is_identifier accepts Python names in lower case only", "[names]") {
   CHECK_FALSE(is_identifier(std::string(65, 'a')));
 }
 
-TEST_CASE("nearest finds the name that was meant, and nothing when none is near", "[names]") {
+TEST_CASE("nearest finds the closest name, and nothing when no name is close", "[names]") {
   const std::array<std::string_view, 3> names{"vector_add", "layer_norm_fwd", "layer_norm_bwd"};
   CHECK(nearest("vectoradd", names) == "vector_add");
   CHECK(nearest("layer_norm_bw", names) == "layer_norm_bwd");

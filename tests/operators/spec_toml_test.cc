@@ -19,7 +19,7 @@ std::string case_text(const std::string& id, const std::string& visibility,
          "\ndtype = \"float32\"\naxes = { n = 7 }\ndistribution = \"normal\"\n";
 }
 
-/// A small spec in which every kind of table occurs.
+/// A small spec with every kind of table.
 std::string valid() {
   return R"(name = "demo"
 split = "standard"
@@ -86,7 +86,7 @@ bool contains(const std::string& text, const std::string& part) {
 struct KeyCase {
   const char* line;  // a line of valid() that starts with the key
   const char* key;
-  const char* table;  // what the message calls the table; empty for the top level
+  const char* table;  // the name of the table in the message; empty for the top level
 };
 
 const std::array<KeyCase, 28> kRequired{{
@@ -174,8 +174,8 @@ TEST_CASE(
   for (const KeyCase& key : kRequired) {
     INFO(key.table << " " << key.key);
     std::string line = key.line;
-    // A scalar argument has no dtype and shape, and a table without its name is called by its
-    // number.
+    // A scalar argument has neither dtype nor shape. The message gives the number of a table that
+    // has no name.
     line.insert(std::string(key.key).size(), "z");
     const std::string message = error_of(replaced(key.line, line));
     contains(message, "key '" + std::string(key.key) + "z' is unknown");
@@ -221,16 +221,16 @@ TEST_CASE("unknown values are errors that list the valid ones", "[spec]") {
            "key 'dtype' is unknown");
 }
 
-TEST_CASE("what holds between the parts is checked", "[spec]") {
+TEST_CASE("the relations between the parts are checked", "[spec]") {
   contains(error_of(replaced("a: float", "a: int")),
-           "arguments and outputs say 'demo(x: Tensor, a: float) -> Tensor'");
+           "with these arguments and outputs it must be 'demo(x: Tensor, a: float) -> Tensor'");
   contains(error_of(replaced("shape = [\"n\"]", "shape = [\"m\"]")),
            "'m' is neither an integer nor an axis; axes: n");
   contains(error_of(replaced("scale = \"n\"", "scale = \"cols\"")), "key 'scale': extent 'cols'");
   contains(error_of(replaced("scale = \"n\"", "scale = -1")), "must be above 0");
   contains(error_of(replaced("from = \"x\"", "from = \"a\"")),
            "key 'from' is 'a'; valid inout arguments: x");
-  contains(error_of(replaced("from = \"x\"\n", "")), "arguments and outputs say");
+  contains(error_of(replaced("from = \"x\"\n", "")), "with these arguments and outputs it must be");
   contains(error_of(replaced("id = \"p2\"", "id = \"p1\"")), "the name is used twice");
   contains(error_of(replaced("axes = { n = 7 }", "axes = { n = 7, k = 2 }")),
            "every case has the same axes");
@@ -245,7 +245,7 @@ TEST_CASE("what holds between the parts is checked", "[spec]") {
            "in which the interpreter computes wrongly");
 }
 
-TEST_CASE("an imported operator has the cases that it came with, and one at least", "[spec]") {
+TEST_CASE("an imported operator may have few cases, but needs a public one", "[spec]") {
   const std::string head = "imported = true\nadapter = \"def demo(x, a): ...\"\n";
   const std::string text = head + valid();
   const std::string one =

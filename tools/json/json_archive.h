@@ -141,7 +141,7 @@ class JsonReader {
     if (bytes) {
       value.bytes = std::move(*bytes);
     } else {
-      print_error(path_ + "." + key, "base64");
+      report_error(path_ + "." + key, "base64");
     }
   }
   void operator()(const char* key, Verbatim value) {
@@ -152,17 +152,17 @@ class JsonReader {
   const nlohmann::json* require(const char* key) {
     const auto found = in_.find(key);
     if (found != in_.end()) return &*found;
-    print_error(path_ + "." + key, "a value, but it is missing");
+    report_error(path_ + "." + key, "a value, but it is missing");
     return nullptr;
   }
-  void print_error(const std::string& path, const std::string& wanted) {
+  void report_error(const std::string& path, const std::string& wanted) {
     if (problem_.empty()) problem_ = path + ": expected " + wanted;
   }
   void take(const nlohmann::json& in, const std::string& path, bool& value) {
     if (in.is_boolean())
       value = in.get<bool>();
     else
-      print_error(path, "a boolean");
+      report_error(path, "a boolean");
   }
   void take(const nlohmann::json& in, const std::string& path, std::int64_t& value) {
     const bool too_large = in.is_number_unsigned() &&
@@ -171,13 +171,13 @@ class JsonReader {
     if (in.is_number_integer() && !too_large)
       value = in.get<std::int64_t>();
     else
-      print_error(path, "an integer");
+      report_error(path, "an integer");
   }
   void take(const nlohmann::json& in, const std::string& path, std::string& value) {
     if (in.is_string())
       value = in.get<std::string>();
     else
-      print_error(path, "a string");
+      report_error(path, "a string");
   }
   void take(const nlohmann::json& in, const std::string& path, double& value) {
     if (in.is_number())
@@ -189,19 +189,19 @@ class JsonReader {
     else if (in == "-inf")
       value = -std::numeric_limits<double>::infinity();
     else
-      print_error(path, "a number");
+      report_error(path, "a number");
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::vector<T>& values) {
     values.clear();
-    if (!in.is_array()) return print_error(path, "an array");
+    if (!in.is_array()) return report_error(path, "an array");
     for (std::size_t i = 0; i < in.size(); ++i)
       take(in[i], path + "[" + std::to_string(i) + "]", values.emplace_back());
   }
   template <class T>
   void take(const nlohmann::json& in, const std::string& path, std::map<std::string, T>& values) {
     values.clear();
-    if (!in.is_object()) return print_error(path, "an object");
+    if (!in.is_object()) return report_error(path, "an object");
     for (const auto& [key, value] : in.items())
       take(value, std::string(path).append(".").append(key), values[key]);
   }
@@ -214,14 +214,14 @@ class JsonReader {
       if (known)
         value = *known;
       else
-        print_error(path, "one of the names in docs/reference/verdict.md");
+        report_error(path, "one of the names in docs/reference/verdict.md");
     } else if (in.is_object()) {
       JsonReader inner(in, path, problem_);
       fields(inner, value);
     } else if constexpr (requires { read_older_form(in, value); }) {
-      if (!read_older_form(in, value)) print_error(path, "an object");
+      if (!read_older_form(in, value)) report_error(path, "an object");
     } else {
-      print_error(path, "an object");
+      report_error(path, "an object");
     }
   }
 

@@ -6,8 +6,32 @@
 
 #include "tests/catch.h"
 
+using assay::ErrorCode;
 using assay::operators::Example;
 using assay::operators::ExampleSearch;
+using assay::operators::FullText;
+using assay::operators::Hit;
+
+namespace {
+
+const std::vector<Example> kExamples = {
+    {"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
+    {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
+    {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
+    {"speed", "Near words", "column: name"}};
+
+std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
+  const auto index = FullText::make(kExamples);
+  REQUIRE(index);
+  const auto hits = (*index)->search(words, k);
+  INFO((hits ? std::string() : hits.error().message));
+  REQUIRE(hits);
+  std::vector<std::size_t> places;
+  for (const Hit& hit : *hits) places.push_back(hit.index);
+  return places;
+}
+
+}  // namespace
 
 TEST_CASE("every example of the repository is the first hit for itself") {
   const auto search = ExampleSearch::load(std::string(ASSAY_SOURCE_DIR) + "/operators/examples");
@@ -27,7 +51,7 @@ TEST_CASE("every example of the repository is the first hit for itself") {
   }
 }
 
-TEST_CASE("searches from many threads agree, the first of them included") {
+TEST_CASE("searches from many threads agree, even while the first search makes the index") {
   const ExampleSearch search({{"a", "A scan", "y = tl.associative_scan(x, 0, add)\n"},
                               {"b", "A sum", "y = tl.sum(x, 0) + tl.max(x, 0)\n"}});
   std::vector<std::thread> threads;
@@ -58,41 +82,15 @@ TEST_CASE("a folder that is missing is named") {
         std::string::npos);
 }
 
-using assay::ErrorCode;
-using assay::operators::Example;
-using assay::operators::FullText;
-using assay::operators::Hit;
-
-namespace {
-
-const std::vector<Example> kExamples = {
-    {"tail_mask", "Masking the tail of a vector", "tl.load(x, mask=mask)"},
-    {"running_sum", "A scan over rows", "tl.associative_scan(x, 0, add)  # no masked element"},
-    {"vote", "Counting with atomics", "tl.atomic_add(bins + x, 1)"},
-    {"speed", "Near words", "column: name"}};
-
-std::vector<std::size_t> found(const std::string& words, std::size_t k = 10) {
-  const auto index = FullText::make(kExamples);
-  REQUIRE(index);
-  const auto hits = (*index)->search(words, k);
-  INFO((hits ? std::string() : hits.error().message));
-  REQUIRE(hits);
-  std::vector<std::size_t> places;
-  for (const Hit& hit : *hits) places.push_back(hit.index);
-  return places;
-}
-
-}  // namespace
-
-TEST_CASE("any word finds, best first, by its stem and within names") {
-  CHECK(found("masks") == std::vector<std::size_t>{0, 1});  // a title says more than a comment
+TEST_CASE("any word of a query finds, by its stem and within names; the best hit is first") {
+  CHECK(found("masks") == std::vector<std::size_t>{0, 1});  // a title weighs more than a comment
   CHECK(found("masks", 1) == std::vector<std::size_t>{0});
   CHECK(found("tl.associative_scan")[0] == 1);
   CHECK(found("ATOMIC counts") == std::vector<std::size_t>{2});
   CHECK(found("zebra").empty());
 }
 
-TEST_CASE("query language is words like any other") {
+TEST_CASE("operators of a query language are ordinary words") {
   CHECK(found("name : zebra") == std::vector<std::size_t>{3});
   CHECK(found("zebra OR vote") == std::vector<std::size_t>{2});
   CHECK(found("vote NOT counting") == std::vector<std::size_t>{2});

@@ -5,13 +5,16 @@
 
 #include "tests/catch.h"
 
+using assay::operators::code_grams;
 using assay::operators::SimilarCode;
 
 namespace {
-constexpr const char* kHead = "i = tl.program_id(0) * B + tl.arange(0, B)\nx = tl.load(p + i)\n";
-}
 
-TEST_CASE("what texts do not share decides") {
+constexpr const char* kHead = "i = tl.program_id(0) * B + tl.arange(0, B)\nx = tl.load(p + i)\n";
+
+}  // namespace
+
+TEST_CASE("code that few texts share decides the order") {
   const std::string scan = std::string(kHead) + "y = tl.associative_scan(x, 0, add)\n";
   const std::string sort = std::string(kHead) + "y = tl.where(x < z, tl.minimum(x, z), 0)\n";
   const std::string other = std::string(kHead) + "tl.atomic_add(q + i, x, mask=x > 3)\n";
@@ -27,16 +30,14 @@ TEST_CASE("what texts do not share decides") {
   CHECK(similar.nearest(sort, 2).size() == 2);
 }
 
-TEST_CASE("nothing shared is no hit") {
+TEST_CASE("a text that shares nothing is not a hit") {
   const SimilarCode similar({"a = b + c * d", ""});
   CHECK(similar.nearest("while True: pass; break", 3).empty());
   CHECK(similar.nearest("", 3).empty());
   CHECK(SimilarCode({}).nearest("a = b + c", 3).empty());
 }
 
-using assay::operators::code_grams;
-
-TEST_CASE("names, comments, layout and docstrings make no difference") {
+TEST_CASE("names, comments, layout and docstrings do not change the grams") {
   const auto plain = code_grams("def f(x, n):\n    y = tl.load(x + n)\n    return y * 2\n");
   CHECK(plain.size() > 10);
   CHECK(plain == code_grams("\"\"\"Doc, with # and ' in it.\"\"\"\ndef  g(left,right) :  # why\n\n "
@@ -44,7 +45,7 @@ TEST_CASE("names, comments, layout and docstrings make no difference") {
   CHECK(std::is_sorted(plain.begin(), plain.end()));
 }
 
-TEST_CASE("numbers, strings, operators, keywords and members do") {
+TEST_CASE("numbers, strings, operators, keywords and members change the grams") {
   const auto plain = code_grams("y = tl.exp(x + 1, 'a') if x");
   for (const char* other : {"y = tl.exp(x + 2, 'a') if x", "y = tl.log(x + 1, 'a') if x",
                             "y = tl.exp(x - 1, 'a') if x", "y = tl.exp(x + 1, 'b') if x",
@@ -54,13 +55,13 @@ TEST_CASE("numbers, strings, operators, keywords and members do") {
   }
 }
 
-TEST_CASE("a piece of code is found wherever in a text it is") {
+TEST_CASE("a piece of code has the same grams anywhere in a text") {
   const auto whole = code_grams("a = b + c\nfor i in range(d):\n    a += tl.sum(e, 0)\n");
   const auto piece = code_grams("for step in range(count):\n    total += tl.sum(part, 0)\n");
   CHECK(std::includes(whole.begin(), whole.end(), piece.begin(), piece.end()));
 }
 
-TEST_CASE("any bytes are taken") {
+TEST_CASE("any bytes are accepted") {
   CHECK(code_grams("").empty());
   CHECK(code_grams("a b c d").empty());
   CHECK(code_grams("a b c d e").size() == 1);

@@ -2,16 +2,16 @@
 
     python main.py zygote --control-fd N
     python main.py judge --socket-fd N --device cpu
-
-The process inherits one connected `AF_UNIX` stream socket and speaks frames on it. Exit status: 0
-when the supervisor closed the conversation, 1 when this process met a defect of its own, 2 for a
+The process inherits one connected `AF_UNIX` stream socket and exchanges frames on it. Exit status:
+0 if the supervisor closed the connection, 1 after a defect of this process, 2 for a wrong command
+line.
 wrong command line."""
 
 import os
 import sys
 
-# This folder has an operator.py; as the first entry of sys.path it would hide the standard
-# library's. So before any other import:
+# Must run before any other import: this folder has an operator.py. As the first entry of sys.path
+# it would hide the standard library's `operator`.
 _here = os.path.dirname(os.path.abspath(__file__))
 _above = os.path.dirname(_here)
 sys.path[:] = [
@@ -19,8 +19,8 @@ sys.path[:] = [
     *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above)),
 ]
 
-# One thread per numeric library: the zygote forks, and a forked child must not miss threads its
-# libraries believe in.
+# One thread for each numeric library: the zygote forks, and a forked child has only the thread that
+# called fork.
 if sys.argv[1:2] == ["zygote"]:
     for _name in (
         "OMP_NUM_THREADS",
@@ -32,7 +32,7 @@ if sys.argv[1:2] == ["zygote"]:
 
 
 def close_inherited(keep: int) -> None:
-    """Closes every descriptor that was inherited by accident; the zygote's children would inherit
+    """Closes every descriptor that was inherited by accident. The zygote's children would inherit
     it too."""
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
@@ -40,7 +40,7 @@ def close_inherited(keep: int) -> None:
             try:
                 os.close(fd)
             except OSError:
-                pass  # the one that listed the folder
+                pass  # the descriptor of the listing itself
 
 
 def main(argv: list[str]) -> int:

@@ -1,13 +1,13 @@
-"""An operator's folder, as the judge reads it: spec.toml and reference.py
-(docs/reference/operator-format.md). Never in a candidate.
+"""Reads an operator's folder for the judge: spec.toml and reference.py
+(docs/reference/operator-format.md). A candidate never imports this module.
 
     operator = Operator.load(Path("operators/standard/vector_add"))
     case = operator.case({"id": "small", "axes": {"rows": 7}, "dtype": "float32", "distribution": "normal"}, "cpu")
     arguments = operator.inputs(case, seed=1)
     expected = operator.reference(arguments)
 
-A reference.py imports `Case`, `Cost` and `Rng` from here. Every complaint is an OperatorError that
-names file and key."""
+A reference.py imports `Case`, `Cost` and `Rng` from this module. Every error in an operator's files
+is an OperatorError whose message names the file and the key."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ else:
     import tomli as tomllib
 
 NOTHING_TO_JUDGE = (
-    "no answer to this case can be judged: every element of its outputs follows from memory that "
-    "nobody wrote, or is as it was given"
+    "no answer to this case can be judged: every element of its outputs depends on memory that "
+    "was never written, or is unchanged from the input"
 )
 _SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
 _ROLES = ("input", "inout", "structural")
@@ -42,7 +42,7 @@ Arguments = dict[str, Any]
 
 
 class OperatorError(Exception):
-    """The operator's files are wrong; never the submission's fault."""
+    """An error in the operator's files. It is never the submission's fault."""
 
 
 @dataclass(frozen=True)
@@ -58,19 +58,19 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The least traffic and work that any implementation needs: what is faster than that is
-    refused."""
+    """The minimum traffic and work of any implementation. A measured time below this minimum is
+    rejected."""
 
     bytes: float
     flops: float
-    # Bytes of arguments and outputs that may be left alone: an inout argument counts as both, and
-    # of a cache few slots are written.
+    # Bytes of arguments and outputs that an implementation need not touch. For example, an inout
+    # argument counts twice in `bytes`, but an update of a cache writes only a few slots.
     untouched: float = 0
 
 
 class Rng:
-    """Random tensors on the case's device, all from one seed. Floating tensors are drawn in float32
-    and rounded once."""
+    """Draws random tensors on the case's device from one seed. Floating tensors are drawn in
+    float32 and rounded once."""
 
     def __init__(self, seed: int, device: torch.device | str) -> None:
         self.device = torch.device(device)
@@ -136,11 +136,11 @@ class Output:
     shape: tuple[str | int, ...]
     max_abs_error: float
     scale: str | int | float
-    source: str  # the inout argument that holds it, or ""
+    source: str  # the inout argument that holds this output, or "" for a returned output
 
 
 def extent(expression: str | int | float, axes: dict[str, int]) -> float:
-    """The value of "rows", 128 or "2*rows*cols"."""
+    """Evaluates an extent such as "rows", 128 or "2*rows*cols"."""
     if not isinstance(expression, str):
         return expression
     factors = []
@@ -164,7 +164,7 @@ def _shape(extents: tuple[str | int, ...], axes: dict[str, int]) -> list[int]:
 
 
 class Operator:
-    """See the module."""
+    """An operator's specification and reference functions (see the module's docstring)."""
 
     def __init__(self, folder: Path, spec: dict[str, Any], module: ModuleType) -> None:
         self.folder = folder
@@ -180,7 +180,7 @@ class Operator:
                 a.name for a in self.arguments if a.role == "inout"
             ]:
                 raise OperatorError(
-                    f"{where}: output {output.name} is `from` {output.source!r}, which is no inout argument"
+                    f"{where}: output {output.name} is `from` {output.source!r}, which is not an inout argument"
                 )
 
     @classmethod
@@ -193,7 +193,7 @@ class Operator:
         return cls(folder, spec, _load_module(folder / "reference.py"))
 
     def case(self, wire: dict[str, Any], device: str) -> Case:
-        """A Case from its wire or spec.toml form."""
+        """Builds a Case from its form on the wire or in spec.toml."""
         if wire.get("dtype") not in DTYPES:
             raise OperatorError(
                 f"case {wire.get('id')!r}: dtype {wire.get('dtype')!r} is none of {', '.join(DTYPES)}"
@@ -208,7 +208,7 @@ class Operator:
         )
 
     def inputs(self, case: Case, seed: int) -> Arguments:
-        """Fresh arguments in call order, checked against the spec."""
+        """Returns fresh arguments in call order, checked against the spec."""
         made = self.module.inputs(case, Rng(seed, case.device))
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
@@ -238,7 +238,7 @@ class Operator:
             raise OperatorError(f"{where} is on {value.device}; want {case.device}")
 
     def reference(self, arguments: Arguments) -> list[torch.Tensor]:
-        """Every output in the spec's order."""
+        """Returns every output in the spec's order."""
         with torch.no_grad():
             returned = self.module.reference(**arguments)
         outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
@@ -251,8 +251,8 @@ class Operator:
         return outputs
 
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
-        """What the operator's own wrong variants answer, by name; empty when reference.py defines
-        no `mutants`."""
+        """Returns the outputs of the operator's own deliberately wrong variants, by name. The
+        result is empty if reference.py defines no `mutants`."""
         if not hasattr(self.module, "mutants"):
             return {}
         with torch.no_grad():
@@ -275,7 +275,7 @@ class Operator:
         return made
 
     def expected(self, case: Case, arguments: Arguments) -> list[torch.Tensor]:
-        """The reference's outputs, checked against the spec's dtypes and shapes."""
+        """Returns the reference's outputs, checked against the spec's dtypes and shapes."""
         outputs = self.reference(arguments)
         for output, value in zip(self.outputs, outputs, strict=True):
             dtype, shape = self.dtype_of(output.dtype, case), self.output_shape(output, case)
@@ -287,8 +287,8 @@ class Operator:
         return outputs
 
     def _hook(self, name: str) -> Any:
-        """A function that imported operators may define; both excuse answers that would be
-        wrong."""
+        """Returns a function that only imported operators may define, or None. Other operators may
+        not define one, because each of these functions exempts answers from checking."""
         if hasattr(self.module, name) and not self.imported:
             raise OperatorError(
                 f"{self.name}: reference.py defines {name}(), which is for imported operators"
@@ -296,8 +296,8 @@ class Operator:
         return getattr(self.module, name, None)
 
     def settled(self, case: Case, arguments: Arguments) -> Case:
-        """The case with the axes of outputs whose shapes depend on values, where an imported
-        operator's `output_axes` tells them."""
+        """Returns the case with the axes of outputs whose shapes depend on values. An imported
+        operator's `output_axes` computes these axes."""
         hook = self._hook("output_axes")
         if hook is None:
             return case
@@ -305,15 +305,16 @@ class Operator:
             axes = hook(case, arguments)
         if unknown := sorted(set(axes) - set(case.axes)):
             raise OperatorError(
-                f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is no axis"
+                f"{self.name}, case {case.id}: output_axes() has {', '.join(unknown)}, which is not an axis"
             )
         return replace(case, axes={**case.axes, **axes})
 
     def open_elements(
         self, expected: Sequence[torch.Tensor], arguments: Arguments
     ) -> list[torch.Tensor]:
-        """For an imported operator whose reference.py defines `open_elements`, a mask of each
-        output's elements that nobody can be asked for; else nothing."""
+        """Returns, for each output, a mask of the elements that are exempt from checking. Only an
+        imported operator's reference.py defines `open_elements`; for all others the list is
+        empty."""
         hook = self._hook("open_elements")
         if hook is None:
             return []
@@ -324,7 +325,7 @@ class Operator:
             (getattr(mask, "dtype", None), getattr(mask, "shape", None)) for mask in masks
         ] != wanted:
             raise OperatorError(
-                f"{self.name}: open_elements() must return a mask of bool for each output, of its shape"
+                f"{self.name}: open_elements() must return one bool mask for each output, with the output's shape"
             )
         pairs = list(zip(self.outputs, expected, masks, strict=True))
         if any(bool(mask.any()) for mask in masks) and not any(
@@ -337,16 +338,16 @@ class Operator:
     def _asks(
         output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments
     ) -> bool:
-        """Whether an output has an element that is not open, nor what the argument that holds it
-        held before."""
+        """Returns True if the case checks at least one element: it is not open, and it differs from
+        the initial content of the argument that holds the output."""
         if not output.source:
             return not bool(mask.all())
         before = arguments[output.source].reshape(right.shape).to(right.dtype)
         return bool((~mask.reshape(-1) & (bits(right) != bits(before))).any())
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
-        """The reference's outputs with every floating tensor as float64; None when there is no
-        floating tensor to widen."""
+        """Returns the reference's outputs with every floating tensor widened to float64, or None if
+        there is no floating tensor."""
         wide = {
             name: value.double() if is_floating(value) else value
             for name, value in arguments.items()
@@ -370,8 +371,8 @@ class Operator:
         return _shape(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
-        """The axes that shapes are made of. Others are the operator's own affair: they may tell of
-        a case what no argument shows."""
+        """Returns the axes that occur in shapes. Other axes are private to the operator: they could
+        reveal something about a case that no argument shows."""
         shapes = [argument.shape for argument in self.arguments] + [
             output.shape for output in self.outputs
         ]

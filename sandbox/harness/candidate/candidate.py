@@ -1,11 +1,11 @@
-"""A candidate: serves one job with a submission, then dies. Untrusted from the moment the job
-arrives.
+"""A candidate: a process that serves one job with one submission and then exits. It is untrusted
+from the moment the job arrives.
 
-    status = serve(channel, layers)     # parks, reads `job`, answers `imported`, `case`..., `done` or `error`
+    status = serve(channel, layers)  # parks, reads `job`, answers `imported`, `case`..., `done`
     os._exit(status)
 
-An `error` frame ends the job; no `done` follows it. Whatever the submission does, no Python
-exception leaves `serve`."""
+An `error` frame ends the job, and no `done` follows it. No Python exception leaves `serve`,
+whatever the submission does."""
 
 from __future__ import annotations
 
@@ -36,14 +36,13 @@ MODULE = "submission"
 Layers = list[dict[str, Any]]
 PythonRunner = InterpretRunner | RecordRunner | HostRunner
 Runner = PythonRunner | CudaCppRunner
-Work = Callable[
-    [CaseInput], tuple[dict[str, Any], bytes]
-]  # on one case; header and payload of its reply
+# Takes one case; returns header and payload of its reply.
+Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]
 LANGUAGES = ("python", "cuda")
 
 
 def serve(channel: Channel, layers: Layers) -> int:
-    """Parks until a job comes, does it, and returns the exit status: 0, or 3 for a defect of the
+    """Parks until a job arrives and runs it. Returns the exit status: 0, or 3 for a defect of the
     harness itself."""
     try:
         channel.send({"type": "parked", "layers": layers})
@@ -55,7 +54,7 @@ def serve(channel: Channel, layers: Layers) -> int:
         _run_job(channel, frame)
         return 0
     except (BrokenPipeError, ConnectionError):
-        return 0  # the supervisor has gone, or has seen enough
+        return 0  # the supervisor has closed the connection
     except BaseException:
         traceback.print_exc()
         return 3
@@ -110,7 +109,7 @@ def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
 
 
 def _prepare(runner: Runner, source: Source, entry: str) -> Work:
-    """What the submission does for a case, once its source has been read."""
+    """Loads the source and returns the function that runs one case."""
     if isinstance(runner, CudaCppRunner):
         runner.load(source.text)
         return runner.run_case
@@ -158,7 +157,7 @@ def _run_job(channel: Channel, frame: Frame) -> None:
 
 
 def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
-    """Another submission's binaries, as data: nothing is imported."""
+    """Disassembles the binaries of a recorded plan. The plan is only data: nothing is imported."""
     channel.send({"type": "imported"})
     try:
         for name, text in disassemblies(plan, folder):
@@ -179,8 +178,8 @@ def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
 
 
 def _import(source: Source, entry: str) -> Callable[..., Any]:
-    """Executes the source as module `submission`, from a file, because Triton reads its kernels'
-    text from files."""
+    """Executes the source as module `submission`. The source is written to a file, because Triton
+    reads the text of kernels from files."""
     with open(source.path, "w", encoding="utf-8") as stream:
         stream.write(source.text)
     source.remember()

@@ -1,13 +1,14 @@
-"""Host mode of a candidate: the entry runs with the GPU, here, inside the jail, because what it
-does cannot be recorded.
+"""Host mode of a candidate: the entry runs with the GPU inside the jail. It is for submissions that
+cannot be recorded.
 
-    runner = HostRunner(header, cache_dir, fds)   # once, before the submission is imported
-    with runner.context(): import_submission()
-    reply = runner.run_case(case, entry)          # rounds come from the judge (rounds.py) until it has seen enough
+    runner = HostRunner(header, cache_dir, fds)  # once, before the submission is imported
+    with runner.context():
+        import_submission()
+    reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) until it has enough
 
-Nothing here is trusted: inputs come from the judge when its clock starts, and it looks at the
-outputs when this process says that they are there. Where the job's device is `cpu` (tests), the
-entry runs as in interpret mode."""
+Nothing in this process is trusted. The judge sends the inputs when its clock starts, and reads the
+outputs when this process reports that they are complete. If the job's device is `cpu` (in tests),
+the entry runs as in interpret mode."""
 
 from __future__ import annotations
 
@@ -31,19 +32,19 @@ from harness.wire.tensors import Memory, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Of every kernel, autotuned or not: whether the outputs are its work shows when it does not
-    work."""
+    """Replaces the launch of every kernel, autotuned or not. Outputs that are right without any
+    launch are not the kernels' work."""
 
 
 class HostRunner:
-    """See the module."""
+    """Runs the entry in rounds that the judge starts (see the module's docstring)."""
 
     stage = "run"
 
     def __init__(self, header: dict[str, Any], cache_dir: str, fds: Sequence[int]) -> None:
         line = header.get("rounds_fd")
         if not isinstance(line, int) or not 0 <= line < len(fds):
-            raise FrameError("a host job needs `rounds_fd`, the judge's line")
+            raise FrameError("a host job needs `rounds_fd`, the socket to the judge")
         self._line = CandidateLine(socket.socket(fileno=os.dup(fds[line])))
         self._device = (
             torch.device("cuda", 0) if header.get("device") == "cuda" else torch.device("cpu")
@@ -82,7 +83,7 @@ class HostRunner:
         return {"type": "case", "id": case.id, "notes": []}, b""
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """What it compiles stays here."""
+        """Yields nothing: compiled code stays in this process."""
         yield from ()
 
     def _run_set(
@@ -121,7 +122,7 @@ class HostRunner:
 
 
 def dense(wire: dict[str, Any], offset: int) -> dict[str, Any]:
-    """The descriptor of a returned output in its place: contiguous."""
+    """Returns the descriptor of a returned output: contiguous, at `offset`."""
     strides: list[int] = []
     step = 1
     for extent in reversed(wire["shape"]):

@@ -1,11 +1,12 @@
 """The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
 
-It runs no submission, makes no tensor, asks for no GPU and opens no device. What a fork must not
-inherit is checked before `ready` is sent. A child is process 1 of a new pid namespace where the
-jail offers one; it enters the job jail, parks, serves one job and leaves by `os._exit`.
-Environment:
+It runs no submission, makes no tensor and opens no GPU or other device. Before it sends `ready`, it
+checks that it holds nothing that a fork must not inherit. A child is process 1 of a new pid
+namespace if the jail has one. It enters the job jail, parks, serves one job and leaves by
+`os._exit`. Environment:
 
-    ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard; unset: no job jail (tests), the layers say so
+    ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard. Unset (in tests): no job
+                            jail, and `layers` reports that
     ASSAY_TEMPLATE_LAYERS   JSON list, the layers of the template jail, for `ready`
 """
 
@@ -45,7 +46,7 @@ VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
 class UncleanZygote(Exception):
-    """Something that a forked child must not inherit is here."""
+    """The zygote holds something that a forked child must not inherit."""
 
 
 def serve(control_fd: int) -> int:
@@ -83,7 +84,7 @@ def threads() -> int:
 
 
 def open_devices() -> list[str]:
-    """Open GPU device files."""
+    """Returns the paths of open GPU device files."""
     found = []
     for fd in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -94,15 +95,15 @@ def open_devices() -> list[str]:
 
 
 def count_visible_gpus(dev: str = "/dev") -> None:
-    """CUDA counts the GPUs whose files it finds: where the jail shows one alone, that is number 0,
-    whatever it is outside."""
+    """Makes CUDA count only the GPUs whose device files it finds. If the jail shows a single GPU,
+    it is number 0, whatever its number outside of the jail."""
     nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
     if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
         os.environ[VISIBLE_DEVICES] = "0"
 
 
 def unknown_descriptors(known: set[int]) -> list[str]:
-    """Open descriptors besides the standard three and the known ones."""
+    """Returns open descriptors other than the standard three and the known ones."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
@@ -116,7 +117,7 @@ def unknown_descriptors(known: set[int]) -> list[str]:
 
 
 class Zygote:
-    """The fork server. Single-threaded; `run` is its life."""
+    """The fork server. It is single-threaded, and `run` is its main loop."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -207,14 +208,14 @@ class Zygote:
         self._channel.send({"type": "exited", "slot": slot, "how": how, "value": result.si_status})
 
     def enter_jail(self, jail: dict[str, Any], job_fd: int) -> Layers:
-        """In the child: enters the job jail that the `fork` message describes; its layers, as they
-        came out."""
+        """In the child: enters the job jail that the `fork` message describes. Returns the layers
+        and whether each is active."""
         if self._native is None:
             return [{"name": "job_jail", "active": False, "detail": "ASSAY_NATIVE_DIR is not set"}]
         return list(self._native.enter_job_jail({**jail, "job_fd": job_fd}))
 
     def forget(self) -> None:
-        """In the child: closes what belongs to the zygote alone."""
+        """In the child: closes the zygote's own descriptors."""
         self._channel.close()
         for pidfd in self._children:
             os.close(pidfd)
@@ -222,7 +223,7 @@ class Zygote:
 
 
 def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
-    """The forked child; never returns."""
+    """Runs the forked child. Never returns."""
     status = CHILD_DEFECT
     try:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
@@ -247,7 +248,7 @@ def _child(zygote: Zygote, frame: Frame, slot: int, layers: Layers) -> None:
 
 
 def _stream(fd: int) -> TextIO:
-    """Line by line, so that a killed submission's last words are not lost."""
+    """Opens a line-buffered stream, so that the last output of a killed submission is not lost."""
     return os.fdopen(
         fd, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False
     )

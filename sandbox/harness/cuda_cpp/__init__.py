@@ -1,2 +1,2 @@
-"""Submissions in CUDA C++: a manifest says what is launched, NVRTC compiles, a launch plan comes
-out. See runner.py."""
+"""Submissions in CUDA C++: a manifest lists the launches, NVRTC compiles the kernels, and the
+result is a launch plan. See runner.py."""

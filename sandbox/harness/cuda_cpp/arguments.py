@@ -1,9 +1,9 @@
-"""The arguments of a launch as parameters of a launch plan.
+"""Converts the arguments of a launch to parameters of a launch plan.
 
     params = parameters_of(launch, signature, names)        # raises ManifestError
 
-A tensor's name is its address, `x[n]` that of its n-th element, `null` none; everything else is a
-number, packed as the kernel's parameter is typed."""
+A tensor's name stands for its address, `x[n]` for the address of its n-th element, and `null` for
+the null pointer. Everything else is a number, packed by the type of the kernel's parameter."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from harness.recording import plan as plans
 POINTER = Parameter("integer", 8)
 TENSOR_MAP = Parameter("bytes", 128)
 _MAX_BOX = 256
-_ROW_BYTES = 16  # what strides are multiples of
+_ROW_BYTES = 16  # strides are multiples of this
 # CUtensorMapDataType
 _MAP_TYPES = {
     "uint8": 0, "int8": 0, "bool": 0, "float8_e4m3fn": 0, "float8_e5m2": 0, "int16": 1, "uint32": 2, "int32": 3, "int64": 5,
@@ -39,7 +39,7 @@ _FIRST_FLOAT_MAP = 6
 def parameters_of(
     launch: ResolvedLaunch, signature: Sequence[Parameter], case: CaseNames
 ) -> list[plans.Param]:
-    """One for each of the kernel's parameters."""
+    """Returns one plan parameter for each parameter of the kernel."""
     entry = launch.entry
     if len(entry.arguments) != len(signature):
         line = entry.arguments[0].expression.line if entry.arguments else entry.line
@@ -73,7 +73,7 @@ def _param(argument: Argument, parameter: Parameter, case: CaseNames, names: Nam
 def _address(
     expression: Expression, case: CaseNames, names: Names
 ) -> plans.Pointer | plans.Null | None:
-    """None: it is a number."""
+    """Returns None if the argument is a number."""
     name, bracket, rest = expression.text.partition("[")
     buffer = case.buffers.get(name.strip())
     if buffer is None:
@@ -97,7 +97,8 @@ def _address(
 def _tensor_map(
     wanted: TensorMapArgument, parameter: Parameter, case: CaseNames, names: Names
 ) -> plans.TensorMap:
-    """The driver's own rules, so that a mistake is told here and not by a launch that fails."""
+    """Checks the driver's own rules, so that a mistake is reported here and not by a failed
+    launch."""
     if parameter != TENSOR_MAP:
         raise ExpressionError(
             "type_error",

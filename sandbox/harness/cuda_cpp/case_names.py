@@ -1,11 +1,12 @@
-"""What a manifest's expressions can name in one case, and where the named tensors lie in the plan.
+"""The names that a manifest's expressions can use in one case, and the place of each tensor in the
+plan.
 
     names = CaseNames(manifest, case_input, plan, "cuda:90")
-    names.number(expression)                    # ManifestError with the expression's place and line
-    names.buffers["x"].index                    # of the plan
+    names.number(expression)  # raises ManifestError with the expression's place and line
+    names.buffers["x"].index  # in the plan
 
-Arguments and returned outputs go by the spec's names, an in-place output is its argument; then come
-the sizes and scratch of the manifest."""
+Arguments and returned outputs have the spec's names, and an in-place output has the name of its
+argument. The manifest adds sizes and scratch buffers."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ class Buffer:
 
 
 def dense(dtype: str, shape: Sequence[int]) -> TensorFacts:
-    """A contiguous tensor."""
+    """Returns the facts of a contiguous tensor."""
     strides = [1] * len(shape)
     for dim in range(len(shape) - 2, -1, -1):
         strides[dim] = strides[dim + 1] * max(shape[dim + 1], 1)
@@ -49,7 +50,7 @@ def dense(dtype: str, shape: Sequence[int]) -> TensorFacts:
 
 
 class CaseNames:
-    """See the module."""
+    """The names of one case and their values (see the module's docstring)."""
 
     def __init__(self, manifest: Manifest, case: CaseInput, plan: Plan, target: str) -> None:
         self._plan = plan
@@ -93,7 +94,7 @@ class CaseNames:
         return int(value)
 
     def dims(self, expressions: Sequence[Expression], names: Names, limits: Dims, low: int) -> Dims:
-        """One to three extents, each up to its limit; those that are not given are 1."""
+        """Evaluates one to three extents, each up to its limit. A missing extent is 1."""
         values = [self.extent(expression, names, low) for expression in expressions]
         for value, limit, expression in zip(values, limits, expressions, strict=False):
             if value > limit:
@@ -151,5 +152,5 @@ class CaseNames:
 
 
 def wrong(kind: str, message: str, at: Expression) -> ManifestError:
-    """A mistake in the manifest, with its place."""
+    """Builds the error for a mistake in the manifest, with its place."""
     return ManifestError(kind, f"{at.where}: {message}", at.line)

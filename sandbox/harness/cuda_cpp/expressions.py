@@ -1,9 +1,10 @@
-"""The expressions of a manifest: arithmetic over sizes, evaluated without running any code.
+"""Evaluates the expressions of a manifest: arithmetic over sizes, without running any code.
 
-    evaluate("ceil_div(x.shape[0], 256)", {"x": tensor_facts})        # an int, a float or a bool
+    evaluate("ceil_div(x.shape[0], 256)", {"x": tensor_facts})  # an int, a float or a bool
 
-A small part of Python's syntax, walked as a tree. The text is untrusted: its length, its depth and
-every integer on the way are bounded, so that no text costs more than microseconds. Pure functions.
+The syntax is a small part of Python's, walked as a tree. The text is untrusted. Its length, its
+depth and every intermediate integer are bounded, so that no text takes longer than microseconds.
+All functions are pure.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ _TENSOR_FACTS = ("shape", "strides", "ndim", "numel", "itemsize", "nbytes")
 
 
 class ExpressionError(Exception):
-    """What is wrong with an expression, and the supervisor's ErrorKind for it."""
+    """An error in an expression, with the supervisor's ErrorKind."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -33,7 +34,7 @@ class ExpressionError(Exception):
 
 @dataclass(frozen=True)
 class TensorFacts:
-    """What an expression can know of a tensor."""
+    """The properties of a tensor that an expression can use."""
 
     dtype: str
     itemsize: int
@@ -68,9 +69,8 @@ def _log2_ceil(n: Number) -> int:
     return (_whole(n, "log2_ceil") - 1).bit_length() if n > 1 else 0
 
 
-FUNCTIONS: dict[
-    str, tuple[Callable[..., Number], int, int]
-] = {  # with the least and the most arguments
+# The function, and its smallest and largest number of arguments.
+FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {
     "ceil_div": (_ceil_div, 2, 2),
     "next_power_of_2": (_next_power_of_2, 1, 1),
     "log2_ceil": (_log2_ceil, 1, 1),
@@ -109,13 +109,13 @@ _SYNTAX = (
 
 
 def evaluate(text: str, names: Mapping[str, Value]) -> Number:
-    """The value of an expression. Raises ExpressionError."""
+    """Returns the value of an expression. Raises ExpressionError."""
     value = _Walk(names).value(parse(text), 0)
     return _number(value, "the expression")
 
 
 def parse(text: str) -> ast.expr:
-    """The tree of an expression, of which only the syntax is known to be Python's. Raises
+    """Parses an expression. The result is valid Python syntax; nothing else is checked. Raises
     ExpressionError."""
     if len(text) > MAX_CHARS:
         raise ExpressionError(
@@ -127,7 +127,7 @@ def parse(text: str) -> ast.expr:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         why = error.msg if isinstance(error, SyntaxError) else "it is nested too deeply"
         raise ExpressionError(
-            "syntax_error", f"{_shown(text)} is no expression ({why}); valid: {_SYNTAX}"
+            "syntax_error", f"{_shown(text)} is not an expression ({why}); valid: {_SYNTAX}"
         ) from None
 
 
@@ -139,12 +139,12 @@ def _number(value: Value, what: str) -> Number:
     if isinstance(value, TensorFacts):
         raise ExpressionError(
             "type_error",
-            f"{what} is a tensor where a number is due; of a tensor there are {', '.join(_TENSOR_FACTS)}",
+            f"{what} is a tensor where a number is needed; a tensor has {', '.join(_TENSOR_FACTS)}",
         )
     if isinstance(value, tuple):
         raise ExpressionError(
             "type_error",
-            f"{what} is a whole shape where a number is due; take one extent, as in x.shape[0]",
+            f"{what} is a whole shape where a number is needed; take one extent, as in x.shape[0]",
         )
     return value
 

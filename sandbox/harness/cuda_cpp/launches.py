@@ -1,9 +1,11 @@
-"""The launches of one case with their numbers: conditions decided, repeats counted out, every
-extent checked against the device's limits.
+"""Resolves the launches of one case to numbers: evaluates conditions, unrolls repeats, and checks
+every extent against the device's limits.
 
-    for launch in resolve(manifest, names): ...         # ResolvedLaunch, in order; at most as many as a plan holds
+    for launch in resolve(manifest, names):  # in order; at most as many as a plan holds
+        print(launch.kernel)
 
-The arguments come later (arguments.py): they need the compiled kernel's parameters."""
+The arguments are resolved later (arguments.py), because they need the compiled kernel's
+parameters."""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCKS_PER_CLUSTER = 16
-FIRST_WITH_CLUSTERS = 9  # major version of the target
+FIRST_WITH_CLUSTERS = 9  # major version of the first target with clusters
 CPP_TYPES = {
     "float64": "double",
     "float32": "float",
@@ -44,16 +46,16 @@ CPP_TYPES = {
 @dataclass(frozen=True)
 class ResolvedLaunch:
     entry: LaunchEntry
-    kernel: str  # as C++ names it: "softmax<256, float>"
+    kernel: str  # the C++ name: "softmax<256, float>"
     grid: Dims
     block: Dims
     cluster: Dims
     shared_bytes: int
-    names: Names = field(hash=False, compare=False)  # for the arguments
+    names: Names = field(hash=False, compare=False)  # to evaluate the arguments
 
 
 def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
-    """What is filled before the first launch."""
+    """Returns the fills that precede the first launch."""
     found = []
     for name, expression in manifest.fills.items():
         if name not in names.fillable:
@@ -72,7 +74,8 @@ def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
 
 
 def resolve(manifest: Manifest, names: CaseNames) -> Iterator[ResolvedLaunch]:
-    """In order. Those whose condition does not hold, and those without a block, are left out."""
+    """Yields the launches in order, without those whose condition is false and those of no
+    blocks."""
     room = plans.MAX_OPERATIONS - len(manifest.fills)
     for entry in manifest.launches:
         if not names.number(entry.when):
@@ -125,7 +128,9 @@ def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> No
         )
     if any(extent % size for extent, size in zip(grid, cluster, strict=True)):
         raise wrong(
-            "value_error", f"the grid {list(grid)} is no multiple of it, {list(cluster)}", at
+            "value_error",
+            f"the grid {list(grid)} is not a multiple of the cluster {list(cluster)}",
+            at,
         )
 
 

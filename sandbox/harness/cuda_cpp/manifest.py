@@ -1,5 +1,5 @@
-"""The host part of a CUDA C++ submission: TOML in the comment at its top, so that there is no host
-code to run.
+"""Reads the host part of a CUDA C++ submission: TOML in the comment at its top. It replaces host
+code.
 
     /* assay
     [[launch]]
@@ -9,11 +9,11 @@ code to run.
     args = ["x", "y", "z", "n"]
     */
 
-    manifest = read_manifest(source_text)       # Manifest; raises ManifestError with kind, line and what would be valid
+    manifest = read_manifest(source_text)  # raises ManifestError: kind, line, and what is valid
 
-Only the form is checked here: names and values are those of a case, so expressions are evaluated
-for each (case_plan.py). The language is documented in docs/reference/cuda-submissions.md. Pure
-functions."""
+Only the form is checked in this module. The values of names differ from case to case, so
+expressions are evaluated for each case (case_names.py). docs/reference/cuda-submissions.md
+documents the language. All functions are pure."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ else:
     import tomli as tomllib
 
 MAX_MANIFEST_CHARS = 64 << 10
-MAX_LAUNCHES = 256  # entries; `repeat` makes more of one
-MAX_NAMES = 256  # of scratch buffers, of sizes, of defines, each
+MAX_LAUNCHES = 256  # entries; `repeat` makes several launches of one entry
+MAX_NAMES = 256  # the limit for scratch buffers, for sizes, and for defines
 MAX_ARGUMENTS = 256
 MAX_TEXT_CHARS = 1000
 _BEGIN = re.compile(r"\A\ufeff?(?:\s|//[^\n]*(?:\n|\Z))*/\*[ \t]*assay\b")
@@ -64,7 +64,7 @@ OPTIONS = (
 
 @dataclass(frozen=True)
 class Expression:
-    """The text of a number, and where it stands."""
+    """The text of a number, and its place in the manifest."""
 
     text: str
     where: str  # "launch 1 (softmax): grid"
@@ -73,19 +73,19 @@ class Expression:
 
 @dataclass(frozen=True)
 class TensorMapArgument:
-    """A TMA descriptor, which the launcher encodes for the buffer's address."""
+    """A TMA descriptor. The launcher encodes it for the buffer's address."""
 
     buffer: str
-    box: list[Expression]  # as the shape: outermost first
-    shape: list[Expression] | None  # None: the tensor's
+    box: list[Expression]  # in the order of the shape: outermost first
+    shape: list[Expression] | None  # None: the tensor's own shape
     swizzle: str
     nan_outside: bool
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A kernel's argument as written: an expression, a buffer, or a tensor map; `dtype` where the
-    type was given."""
+    """A kernel's argument as written: an expression, a buffer, or a tensor map. `dtype` is set if
+    the manifest gives the type."""
 
     expression: Expression
     dtype: str = ""
@@ -102,7 +102,7 @@ class Scratch:
 class LaunchEntry:
     kernel: str
     where: str
-    line: int  # the kernel's
+    line: int  # the line of the key `kernel`
     grid: list[Expression]
     block: list[Expression]
     cluster: list[Expression]
@@ -125,8 +125,8 @@ class Manifest:
 
 
 def read_manifest(source: str) -> Manifest:
-    """The manifest at the top of a source. Raises ManifestError, or MissingEntry when there is
-    none."""
+    """Returns the manifest at the top of a source. Raises ManifestError, or MissingEntry if there
+    is no manifest."""
     begin = _BEGIN.match(source)
     if begin is None:
         raise MissingEntry(_MISSING)
@@ -149,12 +149,12 @@ def read_manifest(source: str) -> Manifest:
 
 
 def holes(text: str) -> list[str]:
-    """The expressions in braces of a kernel's name."""
+    """Returns the expressions in braces in a kernel's name."""
     return [match.group(1) for match in _HOLE.finditer(text)]
 
 
 def fill_holes(text: str, values: list[str]) -> str:
-    """The text with its braces replaced, in order."""
+    """Returns the text with its braces replaced by `values`, in order."""
     rest = iter(values)
     return _HOLE.sub(lambda _: next(rest), text)
 
@@ -170,7 +170,7 @@ class _Reader:
             line = first_line + int(at.group(1)) - 1 if at else first_line + len(self._lines) - 1
             message = re.sub(r" \(at (?:line \d+, column \d+|end of document)\)", "", str(error))
             raise ManifestError(
-                "syntax_error", f"the manifest is no TOML: {message}", line
+                "syntax_error", f"the manifest is not valid TOML: {message}", line
             ) from None
         except RecursionError:
             raise ManifestError(
@@ -223,8 +223,8 @@ class _Reader:
     # ---- places
 
     def _line(self, section: str, key: str = "", number: int = 1) -> int:
-        """The line of a key in the number-th table of a name; of the table where the key is not
-        found in it."""
+        """Returns the line of a key in the number-th table of the given name. If the table lacks
+        the key, the line is that of the table."""
         header = re.compile(rf"\s*\[+\s*{re.escape(section)}\s*\]+")
         inline = re.compile(rf"\s*{re.escape(section)}\s*=")
         found = self._first
@@ -269,7 +269,7 @@ class _Reader:
             if not _NAME.match(name) or len(name) > MAX_TEXT_CHARS:
                 raise ManifestError(
                     "value_error",
-                    f"[{section}]: {name[:80]!r} is no name; want letters, digits and _",
+                    f"[{section}]: {name[:80]!r} is not a name; want letters, digits and _",
                     line,
                 )
         return list(table.items())

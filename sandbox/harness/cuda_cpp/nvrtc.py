@@ -1,11 +1,11 @@
-"""NVRTC by ctypes: CUDA C++ in, cubin and PTX out.
+"""Calls NVRTC by ctypes: it compiles CUDA C++ to cubin and PTX.
 
-    compiler = Nvrtc.load()                                # raises UnsupportedHere; once per process is enough
+    compiler = Nvrtc.load()  # raises UnsupportedHere; once in a process is enough
     program = compiler.compile(source, "cuda:90", ["softmax<256, float>"], ["--use_fast_math"])
-    program.lowered["softmax<256, float>"]                 # the name in the cubin
+    program.lowered["softmax<256, float>"]  # the name in the cubin
 
-What NVRTC refuses is a CudaCompilationError with its log, whose lines are the submission's own. Not
-thread-safe."""
+If NVRTC rejects a source, the CudaCompilationError holds its log. The lines of the log are the
+submission's own. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -22,13 +22,12 @@ from harness.entry.errors import CudaCompilationError, UnsupportedHere
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
 _DEFAULT_STANDARD = "--std=c++17"
-_OWN_HEADERS = (
-    Path(__file__).resolve().parent / "include"
-)  # what of the C library means something on a device
+# The headers of the C library that are useful on a device.
+_OWN_HEADERS = Path(__file__).resolve().parent / "include"
 _OK, _COMPILATION_FAILED = 0, 6
 _ERROR = re.compile(rf"^{re.escape(SOURCE_NAME)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
-# With the suffix, instructions of that generation alone may be used (wgmma, setmaxnreg), as
-# Triton's kernels do.
+# The suffix `a` allows instructions that exist only in that generation (wgmma, setmaxnreg).
+# Triton's kernels use it too.
 _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"}
 
 
@@ -36,9 +35,9 @@ _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"
 class Program:
     """One compiled source."""
 
-    image: bytes  # cubin with every kernel of the source that was asked for
+    image: bytes  # cubin with every requested kernel of the source
     ptx: str
-    lowered: dict[str, str]  # name expression to the name in image and PTX
+    lowered: dict[str, str]  # maps a name expression to the name in image and PTX
 
 
 class Nvrtc:
@@ -51,7 +50,7 @@ class Nvrtc:
         try:
             builtins = toolkit.builtins()
             if builtins is not None:
-                ctypes.CDLL(str(builtins))  # found by its bare name from now on, wherever it lies
+                ctypes.CDLL(str(builtins))  # NVRTC later opens it by its bare name, wherever it is
             self._library = ctypes.CDLL(str(toolkit.library))
             major, minor = ctypes.c_int(), ctypes.c_int()
             self._check(
@@ -65,7 +64,8 @@ class Nvrtc:
 
     @classmethod
     def load(cls) -> Nvrtc:
-        """The library of this process. Raises UnsupportedHere, each time."""
+        """Loads the library once in a process. Raises UnsupportedHere at each call if that
+        fails."""
         if Nvrtc._loaded is None:
             Nvrtc._loaded = cls(find_toolkit())
         return Nvrtc._loaded
@@ -73,7 +73,7 @@ class Nvrtc:
     def compile(
         self, source: str, target: str, names: Sequence[str], options: Sequence[str]
     ) -> Program:
-        """Compiles for `target`; `names` are the kernels that must be in the image. Raises
+        """Compiles for `target`. `names` are the kernels that the image must contain. Raises
         CudaCompilationError."""
         if target not in _ARCHITECTURES:
             raise UnsupportedHere(
@@ -150,8 +150,8 @@ class Nvrtc:
 
 
 def preload() -> str:
-    """In the zygote: maps the library, so that no candidate has to. Its version; "" where there is
-    none, and a job says why."""
+    """In the zygote: maps the library, so that the candidates inherit it. Returns its version, or
+    "" if there is no library; then a job reports the reason."""
     try:
         return Nvrtc.load().version
     except (UnsupportedHere, CudaCompilationError):

@@ -1,9 +1,9 @@
-"""What PTX says of a kernel that its cubin does not: the type of each parameter.
+"""Reads the type of each parameter of a kernel from PTX. The cubin does not hold it.
 
-    parameters("…", "softmax")      # [Parameter(kind="integer", size=8), Parameter(kind="float", size=4)]
+    parameters(ptx_text, "softmax")  # [Parameter(kind="integer", size=8), ...]
 
-Pure functions. The PTX comes from a compiler that was fed by the submission, so an unknown form is
-an error, not a guess."""
+All functions are pure. The PTX comes from a compiler whose input is untrusted, so an unknown form
+is an error, not a guess."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PARAMETER = re.compile(
 
 @dataclass(frozen=True)
 class Parameter:
-    kind: str  # integer (pointers too) | float | bytes
+    kind: str  # integer (also pointers) | float | bytes
     size: int
 
 
 def parameters(ptx: str, kernel: str) -> list[Parameter]:
-    """The parameters of an entry of a PTX text, in order. Raises CudaCompilationError for a text
-    without it."""
+    """Returns the parameters of an entry of a PTX text, in order. Raises CudaCompilationError if
+    the text lacks the entry."""
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", ptx)
     if entry is None:
         if re.search(rf"\.entry\s+{re.escape(kernel)}\s*[\r\n{{.]", ptx):

@@ -1,11 +1,11 @@
-"""Record mode for CUDA C++: a manifest instead of host code, NVRTC instead of Triton, and the same
-launch plans.
+"""Record mode for CUDA C++. A manifest replaces host code and NVRTC replaces Triton; the launch
+plans are the same.
 
     runner = CudaCppRunner("cuda:90")
-    runner.load(source)                         # the manifest; nothing is compiled yet
-    reply, payload = runner.run_case(case)      # header and payload of a `case` frame
+    runner.load(source)  # reads the manifest; nothing is compiled yet
+    reply, payload = runner.run_case(case)  # header and payload of a `case` frame
 
-Each set of kernels and defines that the cases ask for is compiled once."""
+Each combination of kernels and defines that occurs in the cases is compiled once."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from harness.recording import plan as plans
 from harness.recording.resources import read_resources, static_shared_bytes
 
 WARP_THREADS = 32
-NAME_MAP = "__nv_name_map"  # as which NVRTC's log has the names that it is asked for
+NAME_MAP = "__nv_name_map"  # the name under which NVRTC's log lists the requested names
 _Key = tuple[tuple[str, ...], tuple[str, ...]]  # kernels, defines
 
 
@@ -36,12 +36,12 @@ class _Use:
     """A kernel of the current case, for the report."""
 
     symbol: str
-    launch: ResolvedLaunch  # the largest
+    launch: ResolvedLaunch  # the launch with the most threads
     launches: int = 1
 
 
 class CudaCppRunner:
-    """See the module."""
+    """Records the cases of one submission (see the module's docstring)."""
 
     stage = "record"
 
@@ -53,7 +53,7 @@ class CudaCppRunner:
         self._programs: dict[_Key, Program] = {}
 
     def load(self, source: str) -> None:
-        """Raises ManifestError, or MissingEntry when there is no manifest."""
+        """Reads the manifest. Raises ManifestError, or MissingEntry if there is none."""
         self._source, self._manifest = source, read_manifest(source)
 
     def run_case(self, case: CaseInput) -> tuple[dict[str, Any], bytes]:
@@ -103,7 +103,7 @@ class CudaCppRunner:
         }, encoded
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """(kind, name, text) of the PTX of every program."""
+        """Yields (kind, name, text) of the PTX of every program."""
         for (kernels, _), program in self._programs.items():
             yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 
@@ -183,8 +183,8 @@ def _literal(value: float) -> str:
 
 
 def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
-    """A kernel that the source does not define is refused where NVRTC looks its name up; the line
-    is then the manifest's."""
+    """NVRTC reports a kernel that the source does not define where it looks the name up. The error
+    is moved to the manifest's line."""
     first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
     if error.line is not None or first is None or first.group(1) != NAME_MAP:
         return error

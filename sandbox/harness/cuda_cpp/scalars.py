@@ -1,10 +1,10 @@
-"""A number as the bytes of a kernel's parameter.
+"""Converts a number to the bytes of a kernel's parameter.
 
-    pack(7, Parameter("integer", 4), "")           # Scalar(size=4, value=7)
-    pack(0.5, Parameter("bytes", 2), "float16")    # a __half by value
+    pack(7, Parameter("integer", 4), "")  # Scalar(size=4, value=7)
+    pack(0.5, Parameter("bytes", 2), "float16")  # a __half by value
 
-The parameter's own type decides; `dtype`, where the manifest gives one, must have its size. Pure
-functions."""
+The parameter's type decides. If the manifest gives a `dtype`, it must have the parameter's size.
+All functions are pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZES = (1, 2, 4, 8)
 
 
 def pack(value: Number, parameter: Parameter, dtype: str) -> Scalar:
-    """Raises ExpressionError where the value does not fit the parameter."""
+    """Packs a number. Raises ExpressionError if the value does not fit the parameter."""
     if dtype in _FLOAT_DTYPES:
         return _sized(_float(float(value), dtype), parameter, dtype)
     if dtype:

@@ -1,17 +1,18 @@
-"""Where the NVRTC compiler and its headers are, looked for in this order:
+"""Finds the NVRTC compiler and its headers. It looks in this order:
 
-    1. ASSAY_CUDA_TOOLKIT   a folder with lib64/ (or lib/) and include/; when it is set nothing else is tried
-    2. pip packages         nvidia-cuda-nvrtc-cu12, with headers of -runtime-, -nvcc- (crt/, for mma.h) and -cccl-cu12: requirements.txt;
-                            then those of CUDA 13
-    3. torch/lib            CUDA builds of torch that bring their own, with the headers that come with Triton
+    1. ASSAY_CUDA_TOOLKIT   a folder with lib64/ (or lib/) and include/; if it is set, no other
+                            place is tried
+    2. pip packages         nvidia-cuda-nvrtc-cu12, with headers of -runtime-, -nvcc- (crt/, for
+                            mma.h) and -cccl-cu12 (requirements.txt); then those of CUDA 13
+    3. torch/lib            CUDA builds of torch that include it, with the headers of Triton
     4. CUDA_HOME            and /usr/local/cuda
 
-The first that can compile matrix instructions is taken, else the first.
+The result is the first that can compile matrix instructions, else the first.
 
-    toolkit = find_toolkit()         # raises UnsupportedHere, which says what to install
+    toolkit = find_toolkit()  # raises UnsupportedHere, which says what to install
 
-Nothing is loaded here. The paths are those of this process's file system: in the jail, what the
-jail shows."""
+Nothing is loaded here. The paths are those of this process's file system, so inside the jail they
+are the jail's."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"
 _LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
 _NEEDED_HEADER = "cuda_fp16.h"
-# what mma.h includes; CUDA 13 has it in a package of its own, which torch does not install
+# mma.h includes it. CUDA 13 has it in a separate package, which torch does not install.
 _MATRIX_HEADER = "crt/mma.h"
 INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
 
@@ -35,20 +36,20 @@ INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set A
 class Toolkit:
     library: Path  # libnvrtc.so.*
     includes: list[Path]
-    origin: str  # which of the places it is from
+    origin: str  # the place where it was found
 
     def has(self, header: str) -> bool:
         return any((folder / header).exists() for folder in self.includes)
 
     def builtins(self) -> Path | None:
-        """The library that NVRTC opens by its bare name while it compiles."""
+        """Returns the library that NVRTC opens by its bare name during compilation."""
         return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(
             self.library.parent, "libnvrtc-builtins-*.so*"
         )
 
 
 def find_toolkit() -> Toolkit:
-    """See the module. Raises UnsupportedHere."""
+    """Returns the toolkit to use (see the module's docstring). Raises UnsupportedHere."""
     given = os.environ.get(SETTING)
     if given:
         found = _in_folder(Path(given), SETTING)
@@ -109,7 +110,7 @@ def _in_torch() -> Toolkit | None:
 
 
 def _headers_of_triton() -> list[Path]:
-    """Triton brings most of CUDA's headers along."""
+    """Returns the folders of the CUDA headers that Triton includes: most of CUDA's."""
     triton = importlib.util.find_spec("triton")
     include = (
         Path(triton.origin).parent / "backends" / "nvidia" / "include"
@@ -132,7 +133,7 @@ def _folders(*folders: Path) -> list[Path]:
 
 
 def _package_roots() -> list[Path]:
-    """Folders of the namespace package `nvidia`, which has no module of its own."""
+    """Returns the folders of the namespace package `nvidia`, which has no module of its own."""
     spec = importlib.util.find_spec("nvidia")
     return (
         [Path(folder) for folder in spec.submodule_search_locations or ()]

@@ -1,4 +1,4 @@
-"""A case as the candidate receives it, and the check of what the entry returns for it."""
+"""A case as the candidate receives it, and the check of the entry's return value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.wire.tensors import MappedFile
 
 @dataclass
 class CaseInput:
-    """One entry of a job's `cases`, with the descriptors it came with."""
+    """One entry of a job's `cases`, with the descriptors that came with it."""
 
     wire: dict[str, Any]
     fds: Sequence[int]
@@ -43,7 +43,7 @@ class CaseInput:
 
     @property
     def structural(self) -> list[str]:
-        """Arguments whose values host code may read."""
+        """Names of arguments whose values host code may read."""
         return [str(name) for name in self.wire.get("structural") or []]
 
     @property
@@ -52,8 +52,8 @@ class CaseInput:
 
     @property
     def output_from(self) -> list[str | None]:
-        """Per output, the inout argument that holds it after the call, or None for a returned
-        one."""
+        """For each output, the inout argument that holds it after the call, or None for a returned
+        output."""
         given = self.wire.get("output_from") or [None] * int(self.wire["outputs"])
         if len(given) != self.wire["outputs"]:
             raise FrameError(
@@ -63,7 +63,7 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Name, dtype, shape and `from` of each output. Host jobs, and those in CUDA C++."""
+        """Name, dtype, shape and `from` of each output. Sent for host jobs and for CUDA C++."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(
@@ -73,12 +73,12 @@ class CaseInput:
 
     @property
     def axes(self) -> dict[str, int]:
-        """The extents that the spec names. Jobs in CUDA C++ only."""
+        """The extents that the spec names. Sent for CUDA C++ only."""
         named = self.wire.get("axes") or {}
         if not isinstance(named, dict) or not all(
             isinstance(extent, int) for extent in named.values()
         ):
-            raise FrameError(f"case {self.id}: axes is no table of integers")
+            raise FrameError(f"case {self.id}: axes is not a table of integers")
         return {str(name): int(extent) for name, extent in named.items()}
 
     def has_bytes(self, wire: dict[str, Any]) -> bool:
@@ -90,7 +90,8 @@ class CaseInput:
         return self.fds[index]
 
     def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """A view of an argument's bytes in its memfd; the caller copies before it writes."""
+        """Returns a view of an argument's bytes in its memfd. The caller copies it before
+        writing."""
         number = self.fd(wire["fd"])
         if number not in self._maps:
             self._maps[number] = MappedFile(number, writable=False)
@@ -100,7 +101,8 @@ class CaseInput:
 def collect_outputs(
     case: CaseInput, returned: Any, arguments: dict[str, Any]
 ) -> list[torch.Tensor]:
-    """The outputs in the spec's order: returned ones and inout arguments. Raises BadOutputs."""
+    """Returns the outputs in the spec's order: returned ones and inout arguments. Raises
+    BadOutputs."""
     wanted = sum(source is None for source in case.output_from)
     values: list[Any] = []
     if wanted:

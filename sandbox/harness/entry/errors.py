@@ -1,11 +1,14 @@
-"""What went wrong in a submission, as the supervisor's ErrorKind with the line and text of the
-submission's code.
+"""Describes an exception that a submission caused: the supervisor's ErrorKind, with line and text
+of the submission's code.
 
-    try: run_user_code()
-    except BaseException as error: channel.send(describe(error, source, path, stage="import"))
+    source = Source(text, path)
+    try:
+        run_user_code()
+    except BaseException as error:
+        channel.send(describe(error, source, stage="import"))
 
-Only frames of the submission's own file are shown. Never raises, whatever the exception object
-does."""
+Only frames of the submission's own file are shown. `describe` never raises, whatever the exception
+object does."""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
 
-# By class name, nearest base class first; the closed list of sandbox/job/job.h.
+# By class name, nearest base class first. The kinds are those of ErrorKind in sandbox/job/job.h.
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (IndentationError, "indentation_error"),
     (SyntaxError, "syntax_error"),
@@ -52,10 +55,11 @@ _EXITS = (SystemExit, KeyboardInterrupt)
 
 
 class NotRecordable(RuntimeError):
-    """The submission does something that a launch plan cannot express; the message names it.
+    """The submission does something that a launch plan cannot express. The message names it.
 
-    `reads_values`: it is a read of device values by host code, which works on arguments that are
-    declared structural. `subject`: torch's operation that a kernel of the submission could do."""
+    `reads_values`: host code reads values of a device tensor. That is allowed only for arguments
+    that are declared structural. `subject`: the torch operation that one of the submission's
+    kernels could replace."""
 
     def __init__(self, message: str, reads_values: bool = False, subject: str = "") -> None:
         super().__init__(message)
@@ -68,8 +72,8 @@ class MissingEntry(Exception):
 
 
 class BadOutputs(Exception):
-    """The entry returned something that is not what the spec asks for, or wrote to an input:
-    then `subject` is the argument's name."""
+    """The entry returned something other than the spec's outputs, or it wrote to an input. In the
+    second case `subject` is the argument's name."""
 
     def __init__(self, message: str, subject: str = "") -> None:
         super().__init__(message)
@@ -77,16 +81,16 @@ class BadOutputs(Exception):
 
 
 class UnsupportedHere(Exception):
-    """This mode or target cannot run the submission; the message says what would."""
+    """This mode or target cannot run the submission. The message says which one can."""
 
 
 class MissingDialect(UnsupportedHere):
-    """This installation lacks the operator's dialect: no submission for it can run here."""
+    """The operator's dialect is not installed, so no submission for it can run on this machine."""
 
 
 class ManifestError(Exception):
-    """The manifest of a CUDA C++ submission is wrong; `kind` is the supervisor's ErrorKind, `line`
-    the submission's own."""
+    """The manifest of a CUDA C++ submission is wrong. `kind` is the supervisor's ErrorKind, and
+    `line` is a line of the submission."""
 
     def __init__(self, kind: str, message: str, line: int) -> None:
         super().__init__(message)
@@ -95,7 +99,8 @@ class ManifestError(Exception):
 
 
 class CudaCompilationError(Exception):
-    """NVRTC refused the source; the message is its log, `line` that of its first error."""
+    """NVRTC rejected the source. The message is its log, and `line` is the line of the first
+    error."""
 
     def __init__(self, message: str, line: int | None) -> None:
         super().__init__(message)
@@ -103,16 +108,16 @@ class CudaCompilationError(Exception):
 
 
 class OutOfBounds(Exception):
-    """An interpreted kernel reads or writes memory that belongs to no tensor."""
+    """An interpreted kernel accessed memory that belongs to no tensor."""
 
 
 class OutputsTooLarge(BadOutputs):
-    """The outputs do not fit the memory that their sizes in the spec call for."""
+    """The outputs do not fit the memory that was reserved for their sizes in the spec."""
 
 
 @dataclass
 class Source:
-    """The submission's text and the path it was imported from."""
+    """The submission's text and the path of the file it is imported from."""
 
     text: str
     path: str
@@ -126,7 +131,7 @@ class Source:
         )
 
     def remember(self) -> None:
-        """Makes tracebacks and inspect.getsource find the text, whatever happens to the file."""
+        """Lets tracebacks and inspect.getsource find the text, even if the file changes."""
         linecache.cache[self.path] = (
             len(self.text),
             None,
@@ -138,7 +143,7 @@ class Source:
 def describe(
     error: BaseException, source: Source, stage: str, case: str | None = None
 ) -> dict[str, Any]:
-    """The `error` header for an exception that the submission caused."""
+    """Returns the `error` header for an exception that the submission caused."""
     try:
         return _describe(error, source, stage, case)
     except BaseException as broken:  # an exception class with a hostile __str__ or __class__
@@ -202,7 +207,7 @@ def _clean(text: str) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """The exception and what caused it, outermost first."""
+    """Returns the exception and its causes, outermost first."""
     found: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in found and len(found) < CHAIN:
@@ -214,8 +219,8 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _telling(chain: list[BaseException]) -> BaseException:
-    """The exception of a chain that explains it: ours, else the compiler's, else what the
-    interpreter wraps, else the outermost."""
+    """Returns the exception of a chain that explains the failure best: one of the harness, else the
+    compiler's, else the one that the interpreter wraps, else the outermost."""
     for error in chain:
         if isinstance(
             error,
@@ -258,8 +263,7 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
 
 
 def _from_compiler(error: BaseException) -> bool:
-    """LLVM's and MLIR's own failures are RuntimeErrors; they are told by the pass manager's
-    frames."""
+    """LLVM and MLIR raise plain RuntimeErrors. The frames of the pass manager identify them."""
     frames = traceback.extract_tb(error.__traceback__)
     return (
         bool(frames)
@@ -269,8 +273,8 @@ def _from_compiler(error: BaseException) -> bool:
 
 
 def _line(chain: list[BaseException], source: Source) -> int | None:
-    """The innermost line of the submission that the chain knows of; the compiler's own positions
-    first."""
+    """Returns the innermost line of the submission in the chain. The compiler's own positions have
+    precedence."""
     for error in reversed(chain):
         if isinstance(error, ManifestError | CudaCompilationError):
             return error.line
@@ -287,7 +291,7 @@ def _line(chain: list[BaseException], source: Source) -> int | None:
 
 
 def _compiler_line(error: BaseException, source: Source) -> int | None:
-    """Triton reports lines relative to the function whose text it parsed; find that text in the
+    """Converts a line that Triton reports relative to a function's text to a line of the
     submission."""
     node, text = getattr(error, "node", None), getattr(error, "src", None)
     if (

@@ -1,12 +1,12 @@
-"""Makes torch believe in one CUDA device where there is none, so that host code of a submission
-runs on fake tensors.
+"""Makes torch see one CUDA device where there is none, so that a submission's host code runs on
+fake tensors.
 
     install("cuda:90")       # once, in a candidate, before the submission is imported
 
-Untrusted processes only: nothing here protects anything. It registers a device guard that does
-nothing (a CPU build of torch has none, a CUDA build without a GPU has one that asks the driver) and
-answers the functions of `torch.cuda` that wrappers of kernels commonly call. Anything else keeps
-its own behaviour and error."""
+For untrusted processes only: it protects nothing. It registers a device guard that does nothing (a
+CPU build of torch has none; a CUDA build without a GPU has one that asks the driver). It also
+replaces the functions of `torch.cuda` that wrappers of kernels commonly call. All others keep their
+own behaviour and errors."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 
 
 class FakeCudaMissing(UnsupportedHere):
-    """Recording needs a device guard that this installation lacks; the message says what to
-    build."""
+    """Recording needs a device guard that this installation lacks. The message says how to build
+    it."""
 
 
 class DeviceFacts(SimpleNamespace):
-    """What `torch.cuda.get_device_properties` and Triton's driver tell of a target's device."""
+    """The answers of `torch.cuda.get_device_properties` and of Triton's driver for a target's
+    device."""
 
 
 _CUDA = {
@@ -85,7 +86,7 @@ def device_facts(target: str) -> DeviceFacts:
 
 
 def guard_path() -> str:
-    """The guard's library, or "" when none is configured."""
+    """Returns the path of the guard's library, or "" if none is configured."""
     folder = os.environ.get("ASSAY_NATIVE_DIR")
     return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (
         os.path.join(folder, GUARD_LIBRARY) if folder else ""
@@ -93,21 +94,23 @@ def guard_path() -> str:
 
 
 def preload_guard() -> None:
-    """In the zygote: maps the library without using it, so that a jailed child needs no file. A
-    failure shows in `register_guard`."""
+    """In the zygote: maps the library without using it, so that a jailed child need not open the
+    file. `register_guard` reports a failure."""
     if guard_path():
         with contextlib.suppress(OSError):
             ctypes.CDLL(guard_path())
 
 
 def register_guard() -> None:
-    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing where nothing
-    offers one."""
+    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing if there is no
+    such guard."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore"
-            )  # it looks for a driver, and would tell the submission's author that there is none
+                # The call looks for a driver. Its warning that there is none would mislead the
+                # submission's author.
+            )
             torch._C._ensureCUDADeviceGuardSet()
         return
     if not guard_path():
@@ -130,8 +133,7 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
 
 
 class FakeGenerator:
-    """torch.cuda's default generator: a seed and how many numbers were drawn, as its state holds
-    them."""
+    """torch.cuda's default generator. Its state holds a seed and the number of values drawn."""
 
     def __init__(self) -> None:
         self._state = torch.zeros(2, dtype=torch.int64)
@@ -151,7 +153,7 @@ class FakeGenerator:
 
 
 class _NoGuard:
-    """Stands for the context managers that choose a device: there is one."""
+    """Replaces the context managers that choose a device: there is only one."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -204,7 +206,7 @@ def stub_functions(target: str) -> None:
     }
     for name, answer in answers.items():
         setattr(torch.cuda, name, answer)
-    # What code that torch.compile wrote asks for; a CPU build lacks it.
+    # Code that torch.compile generated calls these functions; a CPU build of torch lacks them.
     torch._C._cuda_getCurrentRawStream = lambda *_: 0
     guards = torch._C._dynamo.guards
     guards._empty_strided_cuda = lambda size, stride, dtype: torch.empty_strided(
@@ -213,8 +215,8 @@ def stub_functions(target: str) -> None:
 
 
 class NumberedDevices(TorchFunctionMode):
-    """A device given as a number is that GPU. A CPU build of torch knows no accelerator that the
-    number could count."""
+    """Turns a device that is given as a number into that GPU. A CPU build of torch has no
+    accelerator for the number."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -237,12 +239,12 @@ def _is_number(device: Any) -> bool:
 
 
 def install(target: str) -> None:
-    """Guard and stubs, for recording on fake tensors. Once per process."""
+    """Installs guard and stubs, for recording on fake tensors. Call it once in a process."""
     import torch._subclasses.fake_tensor as fake_tensor
 
     register_guard()
     stub_functions(target)
     fake_tensor.init_gpu_context = lambda *_: None
-    # torch.tensor([...], device="cuda") is then made on the CPU and moved, which the recorder sees;
-    # else it asks for a device.
+    # With this flag torch.tensor([...], device="cuda") makes the tensor on the CPU and moves it,
+    # which the recorder sees. Without it, torch would ask for a device.
     torch._C._set_only_lift_cpu_tensors(True)

@@ -1,13 +1,14 @@
-"""A limit of time that a submission meets as an exception, so that the line where it was is known.
+"""A time limit that reaches a submission as an exception, so that its current line is known.
 
-limit = TimeLimit()              # in the main thread
-limit.start(60_000)              # ms; from now on, and in place of what was started before
-with limit.held(): ...           # what must not be interrupted: the alarm waits
-limit.stop()
+    limit = TimeLimit()  # in the main thread
+    limit.start(60_000)  # in ms; replaces an earlier start
+    with limit.held():  # delays the alarm: this block must not be interrupted
+        ...
+    limit.stop()
 
-It rings a little before the supervisor's own, which kills: code of a compiler or a library is not
-interrupted before it returns, and a submission can silence the alarm. Nothing but the line hangs on
-it."""
+The alarm rings a little before the supervisor's own limit, which kills the process. Code of a
+compiler or a library is interrupted only when it returns, and a submission can silence the alarm.
+Only the reported line depends on it."""
 
 from __future__ import annotations
 
@@ -16,11 +17,12 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-SHARE = 0.95  # of the limit, after which it rings
+SHARE = 0.95  # the alarm rings after this share of the limit
 
 
 class TimeIsUp(BaseException):
-    """No Exception: a submission that tries one thing after another shall not try on."""
+    """Not an Exception, so that a submission that catches Exception and retries does not catch
+    it."""
 
 
 class TimeLimit:

@@ -1,27 +1,28 @@
-"""Operators that were imported from golden files: a kernel part, which is what a submission
-replaces, and a test part, which makes inputs.
+"""Operators that were imported from golden files. A golden file has a kernel part, which a
+submission replaces, and a test part, which makes inputs.
 
-    golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)     # in a reference.py that an importer wrote
+    # in a reference.py that an importer wrote:
+    golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)
     arguments = golden.inputs(case, rng)
     outputs = golden.reference(arguments)
-    masks = golden.open_elements(arguments)         # what no submission can be asked for
-    axes = golden.output_axes(case, arguments)      # of outputs whose shapes depend on values
+    masks = golden.open_elements(arguments)  # elements that are exempt from checking
+    axes = golden.output_axes(case, arguments)  # of outputs whose shapes depend on values
 
-The judge's: a case is one call that the test part makes of the kernel part. To have its arguments,
-the test part runs up to that call, with random numbers from the case's seed. The expected outputs
-are what the golden kernel part returns for them: it is the reference that the benchmark itself
-uses. Both need a GPU. Without one the arguments have the right form, which is enough to record a
-submission: calls before the wanted one then return zeros.
+The judge uses this module. A case is one call that the test part makes of the kernel part. To get
+the arguments of that call, the judge runs the test part up to it, with random numbers from the
+case's seed. The expected outputs are the results of the golden kernel part, which is the
+benchmark's own reference. Both need a GPU. Without one, earlier calls return zeros. The arguments
+then have the right form but not the right values, which is enough to record a submission.
 
-Golden files leave parts of their outputs unwritten, read what nobody wrote, and go beyond their
-tensors. So their code runs amid memory of known contents (surroundings.py), which also keeps what
-it writes there from the judge's own tensors, and the elements that depend on these contents are
-told apart (open_elements.py).
+Golden files leave parts of their outputs unwritten, read uninitialised memory, and access memory
+beyond their tensors. Therefore their code runs on memory of known contents (surroundings.py). This
+also protects the judge's own tensors from their writes. The elements that depend on the contents
+are identified by open_elements.py.
 
-`INTERFACE`: `leaves` (of the call's arguments in order: the spec's name, or none for a constant of
-the adapter), `dtypes` and `written` (arguments that are outputs too, after what is returned).
-`CALLS`: dtype and shape of what each call returns, in the order of the calls; none where that is
-not known."""
+`INTERFACE`: `leaves` (for each leaf of the call's arguments in order, the spec's name, or none for
+a constant of the adapter), `dtypes`, and `written` (arguments that are also outputs; they follow
+the returned ones). `CALLS`: dtype and shape of each call's results, in the order of the calls, or
+none if they are not known."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
-    """The wanted call was made; not an Exception, so that no handler of the test part takes it."""
+    """The wanted call was made. It is not an Exception, so that no handler of the test part catches
+    it."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         super().__init__()
@@ -63,7 +65,7 @@ class _Reached(BaseException):
 
 
 class Proxy:
-    """Stands for a function or class of the kernel part, in the names that the test part sees."""
+    """Replaces a function or class of the kernel part in the names that the test part sees."""
 
     def __init__(self, name: str, value: Any, called: Callable[[str, Any, Any, Any], Any]) -> None:
         self._name, self._value, self._called = name, value, called
@@ -77,14 +79,14 @@ class Proxy:
 
 
 class TestPart:
-    """A test part, to be run with proxies in the place of what it calls."""
+    """A test part. It runs with proxies in place of the kernel part's functions."""
 
     def __init__(self, text: str, path: str) -> None:
         self._code = compile(text, path, "exec")
 
     def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
-        """`called(name, function, args, kwargs)` answers each call that it makes of the module's
-        functions."""
+        """Runs the test part. `called(name, function, args, kwargs)` returns the result of each
+        call of the module's functions."""
         was_called = False
 
         def noted(*call: Any) -> Any:
@@ -104,8 +106,8 @@ class TestPart:
 
 
 def run_tests(names: dict[str, Any]) -> None:
-    """For a test part that defines its tests and calls none: as pytest would, by their names.
-    `names`: what it was executed in."""
+    """Runs the tests of a test part that defines tests but calls none. Like pytest, it finds them
+    by their names. `names` is the namespace that the test part was executed in."""
     for name, value in list(names.items()):
         if (
             name.startswith("test_")
@@ -119,8 +121,8 @@ def run_tests(names: dict[str, Any]) -> None:
 def proxied(
     name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]
 ) -> Any:
-    """A proxy for what belongs to the kernel part and can be called like a function; everything
-    else as it is."""
+    """Returns a proxy for a value of the kernel part that can be called like a function. Returns
+    every other value unchanged."""
     owner = getattr(value, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == module.__name__
     is_function = (
@@ -148,8 +150,8 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     vars(module)["torch"] = (
-        # the test part imports it for a kernel part that does not, as the adapter does for a
-        # submission
+        # Some kernel parts lack this import, but their test part needs it. The adapter adds it to a
+        # submission in the same way.
         torch
     )
     spec.loader.exec_module(module)
@@ -157,7 +159,7 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
 
 
 class Golden:
-    """See the module."""
+    """The golden file of one imported operator (see the module's docstring)."""
 
     def __init__(
         self, folder: Path, test_sha256: str, interface: dict[str, Any], calls: list[Any]
@@ -165,7 +167,7 @@ class Golden:
         text = (folder / TEST_PART).read_text(encoding="utf-8")
         if hashlib.sha256(text.encode()).hexdigest() != test_sha256:
             raise OperatorError(
-                f"{folder / TEST_PART} is not the test part that this operator was made of; import it again"
+                f"{folder / TEST_PART} is not the test part that this operator was imported from; import it again"
             )
         self._folder = folder
         self._test = TestPart(text, str(folder / TEST_PART))
@@ -193,7 +195,7 @@ class Golden:
         }
 
     def _leaves(self, wanted: int, seed: int, real: bool) -> list[Any]:
-        """The leaves of the wanted call's arguments, as the test part makes them."""
+        """Returns the leaves of the wanted call's arguments, as the test part makes them."""
         made = 0
 
         def called(_: str, function: Any, args: Any, kwargs: Any) -> Any:
@@ -214,11 +216,11 @@ class Golden:
         )
 
     def _blank(self, number: int, args: Any, kwargs: Any) -> Any:
-        """Zeros in the form of an earlier call's result."""
+        """Returns zeros in the form of an earlier call's result."""
         returned = self._calls[number]
         if returned is None:
             raise OperatorError(
-                f"{self._folder.name}: what call {number} returns is not known; the calls after it need a GPU"
+                f"{self._folder.name}: the result of call {number} is not known; the calls after it need a GPU"
             )
         tensors = [torch.zeros(shape, dtype=DTYPES[dtype]) for dtype, shape in returned]
         if any(
@@ -229,11 +231,11 @@ class Golden:
         return tensors[0] if len(tensors) == 1 else tuple(tensors) or None
 
     def reference(self, arguments: dict[str, Any]) -> tuple[torch.Tensor, ...]:
-        """What the golden kernel part makes of the arguments."""
+        """Returns the golden kernel part's results for the arguments."""
         return self.computed(arguments, Contents.ZERO, self._device_type(arguments))
 
     def open_elements(self, arguments: dict[str, Any]) -> list[torch.Tensor]:
-        """A mask for each output: the elements that follow from memory that nobody wrote."""
+        """Returns, for each output, a mask of the elements that depend on uninitialised memory."""
         device_type = self._device_type(arguments)
         allowed = [float(output["max_abs_error"]) for output in self._spec()["outputs"]]
         return open_elements(
@@ -241,9 +243,9 @@ class Golden:
         )
 
     def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
-        """The extents of what is returned, where host code may take them from values: a test part
-        of another seed then returns other shapes than the one that was imported. Without a GPU
-        these have to do."""
+        """Returns the extents of the returned tensors, if host code may compute them from values.
+        The test part then returns other shapes with another seed than at the import. Without a GPU,
+        the shapes of the import are used."""
         if case.device.type != "cuda" or not any(
             argument["role"] == "structural" for argument in self._spec()["arguments"]
         ):
@@ -251,7 +253,7 @@ class Golden:
         return self.extents(arguments, "cuda")
 
     def extents(self, arguments: dict[str, Any], device_type: str) -> dict[str, int]:
-        """By axis, of what is returned for the arguments."""
+        """Returns the extents of the returned tensors for the arguments, by axis."""
         outputs = self.computed(arguments, Contents.ZERO, device_type)
         returned = outputs[: len(outputs) - len(self._interface["written"])]
         return {
@@ -263,8 +265,8 @@ class Golden:
     def computed(
         self, arguments: dict[str, Any], contents: Contents, device_type: str
     ) -> tuple[torch.Tensor, ...]:
-        """The outputs, where memory of the device that nobody wrote has these contents. The golden
-        kernel part is compiled for the types of the test part: wider ones are narrowed."""
+        """Returns the outputs when uninitialised device memory has these contents. The golden
+        kernel part is compiled for the types of the test part, so wider arguments are narrowed."""
         spec = self._spec()
         given = {name: self._as_given(name, value, contents) for name, value in arguments.items()}
         names: dict[str, Any] = dict(vars(self._module()))
@@ -288,7 +290,7 @@ class Golden:
         return tomllib.loads((self._folder / "spec.toml").read_text(encoding="utf-8"))
 
     def _as_given(self, name: str, value: Any, contents: Contents) -> Any:
-        """A copy with the same strides, for the golden kernel may write to it."""
+        """Returns a copy with the same strides, because the golden kernel may write to it."""
         return (
             placed(value, DTYPES[self._interface["dtypes"][name]], contents)
             if isinstance(value, torch.Tensor)
@@ -296,8 +298,8 @@ class Golden:
         )
 
     def cost(self, case: Case) -> Cost:
-        """What is returned has to be written; how much of the arguments is read, or written in
-        place, nobody said."""
+        """Counts only the returned tensors, which must be written. The traffic of the arguments is
+        unknown."""
         returned = self._calls[_number(case)]
         shapes = [
             [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
@@ -311,14 +313,13 @@ class Golden:
 
 
 def _number(case: Case) -> int:
-    """Cases of an imported operator have the distribution `call_N`."""
+    """Returns N of the distribution `call_N`, which cases of an imported operator have."""
     return int(case.distribution.removeprefix("call_"))
 
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Random numbers of the test part, wherever it takes them from; the process's own go on as
-    before."""
+    """Seeds all random numbers of the test part. Restores the process's own state at the end."""
     state = random.getstate()
     with torch.random.fork_rng():
         torch.manual_seed(seed)

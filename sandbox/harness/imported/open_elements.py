@@ -1,13 +1,14 @@
-"""Which elements of an output nobody can be asked for: those that follow from memory that nobody
-wrote.
+"""Finds the elements of an output that are exempt from checking because they depend on
+uninitialised memory.
 
-    masks = open_elements(run, [0.01, 0.0])        # run(contents): the outputs, with such contents in all memory that nobody wrote
+    # run(contents) returns the outputs when all uninitialised memory holds `contents`
+    masks = open_elements(run, [0.01, 0.0])
 
-The outputs are computed with several contents, and with the first of them once more at the end. An
-element is open when it is the same with the same contents and another with others. Code may also
-differ from itself, by the order of atomic additions or a race: then, in such an output, only what
-differs by more than the output's tolerance counts as another. So rounding opens nothing, and a race
-is not let off."""
+The outputs are computed once for each content of the memory, and once more for the first content.
+An element is open if it is equal for equal contents and differs between contents. Some code is
+nondeterministic, because of a race or the order of atomic additions. In such an output, two values
+count as different only if they differ by more than the output's tolerance. So rounding does not
+open an element, and a race does not exempt one."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ Outputs = Sequence[torch.Tensor]
 def open_elements(
     run: Callable[[Contents], Outputs], allowed: Sequence[float]
 ) -> list[torch.Tensor]:
-    """A mask for each output, true where it is open. `allowed`: the largest error that is right,
-    for each."""
+    """Returns a mask for each output, true where an element is open. `allowed` holds the largest
+    permitted error of each output."""
     first, *others = [run(contents) for contents in Contents]
     again = run(next(iter(Contents)))
     return [
@@ -41,9 +42,8 @@ def _of_output(
     first: torch.Tensor, others: Outputs, again: torch.Tensor, allowed: float
 ) -> torch.Tensor:
     if any(other.shape != first.shape or other.dtype != first.dtype for other in (*others, again)):
-        return torch.zeros(
-            first.shape, dtype=torch.bool, device=first.device
-        )  # its form depends on them: compared as it is
+        # The shape depends on the contents: the output is compared as it is.
+        return torch.zeros(first.shape, dtype=torch.bool, device=first.device)
     steady = bits(first) == bits(again)
     if bool(steady.all()):
         differs = [bits(first) != bits(other) for other in others]

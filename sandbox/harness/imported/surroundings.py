@@ -1,14 +1,14 @@
-"""Memory that nobody wrote, with contents that are known: what torch leaves uninitialised, and what
-lies around each tensor.
+"""Fills uninitialised memory with known contents: the memory that torch does not initialise, and a
+margin around each tensor.
 
     with Surroundings(Contents.NOT_A_NUMBER, "cuda"):
-        x = torch.empty(3, device="cuda")        # NaNs, and a margin of NaNs before and behind
-    given = placed(value, value.dtype, Contents.NOT_A_NUMBER)       # a copy of a tensor in such a margin
+        x = torch.empty(3, device="cuda")  # NaNs, with a margin of NaNs before and behind
+    given = placed(value, value.dtype, Contents.NOT_A_NUMBER)  # a copy inside such a margin
 
-Code that runs twice, with other contents, shows by its results which of them depend on what nobody
-gave it: elements that it never writes, elements that it computes from such, or from what it reads
-beyond a tensor (open_elements.py). Integers stay small and positive, since what is read as an index
-should lead to memory that there is. One thread at a time."""
+If code runs twice with different contents, its results show which elements depend on memory that it
+was not given: elements that it never writes, that it computes from such memory, or from reads
+beyond a tensor (open_elements.py). The integers are small and positive, so that an access with such
+a value as an index stays within mapped memory. Use it from one thread at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from harness.wire.tensors import WORDS, span_bytes, span_view
 
-MARGIN_BYTES = 1 << 20  # before and behind a tensor: kernels that go beyond theirs go by a few rows
+# Before and behind a tensor. Kernels that exceed their tensors do so by a few rows.
+MARGIN_BYTES = 1 << 20
 FINITE = 400.0  # larger than what test parts draw, and within every type of float
 _UNINITIALISED = frozenset(
     getattr(torch.ops.aten, name)
@@ -39,14 +40,14 @@ _UNINITIALISED = frozenset(
 
 
 class Contents(enum.Enum):
-    """What such memory holds: as a float, and as an integer."""
+    """The contents of uninitialised memory, as (float, integer)."""
 
     ZERO = (0.0, 0)
     NOT_A_NUMBER = (float("nan"), 1)
     LARGE = (FINITE, 2)
 
     def word(self, dtype: torch.dtype) -> int:
-        """The bits of one element, as an integer of its size."""
+        """Returns the bits of one element, as an integer of its size."""
         if dtype is torch.bool:
             return int(self is not Contents.ZERO)
         value = self.value[0] if dtype.is_floating_point else self.value[1]
@@ -62,7 +63,7 @@ def room(
     device: torch.device,
     contents: Contents,
 ) -> torch.Tensor:
-    """A tensor of this form that holds such contents, amid a margin of them."""
+    """Returns a tensor of this form that holds the contents, between margins that hold them too."""
     margin = MARGIN_BYTES // dtype.itemsize
     elements = span_bytes(shape, strides, dtype.itemsize) // dtype.itemsize
     memory = torch.full(
@@ -73,20 +74,19 @@ def room(
 
 
 def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch.Tensor:
-    """A copy with the same strides, in such a margin; of the gaps between its elements too, where
-    the type stays."""
+    """Returns a copy with the same strides between such margins. If the dtype stays, the gaps
+    between the elements are copied too."""
     made = room(value.shape, value.stride(), dtype, value.device, contents)
     if dtype != value.dtype:
         return made.copy_(value)
-    span_view(made).copy_(
-        span_view(value)
-    )  # an expanded tensor has elements in one place, which copy_() does not take
+    # copy_() does not accept an expanded tensor, which has several elements in one place.
+    span_view(made).copy_(span_view(value))
     return made
 
 
 class Surroundings(TorchDispatchMode):
-    """While entered, each tensor that torch makes on the device lies amid such contents, and holds
-    them where torch initialises nothing."""
+    """While entered, each tensor that torch makes on the device lies between margins of the
+    contents. Tensors that torch does not initialise hold the contents, too."""
 
     def __init__(self, contents: Contents, device_type: str) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""Ablate mode of a candidate: the entry once more, with kernel launches that do nothing, and a
-watch on what torch does instead.
+"""Ablate mode of a candidate: runs the entry once more with kernel launches that do nothing, and
+watches what torch does instead.
 
-A process of its own, forked like any candidate: nothing here can be told from the first run by
-counting calls. Its outputs go to the judge (attribution.py), which has those of the first run.
-Depends on Triton 3.6's interpreter, like triton_adapter."""
+It runs in a process of its own, forked like any candidate, so a submission cannot tell the two runs
+apart by counting calls. The judge compares its outputs with those of the first run
+(attribution.py). Like triton_adapter, it depends on Triton 3.6's interpreter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.interpreting.interpret import InterpretRunner
 
 
 class AblateRunner(InterpretRunner):
-    """See the module."""
+    """Runs the entry without its kernels (see the module's docstring)."""
 
     def __init__(self, cache_dir: str) -> None:
         super().__init__(cache_dir)

@@ -1,14 +1,16 @@
-"""Whether what an interpreted kernel reads and writes is the memory of a tensor. Otherwise
-OutOfBounds, before anything is touched.
+"""Checks that an interpreted kernel accesses only memory of tensors. Otherwise it raises
+OutOfBounds before the access.
 
     bounds = Bounds(live_memory)
     with bounds.launch({"x": x, "y": y, "n": 4099}):
-        bounds.check("load reads", addresses, mask, element_bytes)   # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
+        # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
+        bounds.check("load reads", addresses, mask, element_bytes)
 
-Allowed is every byte of every storage that is alive (live_memory.py), not only of the launch's
-arguments: kernels find tensors through tensors of pointers, too. So an access that goes astray
-right into another tensor passes, and so does one to what a view leaves out of its storage. The
-launch's arguments only say whose end was missed. Lanes whose mask is false may hold any address.
+Every byte of every live storage is allowed (live_memory.py), not only the launch's arguments,
+because kernels also find tensors through tensors of pointers. So an access that strays from one
+tensor right into another passes, and so does an access to a part of a storage that a view leaves
+out. The launch's arguments serve only the message: they tell which tensor was missed. Lanes whose
+mask is false may hold any address.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ import torch
 from harness.entry.errors import OutOfBounds
 from harness.interpreting.live_memory import LiveMemory
 
-FAR_BYTES = 1 << 40  # so far from all arguments that none of them can have been meant
+FAR_BYTES = 1 << 40  # an access this far from all arguments was meant for none of them
 
 _UNMASKED = "mask it (a block pointer: boundary_check)"
 _MASKED = "its mask, or its descriptor's shape, lets them through"
@@ -55,7 +57,7 @@ class _Span:
 
 
 class Bounds:
-    """See the module."""
+    """Checks the accesses of kernels (see the module's docstring)."""
 
     def __init__(self, live: LiveMemory) -> None:
         self._live = live
@@ -63,8 +65,8 @@ class Bounds:
 
     @contextlib.contextmanager
     def launch(self, arguments: dict[str, Any]) -> Iterator[None]:
-        """`arguments`: of the kernel, by the names of its parameters. Launches may nest: hooks
-        launch."""
+        """`arguments` maps the names of the kernel's parameters to their values. Launches may nest,
+        because hooks can launch."""
         outer, self._arguments = self._arguments, arguments
         for _, tensor in _tensors("", list(arguments.values())):
             self._live.saw(tensor)
@@ -76,8 +78,9 @@ class Bounds:
             self._live.forget_freed()
 
     def check(self, doing: str, addresses: np.ndarray[Any, Any], mask: Any, size: int) -> None:
-        """`mask`: of the addresses, anything that numpy takes for booleans; None for all. `size`:
-        bytes at each address."""
+        """Raises OutOfBounds for a forbidden access. `mask` selects addresses and may be anything
+        that numpy converts to booleans; None selects all. `size` is the number of bytes at each
+        address."""
         if addresses.size == 0 or not self._live.watched or self._inside(addresses, size):
             return
         flat = addresses.reshape(-1).astype(np.uint64, copy=False)
@@ -97,7 +100,7 @@ class Bounds:
             raise OutOfBounds(f"the {doing} " + self._explain(touched, outside, size, hint))
 
     def _inside(self, addresses: np.ndarray[Any, Any], size: int) -> bool:
-        """Whether all are in one range: the usual case, by two numbers."""
+        """Returns True if all addresses are in one range: a fast check of the usual case."""
         low, high = (
             (int(addresses.min()), int(addresses.max()))
             if addresses.size > 1
@@ -108,7 +111,7 @@ class Bounds:
         return at >= 0 and high + size <= ends[at]
 
     def _outside(self, touched: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, Any]:
-        """Which are in no range at all."""
+        """Returns a mask of the addresses that are in no range."""
         starts, ends = (np.array(bound, dtype=np.uint64) for bound in self._live.ranges())
         if starts.size == 0:
             return np.ones(touched.shape, bool)
@@ -138,10 +141,11 @@ class Bounds:
 def _meant(
     spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int
 ) -> _Span | None:
-    """The argument that the lane before the first wrong one hits, else the lane after the wrong
-    ones, else the nearest.
+    """Returns the argument that the kernel probably meant: the one that the lane before the first
+    wrong lane accesses, else the lane after the wrong ones, else the nearest one.
 
-    Not the one that most lanes hit: a block that overruns one tensor may cover another behind it.
+    It is not the one that most lanes access: a block that overruns one tensor may cover another one
+    behind it.
     """
     wrong = int(np.argmax(outside))
     right = np.flatnonzero(~outside)
@@ -158,7 +162,8 @@ def _elements(count: int) -> str:
 
 
 def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """Of arguments: descriptors and reinterpreted tensors count as the tensor under them."""
+    """Yields the tensors of an argument. A descriptor or a reinterpreted tensor counts as the
+    tensor that it refers to."""
     if isinstance(value, torch.Tensor):
         yield name, value
     elif isinstance(value, dict):

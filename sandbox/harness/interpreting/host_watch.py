@@ -1,14 +1,15 @@
-"""What host code does with device memory where there is no device: poisoned allocations, and torch
-doing the kernels' work.
+"""Watches what host code does with device memory if there is no device: poisons allocations, and
+refuses torch operations that would replace the kernels.
 
-    with Poison(): ...                     # every fresh allocation holds NaN, as under the launcher
-    with HostWatch(tensors) as watch: ...  # arithmetic by torch on device data, and reads of it, raise NotRecordable
-    watch.touched(tensor)                  # a kernel may have written it
+    with Poison():  # every fresh allocation holds NaN, as under the launcher
+        ...
+    with HostWatch(tensors) as watch:  # torch arithmetic on, and reads of, device data raise
+        watch.touched(tensor)  # a kernel may have written it
 
-A launch plan holds allocations, fills, copies and the submission's own kernels. Everything else
-that the recorder (dispatch.py) refuses on a machine with a GPU is refused here as well, in the
-words of the same error. The process is the submission's own, so this is a fence and not a wall: the
-wall is the launch plan."""
+A launch plan holds allocations, fills, copies and the submission's own kernels. On a machine with a
+GPU the recorder (dispatch.py) refuses everything else. This module refuses the same, with the same
+error. It is a fence and not a wall, because the process is the submission's own. The wall is the
+launch plan."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ _READS = {
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Of arguments: descriptors count as the tensor under them."""
+    """Yields the tensors of arguments. A descriptor counts as the tensor that it refers to."""
     found = []
     for leaf in tree_flatten(value)[0]:
         base = leaf if isinstance(leaf, torch.Tensor) else getattr(leaf, "base", None)
@@ -65,13 +66,13 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def poison(tensor: torch.Tensor) -> None:
-    """Every byte, whatever the dtype."""
+    """Sets every byte, whatever the dtype."""
     _raw(tensor).fill_(POISON)
 
 
 def randomise(tensor: torch.Tensor) -> None:
-    """Bytes that no computation hits by chance, drawn beside the submission's own random numbers;
-    booleans stay booleans."""
+    """Fills the tensor with random bytes, which no computation matches by chance. It does not use
+    the submission's random number generators. Booleans stay booleans."""
     raw = _raw(tensor)
     raw.copy_(
         torch.randint(
@@ -95,7 +96,7 @@ def _raw(tensor: torch.Tensor) -> torch.Tensor:
 
 
 class Poison(TorchDispatchMode):
-    """Uninitialised memory is never right by chance."""
+    """Poisons allocations, so that uninitialised memory is never right by chance."""
 
     def __init__(self, fill: Callable[[torch.Tensor], None] = poison) -> None:
         super().__init__()
@@ -109,17 +110,16 @@ class Poison(TorchDispatchMode):
 
 
 class HostWatch(Poison):
-    """Refuses what a launch plan could not hold. `device_data`: the arguments whose values host
-    code may not use; `known`: those it may, whatever they are passed to."""
+    """Refuses operations that a launch plan cannot hold. `device_data` holds the arguments whose
+    values host code may not use, and `known` those whose values it may use anywhere."""
 
     def __init__(
         self, device_data: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()
     ) -> None:
         super().__init__(randomise)
         _random.seed()
-        self._storages: dict[
-            int, torch.UntypedStorage
-        ] = {}  # kept alive, so that no address comes back
+        # Keeps storages alive, so that no address is reused.
+        self._storages: dict[int, torch.UntypedStorage] = {}
         self._known = {_storage(tensor).data_ptr() for tensor in known}
         self._reads = _Reads(self)
         for tensor in device_data:
@@ -139,7 +139,7 @@ class HostWatch(Poison):
             self._storages[storage.data_ptr()] = storage
 
     def holds(self, tensor: torch.Tensor) -> bool:
-        """Whether its values are the device's."""
+        """Returns True if the tensor holds values of the device."""
         return (
             tensor.layout is torch.strided
             and _storage(tensor).data_ptr() in self._storages
@@ -160,7 +160,7 @@ class HostWatch(Poison):
 
 
 class _Reads(TorchFunctionMode):
-    """Conversions that never reach the dispatcher."""
+    """Catches conversions that never reach the dispatcher."""
 
     def __init__(self, watch: HostWatch) -> None:
         super().__init__()

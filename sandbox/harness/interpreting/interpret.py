@@ -1,14 +1,15 @@
 """Interpret mode of a candidate: the entry runs on CPU tensors and Triton's interpreter runs its
 kernels.
 
-    runner = InterpretRunner(cache_dir)           # once, before the submission is imported
-    with runner.context(): import_submission()
-    reply = runner.run_case(case, entry)          # outputs are in the case's output memfd
+    runner = InterpretRunner(cache_dir)  # once, before the submission is imported
+    with runner.context():
+        import_submission()
+    reply = runner.run_case(case, entry)  # the case's output memfd then holds the outputs
 
-Submissions are written for a GPU: inside `context`, a device `cuda` in any torch call lands on the
-CPU, tensors say that they are on `cuda:0`, and fresh allocations are poisoned. A kernel's access to
-what is no tensor's memory is an error (bounds.py). bfloat16 is refused, because the interpreter
-computes it wrongly without saying so."""
+Submissions are written for a GPU. Inside `context`, a device `cuda` in any torch call means the
+CPU, tensors claim to be on `cuda:0`, and fresh allocations are poisoned. A kernel's access to
+memory of no tensor is an error (bounds.py). bfloat16 is refused, because the interpreter silently
+computes it wrongly."""
 
 from __future__ import annotations
 
@@ -28,7 +29,7 @@ from harness.interpreting.host_watch import Poison
 from harness.interpreting.live_memory import LiveMemory
 from harness.wire.tensors import NAMES, MappedFile, aligned, bits, descriptor
 
-TARGET = "cuda:90"  # what host code is told that it runs on
+TARGET = "cuda:90"  # the target that host code sees
 _CUDA = torch.device("cuda", 0)
 _CPU = torch.device("cpu")
 
@@ -42,8 +43,7 @@ def _to_cpu(value: Any) -> Any:
 
 
 class CudaOnCpu(TorchFunctionMode):
-    """Maps every mention of a CUDA device to the CPU, and lets CPU tensors claim to be on
-    `cuda:0`."""
+    """Maps every CUDA device to the CPU, and lets CPU tensors claim to be on `cuda:0`."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
@@ -71,14 +71,14 @@ class CudaOnCpu(TorchFunctionMode):
 
 
 def _dense(output: torch.Tensor) -> torch.Tensor:
-    """By the class's methods: an instance may have attributes of these names."""
+    """Calls the methods of the class, because an instance may have attributes of these names."""
     return torch.Tensor.contiguous(
         torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output)))
     )
 
 
 class InterpretRunner:
-    """See the module."""
+    """Runs the entry on CPU tensors (see the module's docstring)."""
 
     stage = "run"
 
@@ -113,12 +113,13 @@ class InterpretRunner:
     def call(
         self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]
     ) -> list[torch.Tensor]:
-        """The outputs. A lazy sequence of them is walked here too, where what it does is seen."""
+        """Returns the outputs. It also consumes a lazy sequence of outputs, so that the watch sees
+        what the sequence does."""
         with self.context():
             return collect_outputs(case, entry(*arguments.values()), arguments)
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """The interpreter compiles nothing."""
+        """Yields nothing: the interpreter compiles nothing."""
         yield from ()
 
     def _fresh(self, case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:
@@ -135,8 +136,8 @@ class InterpretRunner:
 
     @staticmethod
     def _check_inputs(case: CaseInput, arguments: dict[str, Any]) -> None:
-        """Only inout arguments may be written: what else an entry may keep of its inputs, and in
-        how little memory, is part of the task."""
+        """Raises an error if the entry changed an argument that is not inout. An entry may not use
+        its inputs as scratch memory: needing little memory is part of the task."""
         for wire in case.arguments:
             name, value = wire["name"], arguments[wire["name"]]
             if wire["kind"] == "scalar" or name in case.inout:

@@ -1,12 +1,13 @@
-"""The memory of all tensors that are alive, as address ranges: what a kernel may touch, however it
-got the pointer.
+"""Tracks the memory of all live tensors as address ranges. A kernel may touch these ranges,
+whatever the source of its pointer.
 
     live = LiveMemory()
-    with live.watching(): run_user_code()   # every storage that torch makes, and every one whose pointer is asked for, is noted
-    live.saw(argument)                      # one that was made elsewhere
-    starts, ends = live.ranges()            # sorted, apart from each other; without storages that have been freed since
+    with live.watching():  # notes every storage that torch makes or whose pointer code reads
+        run_user_code()
+    live.saw(argument)  # a tensor that was made elsewhere
+    starts, ends = live.ranges()  # sorted and disjoint, without freed storages
 
-A range is a whole storage: what a view leaves out belongs to it, as it does to the buffer of a GPU.
+A range is a whole storage. It includes the parts that a view leaves out, as a buffer of a GPU does.
 Storages are held weakly."""
 
 from __future__ import annotations
@@ -21,22 +22,21 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-PRUNE_AFTER = 4096  # storages: freed ones are forgotten at least this often
+PRUNE_AFTER = 4096  # freed storages are dropped after at most this many new ones
 
 
 class LiveMemory:
-    """See the module."""
+    """The live memory of this process (see the module's docstring)."""
 
     def __init__(self) -> None:
-        self._seen: dict[
-            int, StorageWeakRef
-        ] = {}  # by the storage's identity, which stays taken while there is a weak reference
+        # By the storage's identity, which is not reused while a weak reference exists.
+        self._seen: dict[int, StorageWeakRef] = {}
         self._ranges: tuple[list[int], list[int]] | None = None
         self._watchers = 0
 
     @property
     def watched(self) -> bool:
-        """Whether allocations are being noted: the ranges are not all there is otherwise."""
+        """Returns True while allocations are noted. Otherwise the ranges are incomplete."""
         return self._watchers > 0
 
     @contextlib.contextmanager
@@ -60,7 +60,7 @@ class LiveMemory:
             self._ranges = None
 
     def forget_freed(self) -> None:
-        """To be called before a launch: storages go without notice."""
+        """Drops freed storages, which give no notice. Call it before a launch."""
         self._ranges = None
 
     def ranges(self) -> tuple[list[int], list[int]]:
@@ -79,7 +79,7 @@ class LiveMemory:
         starts: list[int] = []
         ends: list[int] = []
         for start, end in sorted(spans):
-            if ends and start < ends[-1]:  # two storages over the same bytes, by way of numpy
+            if ends and start < ends[-1]:  # two storages over the same bytes, made through numpy
                 ends[-1] = max(ends[-1], end)
             else:
                 starts.append(start)
@@ -88,8 +88,8 @@ class LiveMemory:
 
 
 def _address(storage: torch.UntypedStorage) -> int:
-    """0: it has no memory. Of wrapper subclasses and zeros that were never made, torch does not say
-    it otherwise than by an exception."""
+    """Returns 0 if the storage has no memory. For wrapper subclasses and for zeros that were never
+    made, torch reports that only by an exception."""
     try:
         return storage.data_ptr()
     except RuntimeError:
@@ -97,8 +97,8 @@ def _address(storage: torch.UntypedStorage) -> int:
 
 
 class _Results(TorchDispatchMode):
-    """Notes what operations return; views are over memory that is known, or gets known by its
-    pointer."""
+    """Notes the results of operations. Views need no note: their memory is known already, or
+    becomes known when code reads their pointer."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()
@@ -114,8 +114,8 @@ class _Results(TorchDispatchMode):
 
 
 class _Pointers(TorchFunctionMode):
-    """Notes tensors that no operation made (numpy's, say) when their pointer is about to be passed
-    on as a number."""
+    """Notes tensors that no torch operation made, such as numpy's, when code reads their pointer as
+    a number."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()

@@ -1,16 +1,19 @@
-"""Did the submission's own kernels make these outputs? The judge's half of the ablation on a
-machine without a GPU.
+"""Decides if the submission's own kernels made the outputs. This is the judge's half of the
+ablation on a machine without a GPU.
 
-    reason = unattributed(names, outputs, without, arguments, masks)      # "" when they did
+    reason = unattributed(names, outputs, without, arguments, masks)  # "" if the kernels made them
 
-`without` are the outputs of a second run, in a process of its own, whose kernel launches did
-nothing and whose fresh memory held random bytes. What is right there all the same was not made by a
-kernel. Two rules per output:
-  - some element has to change: `operators lint` proves that neither zeros, a constant nor an input is ever a right answer;
-  - most elements that are neither zero nor what an argument holds at the same place (work in place, a clone to start from) have to.
-Of an imported operator (`imported`) nobody proved the first: there an output that is right and, bit
-for bit, an argument of its type and shape calls for no kernel: the golden code hands it through, or
-leaves it as it was. Open elements call for none in any operator. Pure functions."""
+`without` holds the outputs of a second run in a process of its own. In that run kernel launches do
+nothing, and fresh memory holds random bytes. An output that is right even so was not made by a
+kernel. Two rules apply to each output:
+  - Some element must change. (`operators lint` proves that neither zeros, a constant nor an input is
+    ever a right answer.)
+  - Of the elements that are neither zero nor equal to an argument's element at the same place, most
+    must change. (The exception covers work in place and a clone as a start.)
+For an imported operator (`imported`) nothing proves the first rule. If such an output is right and
+is bit for bit an argument of its type and shape, it needs no kernel: the golden code returns the
+argument, or leaves it unchanged. Open elements need no kernel in any operator. All functions are
+pure."""
 
 from __future__ import annotations
 
@@ -20,8 +23,9 @@ import torch
 
 from harness.wire.tensors import bits
 
-MOST = 0.5  # of the elements that call for an explanation
-COINCIDES = (torch.bool,)  # too few values: random ones are right half of the time
+MOST = 0.5  # share of the elements that need an explanation
+# Types with so few values that random ones are right half of the time.
+COINCIDES = (torch.bool,)
 
 
 def unattributed(
@@ -32,11 +36,11 @@ def unattributed(
     masks: Sequence[torch.Tensor] = (),
     imported: bool = False,
 ) -> str:
-    """Why an output counts as not made by kernels; "" when all were. `outputs` have the right
-    dtypes and shapes; `masks`: what is open; `imported`: of an operator whose answers may be its
-    arguments."""
+    """Returns the reason why an output counts as not made by kernels, or "" if all were. `outputs`
+    have the right dtypes and shapes. `masks` are true at open elements. `imported` means that the
+    operator is imported, so that its right answers may equal its arguments."""
     if len(without) != len(outputs):
-        return ""  # without its kernels it returns something else altogether
+        return ""  # without its kernels it returns another number of outputs
     given = [argument.to(outputs[0].device) for argument in arguments] if outputs else []
     for position, (name, full, rest) in enumerate(zip(names, outputs, without, strict=True)):
         if full.dtype != rest.dtype or full.shape != rest.shape or full.numel() == 0:

@@ -1,8 +1,9 @@
-"""The judge's state for one case: seed, inputs, expected outputs; what `prepare` and `compare` say
-about it.
+"""The judge's state for one case: seed, inputs, expected outputs, and the replies to `prepare` and
+`compare`.
 
-state = CaseState(operator, case) fd, wire = state.prepared(structural_only=False) result =
-state.compare(outputs)"""
+    state = CaseState(operator, case)
+    fd, wire = state.prepared(structural_only=False, position=0)
+    result = state.compare(outputs, outputs_fd)"""
 
 from __future__ import annotations
 
@@ -28,9 +29,11 @@ from harness.wire.tensors import (
     span_view,
 )
 
-SEED_BYTES = 7  # a positive int64
-WIDEST = 8  # a float64 where an int8 was due, for outputs of up to
-SMALL_BYTES = 1 << 20  # this size; larger ones of a wrong type do not fit, which is said too
+SEED_BYTES = 7  # makes a positive int64
+# Outputs of up to SMALL_BYTES have room for a wider type, up to a float64 in place of an int8. A
+# larger output of a wider type does not fit, which is reported too.
+WIDEST = 8
+SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
 POISON = 0xFF  # NaN as a float, -1 as an integer
 
@@ -62,29 +65,30 @@ def bytes_of_rule(rule: Rule) -> int:
 
 
 def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
-    """Arguments without values where that is possible: a large case then costs milliseconds instead
-    of seconds."""
+    """Makes arguments without values if possible. A large case then takes milliseconds instead of
+    seconds."""
     if any(argument.role == "structural" for argument in operator.arguments):
         return operator.inputs(case, seed)
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):
             return operator.inputs(case, seed)
-    except Exception:  # inputs() reads values: then they have to be real
+    except Exception:  # inputs() reads values, so they must be real
         return operator.inputs(case, seed)
 
 
 def warm_up() -> None:
-    """Loads what the first fake tensor would load: seconds that no request should wait for."""
+    """Makes a first fake tensor. It loads modules for seconds, and no request should wait for
+    that."""
     with FakeTensorMode(allow_non_fake_inputs=True):
         torch.randn(8, generator=torch.Generator()).to(torch.float16)
 
 
 class CaseState:
-    """Owned by the judge; never shared."""
+    """The state of one case. The judge owns it and never shares it."""
 
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
-        """`structural_only`: the arguments need shapes, and values only where host code may read
-        them."""
+        """`structural_only`: most arguments need only shapes. Host code may read the values of the
+        structural ones."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.arguments = (
@@ -97,10 +101,10 @@ class CaseState:
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
-        self._open: list[torch.Tensor] = []  # masks of what nobody can be asked for
+        self._open: list[torch.Tensor] = []  # masks of the elements that are exempt from checking
         self._strict = True
-        self._output: torch.Tensor | None = None  # room in the exchange
-        self._kept: list[torch.Tensor] = []  # outputs that were compared there
+        self._output: torch.Tensor | None = None  # memory for the outputs in the shared buffers
+        self._kept: list[torch.Tensor] = []  # copies of outputs that were compared there
         self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
@@ -111,22 +115,22 @@ class CaseState:
         ]
 
     def output_bytes(self) -> int:
-        """Room for the outputs. A wrong, wider type shall fit where outputs are small, so that it
-        is seen and named."""
+        """Returns the size of the memory for the outputs. If an output is small, a value of a wrong
+        and wider type fits too, so that it can be reported."""
         sizes = [bytes_of_rule(rule) for rule in self.rules]
         return SLACK_BYTES + sum(
             aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
         )
 
     def device_bytes(self) -> int:
-        """What this case takes of an exchange."""
+        """Returns the bytes that this case needs in the shared buffers."""
         return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[
             1
         ] + aligned(self.output_bytes())
 
     def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
-        """Copies the inputs to `offset` of an exchange, poisons the room for outputs behind them,
-        and says where all is."""
+        """Copies the inputs to `offset` of the shared buffers and poisons the memory for outputs
+        behind them. Returns the offsets."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
         self._inputs = {
@@ -144,8 +148,9 @@ class CaseState:
         return {"inputs": inputs, "output_offset": offset + used}
 
     def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
-        """The sealed input memfd, with the bytes of structural tensors or of all, and this case's
-        entry of `prepared`; `position` is the memfd's index there."""
+        """Returns the sealed input memfd and this case's entry of `prepared`. The memfd holds the
+        bytes of the structural tensors, or of all. `position` is the memfd's index in the
+        message."""
         roles = {argument.name: argument.role for argument in self.operator.arguments}
         tensors = self.tensors()
         with_bytes = [
@@ -168,8 +173,8 @@ class CaseState:
         }
 
     def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-        """The case's id, arguments and outputs as `prepared` has them; `placed` are descriptors of
-        arguments whose bytes are somewhere."""
+        """Returns the case's id, arguments and outputs as `prepared` has them. `placed` holds the
+        descriptors of arguments whose bytes are sent."""
         wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})
         return {
             "id": self.case.id,
@@ -181,7 +186,7 @@ class CaseState:
         }
 
     def fresh(self) -> CaseState:
-        """The same case with tensors of a new seed."""
+        """Returns the same case with tensors of a new seed."""
         other = CaseState(self.operator, self.case)
         other.arguments |= {
             name: value
@@ -191,13 +196,15 @@ class CaseState:
         return other
 
     def refresh(self) -> str:
-        """Inputs of a new seed in the exchange; its text. Nothing where there is no exchange.
-        Structural inputs, on which a recording hangs, stay as they are beside new ones; of an
-        imported operator, whose other inputs may hang on them, all stay.
+        """Draws inputs of a new seed into the shared buffers and returns the seed as text. Does
+        nothing without shared buffers. Structural inputs stay, because the recording depends on
+        them. In an imported operator other inputs may depend on the structural ones, so there all
+        inputs stay.
 
-        From here on answers are compared with the reference alone. The strict rule is about an
-        algorithm's accuracy, which the first inputs have shown, and takes float64 computations
-        several times as long as what is timed; a stale answer is wrong by the other rule too."""
+        From then on outputs are compared with the reference alone, without the strict rule. That
+        rule is about an algorithm's accuracy, which the first inputs have shown, and its float64
+        computations take several times as long as the timed work. The comparison with the reference
+        also finds stale outputs."""
         structural = [
             argument.name for argument in self.operator.arguments if argument.role == "structural"
         ]
@@ -235,7 +242,8 @@ class CaseState:
         }
 
     def work_ahead(self) -> None:
-        """Computes what a comparison needs. Raises what the operator's reference raises."""
+        """Computes everything that a comparison needs. Raises the errors of the operator's
+        reference."""
         if self._expected is None:
             self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
             expected = self.operator.expected(self.case, self.arguments)
@@ -244,8 +252,8 @@ class CaseState:
             self._expected = expected
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
-        """Judges the outputs in a memfd, or those in the exchange. Raises DescriptorError when they
-        are not inside it. `keep`: copies of them, for attribute_kept()."""
+        """Judges the outputs in a memfd, or those in the shared buffers. Raises DescriptorError if
+        they are not inside it. `keep`: keeps copies of them for attribute_kept()."""
         self.work_ahead()
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
@@ -255,7 +263,7 @@ class CaseState:
     def attribute(
         self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int
     ) -> str:
-        """Why outputs that were right are not the work of kernels; "" when they are. Raises
+        """Returns the reason why right outputs are not the kernels' work, or "" if they are. Raises
         DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
             return self._whose(
@@ -263,7 +271,8 @@ class CaseState:
             )
 
     def attribute_kept(self, without: list[dict[str, Any]]) -> str:
-        """The same of outputs that were kept; `without` lie in the exchange now."""
+        """Does the same for the kept outputs. The outputs `without` kernels are in the shared
+        buffers."""
         with self._outputs(None) as memory:
             reason = self._whose(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []

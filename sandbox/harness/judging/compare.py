@@ -1,13 +1,13 @@
-"""Are these outputs right? Tolerance, exactness, NaN and infinity, and the error against a float64
-reference.
+"""Compares outputs with the reference: tolerance, exactness, NaN and infinity, and the error
+against a float64 reference.
 
     result = compare(rules, expected, actual, float64)
 
-An element is right when its error times the output's scale is at most `max_abs_error` (0: when it
-is equal). NaN and infinity are right exactly where the reference has the same. Elements that are
-open (operator.py) count for nothing. The strict rule: the error against float64 is at most four
-times that of the reference in the case's own dtype, or one unit in the last place of the output's
-largest value. Pure functions."""
+An element is right if its error times the output's scale is at most `max_abs_error` (0: if it is
+equal). NaN and infinity are right exactly where the reference has the same value. Open elements
+(operator.py) are not compared. The strict rule: the error against float64 is at most four times
+that of the reference in the case's own dtype, or one unit in the last place of the output's largest
+value. All functions are pure."""
 
 from __future__ import annotations
 
@@ -22,28 +22,29 @@ from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
 TWO_BYTES = (torch.float16, torch.bfloat16)
+# Number of elements that are compared at a time. Errors are float64, eight bytes each.
 CHUNK = {
     "cpu": 1 << 20,
     "cuda": 1 << 24,
-}  # elements compared at a time: errors are float64, eight bytes each
+}
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How one output is judged."""
+    """The rule by which one output is judged."""
 
     name: str
     dtype: torch.dtype
     shape: list[int]
     max_abs_error: float
     scale: float
-    last_place: bool = False  # a float of two bytes may always be off by a unit in its last place
+    last_place: bool = False  # a float of two bytes may always be off by one unit in its last place
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """What the strict rule measures an output against; of the reference alone, so that it can be
-    known before there is an output."""
+    """The limit of the strict rule for an output. It depends only on the reference, so it can be
+    computed before there is an output."""
 
     allowed: float  # error against float64
 
@@ -61,7 +62,7 @@ class Result:
     first_mismatch: dict[str, Any] | None = None
 
     def wire(self) -> dict[str, Any]:
-        """The JSON form; non-finite numbers as strings."""
+        """Returns the JSON form. Non-finite numbers become strings."""
         return {
             "ok": self.ok,
             "kind": self.kind,
@@ -89,9 +90,9 @@ def compare(
     known: Sequence[Yardstick | None] = (),
     masks: Sequence[torch.Tensor] = (),
 ) -> Result:
-    """Judges all outputs of a case. `actual` may be of any dtype, shape and stride; the rest is
-    trusted. `known`: yardsticks() of them. `masks`: true where an output's element is open; none
-    when nothing is."""
+    """Judges all outputs of a case. `actual` may have any dtype, shape and stride; all other
+    parameters are trusted. `known` are the results of yardsticks(), if they are known already.
+    `masks` are true at open elements; an empty sequence means that no element is open."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
     known = known or yardsticks(rules, expected, float64, masks)
@@ -126,7 +127,7 @@ def yardsticks(
     float64: Sequence[torch.Tensor] | None,
     masks: Sequence[torch.Tensor] = (),
 ) -> list[Yardstick | None]:
-    """One an output; None for those that the strict rule does not judge."""
+    """Returns one yardstick for each output, or None where the strict rule does not apply."""
     if float64 is None:
         return [None] * len(rules)
     if masks:
@@ -139,7 +140,7 @@ def yardsticks(
 
 
 def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-    """The values, but where the mask is true what is right."""
+    """Returns the values, with the right values where the mask is true."""
     merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
     return merged.view(values.dtype).reshape(values.shape)
 
@@ -155,8 +156,8 @@ def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstic
 
 
 def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
-    """(number of wrong elements, largest error, flat index of the first wrong one or -1). Waits for
-    the device once."""
+    """Returns (number of wrong elements, largest error, flat index of the first wrong one or -1).
+    Synchronises with the device once."""
     chunks = [
         (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
         for start, error in _chunks(right, got, rule.scale)
@@ -178,7 +179,7 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
 def is_wrong(
     rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]
 ) -> bool:
-    """Whether `compare` would fail; stops at the first wrong chunk."""
+    """Returns True if `compare` would fail. Stops at the first wrong chunk."""
     if _mismatch(rules, actual):
         return True
     return any(
@@ -190,7 +191,7 @@ def is_wrong(
 
 
 def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
-    """The largest scaled error that is right, for the elements from `start` on."""
+    """Returns the largest permitted scaled error for `count` elements from `start` on."""
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
     exponent = torch.frexp(
@@ -206,7 +207,7 @@ def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | t
 def _chunks(
     expected: torch.Tensor, actual: torch.Tensor, scale: float
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """The errors of two tensors in index order, a chunk at a time: (index of its first element,
+    """Yields the errors of two tensors chunk by chunk, in index order: (index of the first element,
     errors)."""
     right, got = expected.reshape(-1), actual.reshape(-1)
     step = CHUNK.get(right.device.type, CHUNK["cpu"])
@@ -220,8 +221,8 @@ def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
-    """Scaled absolute errors: 0 where both are the same NaN or infinity, infinite where only one is
-    not finite."""
+    """Returns scaled absolute errors: 0 where both values are the same NaN or infinity, infinite
+    where only one is not finite."""
     if not expected.is_floating_point() and not actual.is_floating_point():
         same = expected.to(torch.int64) == actual.to(torch.int64)
         distance = (expected.double() - actual.double()).abs()

@@ -1,14 +1,16 @@
-"""The judge's side of the host tier: fresh inputs, a clock around the candidate's work, outputs
-looked at when it says that they are there.
+"""The judge's side of the host tier: sends fresh inputs, times the candidate's work, and checks the
+outputs when the candidate reports that they are complete.
 
-    seen = HostCase(state, line, round_s=20.0).judge(timed=True)      # state: the case, as `prepare` made it; line: rounds.JudgeLine
+    # state: the case as `prepare` made it; line: a rounds.JudgeLine
+    seen = HostCase(state, line, round_s=20.0).judge(timed=True)
 
-The candidate has the GPU and could lie about every time that it takes itself, so the only clock is
-here. A round's sets of inputs reach the candidate with the message that starts the clock, in memory
-that it did not have before; the clock stops when random bytes of all outputs have been read after
-it said that it is done. Those bytes must be the same in the outputs as they are then, so nothing is
-gained by saying it early. What is measured is thus wall clock: kernels, the candidate's host code,
-mapping the memory and copying returned outputs into it. It is never less than the kernels took."""
+The candidate has the GPU and could lie about every time that it measures itself, so the judge has
+the only clock. A round's sets of inputs are in memory that the candidate did not have before. It
+gets that memory with the message that starts the clock. The clock stops when the candidate has
+reported completion and the judge has read random bytes of all outputs. The judge then copies the
+outputs, and these bytes must be the same in the copy, so an early report gains nothing. The result
+is wall time. It includes kernels, the candidate's host code, mapping the memory, and copying
+returned outputs into it. It is never less than the kernels' time."""
 
 from __future__ import annotations
 
@@ -31,52 +33,51 @@ from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, span_view
 
-ROOM_BYTES = 4 << 30  # of one round, at most
-ROOM_SHARE = 8  # of the memory that is free, one part
-MAX_SETS = 32  # of a timed round
+ROOM_BYTES = 4 << 30  # limit for the memory of one round
+ROOM_SHARE = 8  # a round uses at most one part in this many of the free memory
+MAX_SETS = 32  # limit for the sets of a timed round
 TIMED_ROUNDS = 12
-CHECKED_SETS = 2  # of a timed round, chosen when it is over; of the first round all
-WATCHED_BYTES = 4096  # of each set's outputs, at random places
+# sets of a timed round whose outputs are judged, chosen after it; the first round has one set
+CHECKED_SETS = 2
+# bytes of each set's outputs that are compared with the copy, at random places
+WATCHED_BYTES = 4096
 MAX_TIMING_S = 10.0
 CONFIDENCE = 0.95
-CONTEXTS_BYTES = (
-    8 << 30
-    # of the GPU's memory, that are nobody's data: contexts of launchers, of the candidate and of the
-    # judge
-)
+# GPU memory that holds no data: the contexts of launchers, of the candidate and of the judge
+CONTEXTS_BYTES = 8 << 30
 
 
 @dataclass
 class Seen:
-    """What the rounds of a case came to."""
+    """The result of the rounds of a case."""
 
     result: Result
     seed: int
-    samples_ns: list[float] = field(
-        default_factory=list
-    )  # per call; empty when it was not timed, or wrong
+    # Time of each call. Empty if the outputs are wrong or the case was not timed.
+    samples_ns: list[float] = field(default_factory=list)
 
     def wire(self) -> dict[str, Any]:
         return {**self.result.wire(), "seed": f"{self.seed:#x}", **timing(self.samples_ns)}
 
 
 def timing(samples: Sequence[float]) -> dict[str, Any]:
-    """Samples with their median and its interval, as messages have them."""
+    """Returns the samples with their median and its interval, as messages contain them."""
     low, high = median_interval(samples)
     median = statistics.median(samples) if samples else 0.0
     return {"samples_ns": list(samples), "median_ns": median, "low_ns": low, "high_ns": high}
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """The 95 % confidence interval of the median, from order statistics; smallest and largest for
-    few samples."""
+    """Returns the 95 % confidence interval of the median, from order statistics. For few samples it
+    is the smallest and the largest."""
     ordered, n = sorted(samples), len(samples)
     if not ordered:
         return 0.0, 0.0
+    # The probability that at most `rank` samples lie on one side of the median.
     rank, below = (
         0,
         0.0,
-    )  # below: probability that at most `rank` of them lie on one side of the median
+    )
     while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
         rank += 1
     rank = max(rank - 1, 0)
@@ -84,8 +85,8 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 
 
 class HostCase:
-    """See the module. Raises RoundError when the candidate does not keep to the rounds, or to
-    `memory_limit` bytes of the GPU."""
+    """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
+    breaks the protocol of rounds, or uses more than `memory_limit` bytes of the GPU."""
 
     def __init__(
         self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None
@@ -103,8 +104,8 @@ class HostCase:
         try:
             seen = self._rounds(timed)
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
-            # torch keeps a candidate to its share; what it asks the driver for by itself is missing
-            # here.
+            # torch enforces a limit on the candidate's memory. Memory that the candidate gets
+            # directly from the driver escapes that limit.
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
@@ -136,8 +137,8 @@ class HostCase:
         return max(1, min(MAX_SETS, room // self._layout.size))
 
     def _round(self, sets: int) -> tuple[Result, int, float]:
-        """Of so many sets: the worst that was found, the first seed, and the elapsed
-        nanoseconds."""
+        """Runs one round of `sets` sets. Returns the first failing result (else the first), the
+        first seed, and the elapsed nanoseconds."""
         states = [self._template.fresh() for _ in range(sets)]
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
@@ -189,7 +190,7 @@ class HostCase:
             flat[offset : offset + size].copy_(span_view(value))
 
     def _watched(self, sets: int) -> torch.Tensor:
-        """Random places of the outputs' bytes in a round's memory."""
+        """Draws random places among the outputs' bytes in a round's memory."""
         ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
         rng = torch.Generator(self._device)
         rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
@@ -235,7 +236,8 @@ class HostCase:
 
 
 def taken_by_others(device: torch.device) -> int:
-    """Bytes of a GPU's memory that are neither free nor this process's tensors'."""
+    """Returns the bytes of a GPU's memory that are neither free nor allocated by this process's
+    torch."""
     if device.type != "cuda":
         return 0
     free, total = torch.cuda.mem_get_info(device)

@@ -1,10 +1,10 @@
-"""The judge: owns seeds, inputs and references, and alone says whether outputs are right. It never
+"""The judge: owns seeds, inputs and references, and alone decides if outputs are right. It never
 runs a submission.
 
-One request at a time over one socket (docs/reference/frames.md). Whatever an operator's own code
-raises is answered with `judge_error`, and the judge lives on, unless its CUDA context is lost, which the
-answer then says. Outputs that are not inside their memfd are the submission's `output_mismatch`.
-"""
+It answers one request at a time over one socket (docs/reference/frames.md). If an operator's own
+code raises an exception, the answer is `judge_error`, and the judge continues. If its CUDA context
+is lost, the answer says so. Outputs that are not inside their memfd are the submission's
+`output_mismatch`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from harness.judging.case_state import CaseState, warm_up
 from harness.judging.compare import Result
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
-from harness.judging.shared_buffers import Exchanges, SharedBuffers, place
+from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.operator import Operator
 from harness.triton_adapter import versions
 from harness.wire.device_memory import DeviceMemoryError
@@ -34,16 +34,13 @@ from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
 
 Reply = tuple[dict[str, Any], list[int]]
-WARM_UP, SAMPLES = 2, 10  # of one block,
-WARM_UP_S, MAX_TIMING_S = (
-    0.01,
-    0.1,
-)  # or what begins before: references may be thousands of launches, and others wait for the GPU
+WARM_UP, SAMPLES = 2, 10  # runs of one block, unless one of the next two limits ends it
+# A reference may be thousands of launches, and other jobs wait for the GPU.
+WARM_UP_S, MAX_TIMING_S = 0.01, 0.1
 DEFAULT_L2_BYTES = 64 << 20
-KEPT_PART = (
-    32  # this part of the device's memory, of what was freed, is kept for the next references
-)
-REASON_CHARS = 2000  # of an error that quotes what an untrusted process sent
+# Freed memory of up to one part in this many of the device's is kept for the next references.
+KEPT_PART = 32
+REASON_CHARS = 2000  # limit for an error that quotes untrusted text
 
 
 def serve(socket_fd: int, device: str) -> int:
@@ -64,8 +61,8 @@ def serve(socket_fd: int, device: str) -> int:
 
 
 def context_is_lost(device: torch.device) -> bool:
-    """Whether a kernel that ran here did what no CUDA context survives, such as an illegal access:
-    then every later call fails as well."""
+    """Returns True if a kernel destroyed the CUDA context, for example by an illegal access. Every
+    later call fails then."""
     try:
         if device.type == "cuda":
             torch.cuda.synchronize(device)
@@ -74,21 +71,22 @@ def context_is_lost(device: torch.device) -> bool:
     return False
 
 
-def open_exchanges(device: torch.device) -> Exchanges | None:
-    """Memory to share with the launcher, where this device has such."""
+def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
+    """Opens memory to share with the launcher, or returns None if this device has none."""
     if device.type != "cuda":
         return None
     try:
-        return Exchanges(lambda: SharedBuffers(device))
+        return SharedBuffersPool(lambda: SharedBuffers(device))
     except DeviceMemoryError as error:
         print(f"judge: inputs and outputs go through host memory: {error}", file=sys.stderr)
         return None
 
 
-def fill(exchange: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
-    """Lays the cases one after the other into the exchange and adds to each entry where it is."""
+def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
+    """Lays the cases one after the other into the shared buffers and adds the offsets to each
+    entry."""
     offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
-    memory = exchange.room(size)
+    memory = buffers.room(size)
     for state, entry, offset in zip(states, cases, offsets, strict=True):
         entry["device"] = state.fill(memory, offset)
     if memory.is_cuda:
@@ -96,34 +94,34 @@ def fill(exchange: SharedBuffers, states: list[CaseState], cases: list[dict[str,
 
 
 class Judge:
-    """See the module. `answer` handles one frame; the rest is its parts."""
+    """The judge of one device. `answer` handles one frame (see the module's docstring)."""
 
     def __init__(self, device: str) -> None:
         self.device = torch.device(device)
         if self.device.type == "cuda":
-            torch.cuda.set_device(
-                self.device
-            )  # events and streams are those of the current device, whatever device tensors are on
+            # Events and streams belong to the current device, not to the device of the tensors.
+            torch.cuda.set_device(self.device)
         self.device_name = (
             torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        self._ahead: deque[CaseState] = (
-            deque()
-        )  # whose references are still to be computed; none while somebody is timed
+        # Cases whose references are still to be computed. None are computed while a job is timed.
+        self._ahead: deque[CaseState] = deque()
         self._settled = False
-        self._exchanges = open_exchanges(self.device)
+        self._pool = open_shared_buffers(self.device)
         self._owned: dict[str, SharedBuffers] = {}  # by job
-        # References are the truth of fp32 operators: no reduced-precision matmul behind their back.
+        # References of fp32 operators must be exact: no matmul may silently use a reduced
+        # precision.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
         torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction = False
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
-        """Waits for it, and computes references meanwhile, one case after the other: nobody waits
-        for more than one that is not his. An error shows when its case is compared."""
+        """Waits for the next frame. Meanwhile it computes references, one case at a time, so that a
+        request waits for at most one case of another job. An error is reported when its case is
+        compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
                 self._ahead.popleft().work_ahead()
@@ -175,7 +173,7 @@ class Judge:
             self._settled = False
 
     def _operator(self, folder: str) -> Operator:
-        """The operator, loaded again when its files have changed."""
+        """Returns the operator, and loads it again if its files have changed."""
         path = Path(folder).resolve()
         stamp = tuple(
             (path / name).stat().st_mtime_ns
@@ -197,7 +195,7 @@ class Judge:
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
         self._trim()
         self._give_back(str(header["job"]))
-        shared = None if structural_only or self._exchanges is None else self._exchanges.take()
+        shared = None if structural_only or self._pool is None else self._pool.take()
         if shared is not None:
             self._owned[str(header["job"])] = shared
         try:
@@ -220,8 +218,8 @@ class Judge:
         return reply, fds
 
     def _trim(self) -> None:
-        """PyTorch keeps what it has freed, and others need it. Now, since nobody is timed while
-        inputs are made."""
+        """Returns memory that PyTorch has cached to the device, for other processes. It runs here
+        because no job is timed while inputs are made."""
         if self.device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
@@ -260,12 +258,12 @@ class Judge:
         }, []
 
     def _host_case(self, frame: Frame) -> Reply:
-        """All rounds of one case with a candidate that has the GPU; its line comes with the
-        frame."""
+        """Runs all rounds of one case with a candidate that has the GPU. The socket to the
+        candidate comes with the frame."""
         header = frame.header
         state = self._state(header)
         if len(frame.fds) != 1:
-            raise FrameError("host_case needs one descriptor: the line to the candidate")
+            raise FrameError("host_case needs one descriptor: the socket to the candidate")
         reply = {"type": "host_judged", "job": header["job"], "case": header["case"]}
         try:
             with JudgeLine(socket.socket(fileno=os.dup(frame.fds[0]))) as line:
@@ -278,7 +276,8 @@ class Judge:
         return {**reply, **seen.wire()}, []
 
     def _attribute(self, frame: Frame) -> Reply:
-        """Outputs that are right, and those of the run without kernels: whose work are they?"""
+        """Compares right outputs with those of the run without kernels, to decide if kernels made
+        them."""
         header = frame.header
         state = self._state(header)
         on_device = bool(header.get("on_device"))
@@ -297,7 +296,9 @@ class Judge:
                     header["outputs"], frame.fds[0], header["without"], frame.fds[1]
                 )
         except DescriptorError as error:
-            reason = f"what it returned without its kernels cannot be read: {error}"[:REASON_CHARS]
+            reason = f"the outputs of the run without kernels cannot be read: {error}"[
+                :REASON_CHARS
+            ]
         return {
             "type": "attributed",
             "job": header["job"],
@@ -318,7 +319,7 @@ class Judge:
         return {**reply, **timing(samples)}, []
 
     def _refresh(self, frame: Frame) -> Reply:
-        """New inputs for one case, before it is timed."""
+        """Draws new inputs for one case, before it is timed."""
         header = frame.header
         seed = self._state(header).refresh()
         if seed and self.device.type == "cuda":
@@ -326,8 +327,8 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _settle(self, frame: Frame) -> Reply:
-        """Who is timed asks. Whatever was asked for before is over when this is answered, and until
-        somebody prepares a job nothing is computed ahead."""
+        """Finishes all work on the device, because another job is about to be timed. Until the next
+        `prepare`, nothing is computed ahead."""
         self._settled = True
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -345,7 +346,7 @@ class Judge:
         return samples
 
     def _time_cuda(self, run: Callable[[], None]) -> list[float]:
-        """Device time with a cold L2: twice its size is written before each sample."""
+        """Measures device time with a cold L2: twice its size is written before each sample."""
         l2_bytes = int(
             getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0)
             or DEFAULT_L2_BYTES
@@ -375,9 +376,9 @@ class Judge:
         self._give_back(str(frame.header.get("job")))
 
     def _give_back(self, job: str) -> None:
-        exchange = self._owned.pop(job, None)
-        if exchange is not None and self._exchanges is not None:
-            self._exchanges.give(exchange)
+        buffers = self._owned.pop(job, None)
+        if buffers is not None and self._pool is not None:
+            self._pool.give(buffers)
 
     def _lint(self, frame: Frame) -> Reply:
         header = frame.header

@@ -1,9 +1,10 @@
-"""`operators lint`, the judge's part: does an operator's test tell right from wrong, and is its
-cost model honest?
+"""The judge's part of `operators lint`: checks that an operator's test tells right from wrong, and
+that its cost model is honest.
 
-    for check in lint(operator, [case, ...], seed=1): print(check.case, check.name, check.ok, check.detail)
+    for check in lint(operator, [case, ...], seed=1):
+        print(check.case, check.name, check.ok, check.detail)
 
-That the oracle passes is shown by a real job, not here."""
+A real job, not this module, shows that the oracle passes."""
 
 from __future__ import annotations
 
@@ -29,11 +30,11 @@ BYTES_TOLERANCE = 0.01
 
 @dataclass
 class Check:
-    case: str | None  # None: about the operator as a whole
+    case: str | None  # None: the check is about the operator as a whole
     name: str
     ok: bool
     detail: str = ""
-    mutant: bool = False  # whether it asks if a wrong answer is rejected
+    mutant: bool = False  # the check asks if a wrong answer is rejected
 
     def wire(self) -> dict[str, Any]:
         return {
@@ -46,12 +47,14 @@ class Check:
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
-    """Every check, passed or failed. An exception in the operator's own code is a failed check."""
+    """Yields every check, passed or failed. An exception in the operator's own code is a failed
+    check."""
     yield _signature(operator)
     yield _oracle(operator)
     survivors: dict[
         str, str
-        # of the operator's own mutants: why the last case let it pass; "" once a case refused it
+        # For each of the operator's own mutants, the reason why the last case accepted it; "" once
+        # a case rejected it.
     ] = {}
     for case in cases:
         try:
@@ -80,11 +83,11 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
         case,
         "reference leaves its arguments alone",
         _same_arguments(arguments, again),
-        f"{where}: it writes to an argument; work on a copy",
+        f"{where}: reference() writes to an argument; work on a copy",
     )
     second = operator.expected(case, arguments)
     same = all(_same_bits(a, b) for a, b in zip(expected, second, strict=True))
-    remedy = "the same arguments gave other bits: no random numbers, and no sums in an order that varies (scatter_add, index_add on a GPU)"
+    remedy = "the same arguments gave other bits: use no random numbers, and no sums whose order varies (scatter_add, index_add on a GPU)"
     yield _check(case, "reference is deterministic", same, f"{where}: {remedy}")
     rules = rules_for(operator, case)
     try:
@@ -148,7 +151,7 @@ def _reject(
 
 
 def _line_of(file: Path, text: str) -> str:
-    """FILE:LINE of the first line that begins with `text`; the file alone where there is none."""
+    """Returns FILE:LINE of the first line that begins with `text`, or the file alone."""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(text):
             return f"{file}:{number}"
@@ -164,7 +167,8 @@ def _defined_at(operator: Operator, function: str) -> str:
 
 
 def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
-    """Where in the operator's own code; the case where it was ours that complained."""
+    """Returns the place in the operator's own code that raised the error, or the place of the case
+    if this module raised it."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)

@@ -1,10 +1,10 @@
-"""Wrong answers that every operator must reject: `operators lint` shows each to the comparison
-(timing.md's weak-tolerance rule).
+"""Wrong answers that every operator must reject. `operators lint` gives each to the comparison, to
+find tolerances that are too weak.
 
     for mutant in mutants(operator, case, arguments, expected): ...
 
-Each mutant changes one output and leaves the others right, so that a tolerance which is blind on
-one output is found. Pure."""
+Each mutant changes one output and leaves the others right. This finds a tolerance that accepts
+anything for one output. All functions are pure."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ TAIL = 128
 class Mutant:
     name: str
     outputs: list[torch.Tensor]
-    trivial: str = ""  # why it equals the right answer by size alone; "" when it must differ
+    # why it equals the right answer because of the size alone; "" if it must differ
+    trivial: str = ""
 
 
 def mutants(
     operator: Operator, case: Case, arguments: Arguments, expected: Sequence[torch.Tensor]
 ) -> Iterator[Mutant]:
-    """Every mutant that applies to this case."""
+    """Yields every mutant that applies to this case."""
     for position, output in enumerate(operator.outputs):
         right = expected[position]
         if right.numel() == 0:
@@ -74,7 +75,7 @@ def _of_output(
 
 
 def _bytewise(values: torch.Tensor) -> torch.Tensor:
-    """Same bits as an integer tensor: some dtypes have no roll or indexing of their own."""
+    """Returns the same bits as an integer tensor: some dtypes lack roll or indexing."""
     word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[values.element_size()]
     return values.contiguous().view(word)
 
@@ -84,7 +85,7 @@ def _roll(values: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 def _one_row(rows: torch.Tensor) -> torch.Tensor:
-    """The row with most in it, left out."""
+    """Leaves out the row with the largest values."""
     changed = rows.clone(memory_format=torch.contiguous_format)
     weight = rows.double().nan_to_num(0.0, 0.0, 0.0).abs().sum(1)
     _bytewise(changed)[int(weight.argmax())] = 0
@@ -92,7 +93,7 @@ def _one_row(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _last_element(right: torch.Tensor) -> torch.Tensor:
-    """The last element off by the size of a typical one."""
+    """Changes the last element by a typical element's size."""
     changed = right.clone().reshape(-1)
     if right.dtype is torch.bool:
         changed[-1] = ~changed[-1]
@@ -124,7 +125,7 @@ def asks_for_ieee(operator: Operator) -> bool:
 
 
 def round_to_tf32(values: torch.Tensor) -> torch.Tensor:
-    """float32 with the 10-bit mantissa that tensor cores keep, rounded half away from zero."""
+    """Rounds float32 to the 10-bit mantissa of tensor cores, half away from zero."""
     bits = values.contiguous().view(torch.int32)
     return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
 

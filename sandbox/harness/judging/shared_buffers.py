@@ -1,11 +1,11 @@
-"""Device memory that the judge shares with the launcher: inputs go out and outputs come back
-without crossing the bus.
+"""Device memory that the judge shares with the launcher, so that inputs and outputs do not cross
+the bus.
 
-    exchange = SharedBuffers(torch.device("cuda:0"))
-    memory = exchange.room(1 << 20)              # a flat uint8 tensor on the GPU
-    fd = exchange.handle()                       # for the launcher, who maps it only while it copies
+    buffers = SharedBuffers(torch.device("cuda:0"))
+    memory = buffers.room(1 << 20)  # a flat uint8 tensor on the GPU
+    fd = buffers.handle()  # for the launcher, which maps it only while it copies
 
-A job has one to itself until it is released. Not thread-safe."""
+A job has one for itself until it is released. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -15,57 +15,57 @@ import torch
 
 from harness.wire.device_memory import DeviceMemory
 
-KEPT_BYTES = 8 << 30  # of memory that no job has, at most
+KEPT_BYTES = 8 << 30  # limit for the memory that is kept while no job has it
 
 
 class SharedBuffers:
-    """See the module."""
+    """One piece of shared device memory (see the module's docstring)."""
 
     def __init__(self, device: torch.device) -> None:
-        """Raises DeviceMemoryError where the driver cannot do it."""
+        """Raises DeviceMemoryError if the driver cannot share memory."""
         self._device = device
-        self._memory = DeviceMemory.create(device, 1)  # an error shows now, not in the first job
+        self._memory = DeviceMemory.create(device, 1)  # reports an error now, not in the first job
 
     @property
     def size(self) -> int:
         return self._memory.size
 
     def room(self, size: int) -> torch.Tensor:
-        """At least `size` bytes. What `room` returned before is invalid afterwards."""
+        """Returns at least `size` bytes. Earlier results of `room` are invalid afterwards."""
         if size > self.size:
             self._memory.free()
             self._memory = DeviceMemory.create(self._device, size)
         return self._memory.bytes
 
     def handle(self) -> int:
-        """A new descriptor of the memory; the caller closes it."""
+        """Returns a new descriptor of the memory. The caller closes it."""
         return self._memory.handle()
 
     def free(self) -> None:
         self._memory.free()
 
 
-class Exchanges:
-    """Exchanges for the jobs that have the GPU, kept from job to job."""
+class SharedBuffersPool:
+    """The shared buffers of all jobs. A released one is reused for another job."""
 
     def __init__(self, make: Callable[[], SharedBuffers]) -> None:
-        """Makes one, so that an error shows now. Raises DeviceMemoryError."""
+        """Makes the first one, so that an error shows now. Raises DeviceMemoryError."""
         self._make = make
         self._free = [make()]
 
     def take(self) -> SharedBuffers:
         return self._free.pop() if self._free else self._make()
 
-    def give(self, exchange: SharedBuffers) -> None:
-        """Keeps it for another job, unless too much would lie idle."""
-        if sum(one.size for one in self._free) + exchange.size > KEPT_BYTES:
-            exchange.free()
+    def give(self, buffers: SharedBuffers) -> None:
+        """Keeps it for another job, unless too much memory would be idle."""
+        if sum(one.size for one in self._free) + buffers.size > KEPT_BYTES:
+            buffers.free()
         else:
-            self._free.append(exchange)
+            self._free.append(buffers)
 
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
-    """Offsets of pieces laid one after the other, and the size of all."""
+    """Returns the offsets of pieces that lie one after the other, and the total size."""
     offsets, end = [], 0
     for size in sizes:
         offsets.append(end)

@@ -1,10 +1,10 @@
-// _native: what the zygote and the candidates cannot do in Python. Thin: each function hands over
-// to sandbox/jail/.
+// _native: system calls that the zygote and the candidates cannot make from Python. Each function
+// is a thin wrapper of one in sandbox/jail/.
 //
 //   _native.unshare_pid()                      # in the zygote, right before os.fork()
 //   layers = _native.enter_job_jail(config)    # in the child: [{"name", "active", "detail"}]
 //
-// Failures are RuntimeError. For processes with one thread.
+// Errors are raised as RuntimeError. For single-threaded processes only.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 

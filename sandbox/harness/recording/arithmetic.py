@@ -1,14 +1,14 @@
-"""Which torch arithmetic on device data is performed by kernels of ours (arithmetic_kernels), and
-how a call becomes such launches.
+"""Records torch arithmetic on device data as launches of Assay's own kernels
+(arithmetic_kernels.py).
 
     arithmetic = Arithmetic(recorder)
-    out = arithmetic.perform(func, args, kwargs)       # None: not among what is covered; the caller refuses
+    out = arithmetic.perform(func, args, kwargs)  # None: not covered; the caller refuses it
 
-Not for scored submissions, whose own kernels have to do the work: it is there to record code that
-was not written for that, such as the wrappers of TritonBench-G.
+It is not for scored submissions, whose own kernels must do the work. It serves to record code that
+was not written for Assay, such as the wrappers of TritonBench-G.
 
-Covered: element by element in the two lists of arithmetic_kernels, in place too, and sums, means,
-maxima and minima over any dimensions."""
+It covers the elementwise operations in the two lists of arithmetic_kernels.py, also in place, and
+sums, means, maxima and minima over any dimensions."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _REVERSED = {"sub": "rsub", "div": "rdiv"}
 
 
 class Arithmetic:
-    """See the module."""
+    """Performs covered operations (see the module's docstring)."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -76,7 +76,8 @@ class Arithmetic:
         ):
             return None
         operands = [self._number(x) for x in operands]
-        if not isinstance(operands[0], torch.Tensor):  # a number by a tensor
+        # a number as the first operand, a tensor as the second
+        if not isinstance(operands[0], torch.Tensor):
             if name in _REVERSED:
                 name = _REVERSED[name]
             elif name in _COMPARISONS:
@@ -102,7 +103,7 @@ class Arithmetic:
         return out  # type: ignore[no-any-return]
 
     def _number(self, value: Any) -> Any:
-        """A tensor of one element whose value is known is a number."""
+        """Returns the value of a tensor of one element if it is known, else the tensor."""
         if (
             not isinstance(value, FakeTensor)
             or value.numel() != 1
@@ -153,13 +154,11 @@ class Arithmetic:
         return out  # type: ignore[no-any-return]
 
     def _note(self, func: Any, kernel: Any) -> None:
-        self._recorder.note(
-            f"{func._schema.name} is performed by a kernel of Assay's, {kernel.__name__}"
-        )
+        self._recorder.note(f"{func._schema.name} is performed by Assay's kernel {kernel.__name__}")
 
 
 def _dims(source: torch.Tensor, args: Any, kwargs: Any) -> list[int]:
-    """The dimensions that a reduction's arguments name; none means all."""
+    """Returns the dimensions that a reduction's arguments name. If they name none, returns all."""
     given = args[1] if len(args) > 1 else kwargs.get("dim")
     if (
         given is None

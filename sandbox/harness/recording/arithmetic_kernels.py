@@ -1,12 +1,14 @@
-"""Kernels of ours for the arithmetic that wrappers leave to torch around their own kernels: a sum
+"""Assay's kernels for the arithmetic that wrappers leave to torch around their own kernels: a sum
 of partial results, a scale, a maximum.
 
-    launch_pointwise("add", out, [a, b], scalar=None)      # fake tensors, dense and of the result's shape
-    launch_reduce("sum", out, source, dims)                # out is dense; dims are reduced
+    # fake tensors, dense and of the result's shape
+    launch_pointwise("add", out, [a, b], scalar=None)
+    launch_reduce("sum", out, source, dims)  # out is dense; dims are reduced
 
-Each is compiled and launched like a kernel of the submission and shows as `assay_pointwise` or
-`assay_reduce`. What they compute follows torch: 16-bit floats are computed in 32 bits, integers and
-doubles in their own type. They are not tuned; heavy work belongs in a submission's own kernel."""
+Each is compiled and launched like a kernel of the submission, and reports show it as
+`assay_pointwise` or `assay_reduce`. The results follow torch: 16-bit floats are computed in 32
+bits, integers and doubles in their own type. The kernels are not tuned. Heavy work belongs in a
+submission's own kernel."""
 
 from __future__ import annotations
 
@@ -25,11 +27,12 @@ BINARY = frozenset(
 )
 REDUCTIONS = frozenset({"sum", "mean", "amax", "amin"})
 BLOCK = 1024
-ROWS, COLUMNS = 32, 64  # of a tile of a reduction
-# one program reduces so many; beyond, several do, and a second launch joins what they found
+ROWS, COLUMNS = 32, 64  # a reduction's tile
+# One program reduces up to this many columns. For more, several programs work, and a second launch
+# combines their results.
 MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
-MAX_EXACT_INTEGER = 2**53  # scalars travel as doubles
+MAX_EXACT_INTEGER = 2**53  # scalars are passed as doubles
 
 
 @triton.jit
@@ -172,8 +175,8 @@ def launch_pointwise(
     scalar: float,
     dtype: torch.dtype,
 ) -> None:
-    """`dtype`: what torch promotes the operands to. `scalar` stands for a second operand that is no
-    tensor."""
+    """`dtype` is the type to which torch promotes the operands. `scalar` replaces a second operand
+    that is a number."""
     tensors = [_plain(tensor) for tensor in operands]
     assay_pointwise[(triton.cdiv(out.numel(), BLOCK),)](
         _plain(out),
@@ -262,7 +265,7 @@ def _launch(
 
 
 def _stride(view: torch.Tensor, begin: int, end: int) -> int | None:
-    """The one stride that dimensions begin to end walk with, or None."""
+    """Returns the single stride of the dimensions from begin to end, or None."""
     extents, (steps,) = collapsed(view.shape[begin:end], view.stride()[begin:end])
     return None if len(extents) > 1 else steps[0] if steps else 0
 

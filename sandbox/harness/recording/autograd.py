@@ -1,12 +1,11 @@
-"""Backward passes of a submission, without torch's autograd engine.
+"""Runs backward passes of a submission without torch's autograd engine.
 
-    install()        # torch.autograd.backward and .grad on fake tensors now walk the graph here; on real ones they are torch's own
+    install()  # replaces torch.autograd.backward and .grad for fake tensors, not for real ones
 
-The engine runs the nodes of a device in a thread of its own, behind a device guard that wants a
-context. Both are missing where a submission is recorded, and what such a thread did would escape
-the recorder, whose modes belong to one thread. So the graph is walked here, in the calling thread:
-nodes in order of their dependencies, gradients summed where paths meet. Double backward is refused.
-"""
+The engine runs the nodes of a device in a separate thread, behind a device guard that needs a
+context. A recording has neither. The recorder's modes belong to one thread, so it would also miss
+the work of another thread. Therefore this module walks the graph in the calling thread: nodes in
+the order of their dependencies, gradients summed where paths meet. Double backward is refused."""
 
 from __future__ import annotations
 
@@ -18,7 +17,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 
 from harness.entry.errors import NotRecordable
 
-_Edge = tuple[Any, int]  # a node and which of its inputs
+_Edge = tuple[Any, int]  # a node and the number of one of its inputs
 
 
 def _edge(tensor: torch.Tensor) -> _Edge:
@@ -27,9 +26,9 @@ def _edge(tensor: torch.Tensor) -> _Edge:
 
 
 def _order(roots: Sequence[Any]) -> list[Any]:
-    """Every node that is reachable, each before those it passes gradients to."""
+    """Returns every reachable node. Each node precedes those to which it passes gradients."""
     found: list[Any] = []
-    state: dict[Any, bool] = {}  # True: all that follows it is in `found`
+    state: dict[Any, bool] = {}  # True: all its successors are in `found`
     stack = [(root, False) for root in roots]
     while stack:
         node, done = stack.pop()
@@ -49,8 +48,8 @@ def _order(roots: Sequence[Any]) -> list[Any]:
 
 
 def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
-    """Runs one node. A function written in Python gets zeros where no gradient arrived, unless it
-    asked for None."""
+    """Runs one node. A Python function gets zeros where no gradient arrived, unless it declared
+    that it accepts None."""
     if isinstance(node, torch.autograd.function.BackwardCFunction):
         if getattr(node, "materialize_grads", True):
             gradients = [
@@ -64,14 +63,14 @@ def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
 
 
 def _zeros(like: Any) -> torch.Tensor | None:
-    """None for an output that was no tensor, which is described as a scalar of the host."""
+    """Returns None for an output that was not a tensor; its description is a scalar of the host."""
     if like.device.type == "cpu" and not like.shape:
         return None
     return torch.zeros(tuple(like.shape), dtype=like.dtype, device=like.device)
 
 
 def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
-    """As the engine does it: a gradient takes the type and shape of what it is the gradient of."""
+    """Converts a gradient to the type and shape of its tensor, as the engine does."""
     if tuple(gradient.shape) != tuple(like.shape):
         gradient = gradient.sum_to_size(tuple(like.shape))
     return gradient if gradient.dtype == like.dtype else gradient.to(like.dtype)
@@ -80,7 +79,7 @@ def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
 def walk(
     roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
 ) -> dict[_Edge, torch.Tensor]:
-    """The gradients that arrive at the edges of `wanted`, and at every leaf, by edge."""
+    """Returns the gradients that arrive at the edges of `wanted` and at every leaf, by edge."""
     arrived: dict[_Edge, torch.Tensor] = {}
     for root, gradient in zip(roots, gradients, strict=True):
         _add(arrived, _edge(root), gradient)
@@ -195,6 +194,6 @@ def _grad(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Once per process."""
+    """Installs the walk. Call it once in a process."""
     torch.autograd.backward = _backward(torch.autograd.backward)
     torch.autograd.grad = _grad(torch.autograd.grad)

@@ -1,23 +1,23 @@
-"""Strided views as the contiguous pieces of bytes that fills and copies of a plan can do.
+"""Splits strided views into contiguous pieces of bytes, for the fills and copies of a plan.
 
-    runs((2, 3), (8, 1), 4)                          # [(0, 12), (32, 12)]
-    matched([(0, 24)], [(0, 12), (32, 12)])          # (0, 0, 12), (12, 32, 12)
+    runs((2, 3), (8, 1), 4)  # [(0, 12), (32, 12)]
+    matched([(0, 24)], [(0, 12), (32, 12)])  # (0, 0, 12), (12, 32, 12)
 
-Pure functions.
+All functions are pure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-MAX_RUNS = 16  # contiguous pieces as which one fill or copy is done; beyond, a kernel does it
+MAX_RUNS = 16  # limit for the pieces of one fill or copy; a kernel does those with more
 
 
 def runs(
     shape: Sequence[int], strides: Sequence[int], itemsize: int
 ) -> list[tuple[int, int]] | None:
-    """A strided view as (offset, size) byte pieces in index order, adjacent ones joined; None when
-    there are over MAX_RUNS."""
+    """Returns a strided view as (offset, size) pieces of bytes in index order, or None if there are
+    over MAX_RUNS. Adjacent pieces are joined."""
     dims = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
     size = itemsize
     while dims and dims[-1][1] * itemsize == size:
@@ -33,7 +33,8 @@ def runs(
 def matched(
     to_pieces: list[tuple[int, int]], from_pieces: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Walks two piece lists of equal total size together: (to offset, from offset, size)."""
+    """Walks two lists of pieces of equal total size together. Yields (to offset, from offset,
+    size)."""
     i = j = to_done = from_done = 0
     while i < len(to_pieces) and j < len(from_pieces):
         size = min(to_pieces[i][1] - to_done, from_pieces[j][1] - from_done)

@@ -1,12 +1,12 @@
-"""What tensors hold while a plan is recorded: which values host code may know, and where a storage
-is in the plan.
+"""Tracks the contents of tensors while a plan is recorded: the values that host code may know, and
+each storage's place in the plan.
 
     contents = Contents(draft)
-    fake = contents.adopt(torch.tensor([1, 2]))      # a fake tensor with known values
+    fake = contents.adopt(torch.tensor([1, 2]))  # a fake tensor with known values
     index = contents.materialise(contents.record_of(fake))
 
-A storage enters the plan when a kernel, a fill or a copy needs it; what was known of it until then
-is written to its buffer. One thread."""
+A storage enters the plan when a kernel, a fill or a copy needs it. Its known content is then
+written to its buffer. For one thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADDRESS = "a tensor holds the address of a tensor; a launch plan cannot hold ad
 
 
 class Contents:
-    """See the module."""
+    """The contents of all tensors of a recording (see the module's docstring)."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -36,7 +36,7 @@ class Contents:
         return record if record is not None else self.storages.add(tensor, None)
 
     def values(self, tensor: torch.Tensor) -> torch.Tensor:
-        """A view of the known content with the tensor's layout; writing to it changes the
+        """Returns a view of the known content with the tensor's layout. Writing to it changes the
         content."""
         record = self.record_of(tensor)
         with _disable_current_modes():
@@ -48,7 +48,7 @@ class Contents:
             )  # type: ignore[call-overload, no-any-return]
 
     def adopt(self, real: torch.Tensor, device: torch.device | None = None) -> torch.Tensor:
-        """A fake tensor whose values are known to be those of a real CPU tensor."""
+        """Returns a fake tensor whose known values are those of a real CPU tensor."""
         if real.untyped_storage().nbytes() > MAX_KNOWN_BYTES:
             raise self._draft.refuse(
                 f"a constant of {real.untyped_storage().nbytes()} bytes is over the limit of {MAX_KNOWN_BYTES}"
@@ -65,7 +65,8 @@ class Contents:
         return fake
 
     def source(self, record: Record) -> int:
-        """The buffer to copy from; known content becomes a constant, which nothing ever writes."""
+        """Returns the buffer to copy from. Known content becomes a constant, which is never
+        written."""
         if record.host_known:
             if self.storages.holds_address(record.known_bytes()):
                 raise self._draft.refuse(_ADDRESS)
@@ -73,15 +74,14 @@ class Contents:
         return self.materialise(record)
 
     def _constant(self, nbytes: int, content: torch.Tensor) -> int:
-        with (
-            _disable_current_modes()
-        ):  # numpy() on a real tensor goes through dispatch, and would be made fake
+        # numpy() on a real tensor goes through dispatch, and the mode would make it fake.
+        with _disable_current_modes():
             data = content.numpy().tobytes()
         return self._draft.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=data)
 
     def materialise(self, record: Record) -> int:
-        """The record's buffer in the plan; at its first use there, known content is written to
-        it."""
+        """Returns the record's buffer in the plan. Known content is written to the buffer at its
+        first use."""
         if record.stale:
             raise self._draft.refuse(
                 "a tensor that an earlier call of the entry function filled is used again; state between calls cannot be recorded"
@@ -104,7 +104,7 @@ class Contents:
         return index
 
     def patch_fake_tensor(self) -> None:
-        """Lets fake tensors answer for their address and, where they are known, their values."""
+        """Makes fake tensors return their address and their values, if these are known."""
 
         def data_ptr(tensor: FakeTensor) -> int:
             record = self.record_of(tensor)

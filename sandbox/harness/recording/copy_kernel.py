@@ -1,11 +1,11 @@
-"""A kernel of ours for what torch does with a copy kernel of its own: strided copies and
+"""Assay's kernel for copies that torch does with a kernel of its own: strided copies and
 conversions between element types.
 
-    launch_copy(target, source)      # fake tensors of one shape; compiled and launched like a kernel of the submission
+    launch_copy(target, source)  # fake tensors of one shape
 
-Such a copy is device work that the submission asks for, so it is recorded as a launch of
-`assay_copy`, counted and timed under that name. Copies without a conversion move integers of the
-element's width, so that few variants need compiling. Conversions round as torch's do."""
+Such a copy is device work that the submission requests. So it is recorded as a launch of
+`assay_copy`, compiled, counted and timed under that name. Copies without a conversion move integers
+of the element's width, so that few variants need compiling. Conversions round as torch's do."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import triton.language as tl
 
 MAX_COPY_RANK = 6
 BLOCK = 1024
-_WIDE = 2**31 - BLOCK  # element counts and reaches from here on need 64-bit indices
+_WIDE = 2**31 - BLOCK  # from this number of elements, or this offset, on indices need 64 bits
 _INTEGER = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _INTEGERS = (
@@ -33,8 +33,8 @@ _INTEGERS = (
 )
 
 
-# Extents and strides come innermost first; `*_last` belong to the outermost dimension. Alignment of
-# the inner ones is not worth variants.
+# Extents and strides come innermost first; `*_last` belong to the outermost dimension. The
+# alignment of the inner ones does not justify more variants.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
@@ -87,7 +87,7 @@ def assay_copy(  # type: ignore[no-untyped-def]
 
 
 def can_convert(source: torch.dtype, target: torch.dtype) -> bool:
-    """Whether a copy from one element type to the other is what this kernel does as torch would."""
+    """Returns True if this kernel converts between the two element types exactly as torch does."""
     if source == target:
         return source.itemsize in _INTEGER or source.is_complex
     known = (*_FLOATS, *_INTEGERS, torch.bool)
@@ -95,7 +95,7 @@ def can_convert(source: torch.dtype, target: torch.dtype) -> bool:
 
 
 def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """The same elements in the same order with as few dimensions as possible."""
+    """Returns the same elements in the same order with as few dimensions as possible."""
     extents: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
     for dim, extent in enumerate(shape):
@@ -115,8 +115,8 @@ def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int],
 
 
 def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
-    """Launches the copy. Both have one shape; `can_convert` was asked. Raises ValueError for a
-    layout with too many dimensions."""
+    """Launches the copy of tensors of one shape, for which `can_convert` must be true. Raises
+    ValueError for a layout with too many dimensions."""
     if target.is_complex():
         target, source = torch.view_as_real(target), torch.view_as_real(source)
     extents, (to, at) = collapsed(target.shape, target.stride(), source.stride())
@@ -124,7 +124,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
         raise ValueError(
             f"a copy over {len(extents)} dimensions that cannot be joined; the limit is {MAX_COPY_RANK}"
         )
-    # The target's own order is the one to walk in: writes are then coalesced.
+    # Walks in the target's own order, so that writes are coalesced.
     order = sorted(range(len(extents)), key=lambda dim: to[dim])
     extents, to, at = ([values[dim] for dim in order] for values in (extents, to, at))
     count = math.prod(extents)
@@ -150,6 +150,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
 
 
 def _padded(values: list[int], filler: int) -> tuple[list[int], list[int]]:
-    """All but the last, made as many as the kernel takes; and the last."""
+    """Returns all values but the last, filled up to the number that the kernel takes, and the
+    last."""
     values = values or [filler]
     return values[:-1] + [filler] * (MAX_COPY_RANK - len(values)), values[-1:]

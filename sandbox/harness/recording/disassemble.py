@@ -1,11 +1,12 @@
-"""Disassemble mode of a candidate: the binaries of a launch plan as text. The candidate never sees
-the submission that made them; they are untrusted bytes all the same, which is why they are read in
-here.
+"""Disassemble mode of a candidate: shows the binaries of a launch plan as text. The candidate never
+sees the submission that made them. The binaries are untrusted bytes nevertheless, so they are read
+in a candidate.
 
-    for name, text in disassemblies(plan_bytes, folder): ...
+    for name, text in disassemblies(plan_bytes, folder):
+        print(name, text)
 
-For NVIDIA. Triton's package has no disassembler for AMD's binaries: their assembly comes with the
-recording."""
+For NVIDIA only. Triton's package has no disassembler for AMD's binaries; their assembly is part of
+the recording."""
 
 from __future__ import annotations
 
@@ -17,13 +18,13 @@ from collections.abc import Iterator
 from harness.recording.plan import MAGIC
 from harness.triton_adapter import nvdisasm
 
-MAX_KERNELS = 16  # of a plan; more are alternatives of autotuners
+MAX_KERNELS = 16  # of a plan; a plan with more holds alternatives of autotuners
 MAX_TEXT_BYTES = 4 << 20  # of one kernel
 TOOL_WALL_S = 30.0
 
 
 class BrokenPlan(ValueError):
-    """The bytes are no launch plan."""
+    """The bytes are not a launch plan."""
 
 
 class _Reader:
@@ -47,11 +48,11 @@ class _Reader:
 
 
 def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
-    """Name and image of each of its kernels. Raises BrokenPlan."""
+    """Yields name and image of each kernel. Raises BrokenPlan."""
     reader = _Reader(plan)
     if reader.bytes(len(MAGIC)) != MAGIC:
-        raise BrokenPlan("it does not begin as a launch plan")
-    reader.number("I")  # the version: this part is the same in all
+        raise BrokenPlan("it does not begin like a launch plan")
+    reader.number("I")  # skips the version: this part is the same in all versions
     reader.text()
     for _ in range(reader.number("I")):
         reader.number("B")
@@ -65,7 +66,7 @@ def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
-    """Name and disassembly, with line information, of each of its first kernels."""
+    """Yields name and disassembly, with line information, of each of the first kernels."""
     path = os.path.join(folder, "kernel.cubin")
     command = [nvdisasm(), "--print-code", "--print-line-info", path]
     for index, (name, image) in enumerate(binaries(plan)):
@@ -76,6 +77,6 @@ def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tool:
             assert tool.stdout is not None
             text = tool.stdout.read(MAX_TEXT_BYTES)
-            tool.kill()  # the rest, if any, is not wanted
+            tool.kill()  # the rest, if any, is over the limit
             tool.wait(TOOL_WALL_S)
         yield name, text

@@ -1,12 +1,13 @@
-"""Sorts the torch operations of a submission's host code: free, arithmetic on known values, work
-for the plan, or refused.
+"""Classifies the torch operations of a submission's host code: free, arithmetic on known values,
+work for the plan, or refused.
 
-A TorchDispatchMode that sits above FakeTensorMode. Every operation falls in exactly one class:
-  views and metadata     cost nothing and are passed on;
-  known values           (literals, zeros, arange, structural inputs) are computed for real beside the fake result;
-  allocation, fill, copy, clone, cat on device data become buffers and plan operations;
-  arithmetic on device data, where it is allowed at all, becomes launches of kernels of ours;
-  reads of device data and everything else raise NotRecordable with the operation's name.
+It is a TorchDispatchMode above FakeTensorMode. Every operation falls in exactly one class:
+  - Views and metadata cost nothing and are passed on.
+  - Operations on known values (literals, zeros, arange, structural inputs) are computed for real
+    beside the fake result.
+  - Allocation, fill, copy, clone and cat of device data become buffers and plan operations.
+  - Arithmetic on device data becomes launches of Assay's kernels, if it is allowed at all.
+  - Reads of device data and everything else raise NotRecordable with the operation's name.
 """
 
 from __future__ import annotations
@@ -36,9 +37,9 @@ from harness.recording.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 
 class Classifier(TorchDispatchMode):
-    """See the module. `recorder` receives the buffers and plan operations. With `arithmetic`, what
-    arithmetic.py covers is recorded too; a scored submission has to compute in kernels of its
-    own."""
+    """Sends buffers and plan operations to `recorder` (see the module's docstring). With
+    `arithmetic`, it also records the operations that arithmetic.py covers. A scored submission must
+    compute with its own kernels instead."""
 
     def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()
@@ -68,7 +69,7 @@ class Classifier(TorchDispatchMode):
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
         if func.is_view or name in ALIASES:
             return func(*args, **kwargs)
-        if name == "inductor::_reinterpret_tensor":  # a view, by what torch.compile writes
+        if name == "inductor::_reinterpret_tensor":  # a view, in code that torch.compile generated
             source, size, stride = args[:3]
             offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)
             return torch.as_strided(source, size, stride, int(source.storage_offset()) + offset)
@@ -105,7 +106,7 @@ class Classifier(TorchDispatchMode):
 
     def _register(self, out: torch.Tensor, content: Uniform | torch.Tensor | None) -> torch.Tensor:
         if content is None and out.device.type == "cpu":
-            content = Uniform(1, 0)  # uninitialised host memory: the host may go on to write it
+            content = Uniform(1, 0)  # uninitialised host memory: host code may write it later
         self._storages.add(out, content)
         return out
 
@@ -170,8 +171,7 @@ class Classifier(TorchDispatchMode):
         return torch.device("cuda", 0) if device.type == "cuda" else device
 
     def _random(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Random numbers of the shape of a device tensor: drawn here, and constants from then
-        on."""
+        """Draws random numbers of the shape of a device tensor. They are constants of the plan."""
         name = func._schema.name
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:

@@ -1,13 +1,14 @@
-"""The plan under construction: where its operations go, what can be done in several ways, and why
-it cannot be a plan at all.
+"""The plan under construction: its operations, the choices between alternatives, and the reason why
+it cannot be a plan.
 
     draft = Draft("cuda:90")
     draft.begin()
-    with draft.choosing(owner, question) as choosing:      # an autotuned kernel
-        with choosing.alternative("BLOCK: 64"): draft.append(op)
-    data = draft.encode()                                  # raises the refusal, if there was one
+    with draft.choosing(owner, question) as choosing:  # an autotuned kernel
+        with choosing.alternative("BLOCK: 64"):
+            draft.append(op)
+    data = draft.encode()  # draft.check() raises the first refusal
 
-One thread."""
+For one thread."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ class _Choosing:
 
     @property
     def has_room(self) -> bool:
-        """Half of a plan is for alternatives: what the submission launches later must still fit."""
+        """Returns False if alternatives fill half of a plan. The other half is for later launches
+        of the submission."""
         binaries = self._draft.plan.binaries
         image_bytes = sum(len(binary.image) for binary in binaries)
         return (
@@ -51,23 +53,23 @@ class _Choosing:
 
 
 class Draft:
-    """See the module."""
+    """The plan of one case (see the module's docstring)."""
 
     def __init__(self, target: str) -> None:
         self.target = target
         self.begin()
 
     def begin(self) -> None:
-        """A new plan."""
+        """Starts a new plan."""
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusal: NotRecordable | None = None
-        self._questions: dict[
-            tuple[int, object, int], int
-        ] = {}  # owner, question and number of alternatives
-        self._settled: set[int] = set()  # owners whose answer host code has seen
+        # The key is owner, question and number of alternatives.
+        self._questions: dict[tuple[int, object, int], int] = {}
+        self._settled: set[int] = set()  # owners whose choice host code has read
         self._alternative: list[plans.SimpleOp] | None = (
-            None  # where operations go while an alternative is recorded
+            # Receives the operations while an alternative is recorded.
+            None
         )
         self.is_first_alternative = True
 
@@ -90,14 +92,15 @@ class Draft:
         into.append(op)
 
     def prepare(self, op: plans.SimpleOp) -> None:
-        """What an alternative that is not taken must leave done: it goes before the choice."""
+        """Appends an operation before the choice, because it must happen whatever alternative is
+        chosen."""
         self.plan.ops.append(op)
 
     # ---- choices
 
     @contextlib.contextmanager
     def choosing(self, owner: int, question: object) -> Iterator[_Choosing]:
-        """A piece of work that can be done in several ways."""
+        """Records a piece of work that can be done in several ways."""
         chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
         yield chosen
         if chosen.count > 1:
@@ -109,8 +112,8 @@ class Draft:
             self.plan.ops.extend(chosen.alternatives[0].ops)
 
     def settle(self, owner: int) -> None:
-        """Host code wants to know what was chosen: from now on, and so far, it is the first
-        alternative."""
+        """Fixes the owner's choices, earlier and later ones, to the first alternative. Called when
+        host code reads the result of a choice."""
         self._settled.add(owner)
         numbers = {number for (asker, *_), number in self._questions.items() if asker == owner}
         for op in self.plan.ops:
@@ -119,8 +122,8 @@ class Draft:
 
     @contextlib.contextmanager
     def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
-        """Operations go into a list of their own; what prepares buffers still goes before them
-        all."""
+        """Sends operations to a separate list. Operations that prepare buffers still go before all
+        of them."""
         before = self._alternative, self.is_first_alternative
         self._alternative, self.is_first_alternative = into, is_first
         try:
@@ -135,13 +138,13 @@ class Draft:
             self.notes.append(text)
 
     def refuse(self, why: str, reads_values: bool = False, subject: str = "") -> NotRecordable:
-        """Returns an exception that says why this cannot be a plan. It is kept, so that host code
-        cannot swallow it."""
+        """Returns an exception that says why this cannot be a plan. The draft keeps it, so that
+        host code cannot swallow it."""
         error = NotRecordable(why, reads_values, subject)
         self._refusal = self._refusal or error
         return error
 
     def check(self) -> None:
-        """Raises what was refused first, whatever host code made of it."""
+        """Raises the first refusal, even if host code caught it."""
         if self._refusal is not None:
             raise self._refusal

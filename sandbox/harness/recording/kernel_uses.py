@@ -1,4 +1,4 @@
-"""The kernels of a recording: their binaries in the plan, and what a report says of each.
+"""The kernels of a recording: their binaries in the plan, and the report of each.
 
     uses = KernelUses("cuda:90")
     uses.begin()
@@ -6,8 +6,8 @@
     uses.count(kernel, grid)
     reports = uses.reports()
 
-Resource figures are read from the binary once, however many cases launch the kernel. One thread.
-"""
+Resource figures are read once from each binary, however many cases launch the kernel. For one
+thread."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class _Use:
 
 
 class KernelUses:
-    """See the module."""
+    """The kernels of one plan (see the module's docstring)."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -35,12 +35,12 @@ class KernelUses:
         self.begin()
 
     def begin(self) -> None:
-        """A new plan."""
+        """Starts a new plan."""
         self._binaries: dict[int, int] = {}
         self._uses: dict[int, _Use] = {}
 
     def binary(self, plan: plans.Plan, kernel: KernelImage) -> int:
-        """Its index in the plan, where it is put at the first call."""
+        """Returns the kernel's index in the plan. The first call adds it to the plan."""
         if id(kernel) not in self._binaries:
             plan.binaries.append(plans.Binary(kernel.name, kernel.shared_bytes, kernel.image))
             self._binaries[id(kernel)] = len(plan.binaries) - 1
@@ -52,7 +52,7 @@ class KernelUses:
         use.grid = max(use.grid, grid, key=lambda one: one[0] * one[1] * one[2])
 
     def kernels(self) -> list[KernelImage]:
-        """In the order of their first launch."""
+        """Returns the kernels in the order of their first launch."""
         return [use.kernel for use in self._uses.values()]
 
     def reports(self) -> list[dict[str, Any]]:

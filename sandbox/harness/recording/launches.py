@@ -1,10 +1,11 @@
-"""What Triton's side hands to the recorder: launches, the kernels in them, and pieces of work that
-can be done in several ways.
+"""The interface between Triton's side and the recorder: launches, their kernels, and pieces of work
+that can be done in several ways.
 
-    class MySink: ...                        # a Sink: the recorder, for one
+    class MySink: ...  # a Sink, such as the recorder
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-Nothing here depends on Triton; triton_adapter fills it in. Values, to be shared freely."""
+Nothing here depends on Triton; triton_adapter makes these objects. They are values and may be
+shared."""
 
 from __future__ import annotations
 
@@ -17,22 +18,22 @@ from harness.recording.plan import GlobalScratch, Null, Scalar
 
 @dataclass(frozen=True)
 class Address:
-    """A pointer argument as the host code passed it; the recorder resolves it to a buffer."""
+    """A pointer argument as the host code passed it. The recorder resolves it to a buffer."""
 
     value: int
-    position: int  # of the argument, for messages
+    position: int  # the argument's position, for messages
 
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A host TMA descriptor that the launcher has to encode. Dimensions innermost first."""
+    """A host TMA descriptor for the launcher to encode. Dimensions are innermost first."""
 
     base: Address
     type: int
     swizzle: int
     nan_outside: bool
     shape: tuple[int, ...]
-    strides: tuple[int, ...]  # bytes; of every dimension but the innermost
+    strides: tuple[int, ...]  # bytes, for every dimension but the innermost
     box: tuple[int, ...]
 
 
@@ -41,17 +42,18 @@ RawParam = Scalar | Address | Null | GlobalScratch | Descriptor
 
 @dataclass(frozen=True)
 class KernelImage:
-    """A compiled kernel: what a plan and a report need to know of it."""
+    """A compiled kernel, with the properties that a plan and a report need."""
 
     name: str
     image: bytes
     shared_bytes: int
     num_warps: int
     num_stages: int
-    files: dict[str, str] = field(hash=False, compare=False)  # Triton's cache: file name to path
+    # Triton's cache: maps file names to paths
+    files: dict[str, str] = field(hash=False, compare=False)
 
     def text(self, extension: str) -> str:
-        """An intermediate form ("ptx", "amdgcn"), or "" if Triton kept none."""
+        """Returns an intermediate form ("ptx", "amdgcn"), or "" if Triton kept none."""
         for name, path in self.files.items():
             if name.endswith("." + extension):
                 with open(path, encoding="utf-8", errors="replace") as stream:
@@ -70,7 +72,7 @@ class Launch:
 
 
 class Sink(Protocol):
-    """Who receives what Triton is asked to do."""
+    """Receives what Triton is requested to do."""
 
     def launch(self, launch: Launch) -> None: ...
     def note(self, text: str) -> None: ...
@@ -81,12 +83,12 @@ class Sink(Protocol):
 
 
 class Choosing(Protocol):
-    """What is launched inside `alternative` is one way of doing a piece of work; one that raises is
-    forgotten."""
+    """The launches inside one `alternative` are one way to do a piece of work. An alternative that
+    raises an exception is dropped."""
 
     @property
     def count(self) -> int:
-        """Alternatives so far."""
+        """Returns the number of alternatives so far."""
 
     @property
     def has_room(self) -> bool: ...

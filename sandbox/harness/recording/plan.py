@@ -1,4 +1,4 @@
-"""Launch plans: what a submission makes the GPU do for one case, and its byte form
+"""Launch plans: the GPU work of a submission for one case, as data, and its byte form
 (docs/reference/launch-plan.md).
 
     plan = Plan("cuda:90")
@@ -6,7 +6,7 @@
     plan.ops.append(Fill(buffer=x, offset=0, count=1024, width=4, pattern=0))
     data = plan.encode()
 
-Plain data; the launcher checks everything again. `encode` raises PlanTooLarge when a documented
+A plan is plain data, and the launcher checks it again. `encode` raises PlanTooLarge if a documented
 limit is exceeded."""
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ VERSION = 2
 MAX_PLAN_BYTES = 64 << 20
 MAX_BUFFERS = 4096
 MAX_BINARIES = 256
-MAX_OPERATIONS = 16384  # those of all alternatives included
+MAX_OPERATIONS = 16384  # includes those of all alternatives
 MAX_ALTERNATIVES = 64
 MAX_PARAMETERS = 256
 MAX_OUTPUTS = 64
@@ -31,7 +31,7 @@ COOPERATIVE, DEPENDENT_LAUNCH = 1, 2
 
 
 class PlanTooLarge(Exception):
-    """The recorded work does not fit the limits of the format; the message names the limit."""
+    """The recorded work exceeds a limit of the format. The message names the limit."""
 
 
 class BufferKind(IntEnum):
@@ -58,7 +58,7 @@ class Binary:
 @dataclass
 class Scalar:
     size: int
-    value: int  # its low `size` bytes, unsigned
+    value: int  # the low `size` bytes, unsigned
 
 
 @dataclass
@@ -80,8 +80,8 @@ class GlobalScratch:
 
 @dataclass
 class TensorMap:
-    """A host TMA descriptor. Dimensions innermost first; `type` and `swizzle` are the CUDA driver's
-    numbers."""
+    """A host TMA descriptor. Dimensions are innermost first. `type` and `swizzle` are the CUDA
+    driver's numbers."""
 
     buffer: int
     offset: int
@@ -89,7 +89,7 @@ class TensorMap:
     swizzle: int
     nan_outside: bool
     shape: list[int]
-    strides: list[int]  # bytes; of every dimension but the innermost
+    strides: list[int]  # bytes, for every dimension but the innermost
     box: list[int]
 
 
@@ -129,7 +129,7 @@ SimpleOp = Kernel | Fill | Copy
 
 @dataclass
 class Alternative:
-    """One way to do a piece of work; the label says which."""
+    """One way to do a piece of work. The label names it."""
 
     label: str
     ops: list[SimpleOp]
@@ -137,8 +137,8 @@ class Alternative:
 
 @dataclass
 class Choice:
-    """Work that the launcher does in the fastest of several ways. Choices with one question get one
-    answer."""
+    """Work that can be done in several ways. The launcher chooses the fastest. Choices with the
+    same question get the same answer."""
 
     question: int
     alternatives: list[Alternative]
@@ -211,12 +211,12 @@ class Plan:
     outputs: list[Output] = field(default_factory=list)
 
     def buffer(self, kind: BufferKind, nbytes: int, name: str = "", constant: bytes = b"") -> int:
-        """Adds a buffer; returns its index."""
+        """Adds a buffer and returns its index."""
         self.buffers.append(Buffer(kind, nbytes, name, constant))
         return len(self.buffers) - 1
 
     def simple_ops(self) -> Iterator[SimpleOp]:
-        """Every operation in order, those of all alternatives included."""
+        """Yields every operation in order, including those of all alternatives."""
         for op in self.ops:
             if isinstance(op, Choice):
                 for alternative in op.alternatives:

@@ -1,10 +1,10 @@
-"""Record mode of a candidate: the entry runs on fake tensors and what it makes the GPU do becomes a
-launch plan per case.
+"""Record mode of a candidate: runs the entry on fake tensors and writes its GPU work down as one
+launch plan for each case.
 
-runner = RecordRunner("cuda:90", cache_dir)   # once, before the submission is imported
-with runner.context(): import_submission()
-reply = runner.run_case(case, entry)          # header and payload of a `case` frame
-"""
+    runner = RecordRunner("cuda:90", cache_dir)  # once, before the submission is imported
+    with runner.context():
+        import_submission()
+    reply = runner.run_case(case, entry)  # header and payload of a `case` frame"""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
 
 Entry = Callable[..., Any]
-TUNING_COMPILE_S = 20.0  # of a candidate's time may go into configurations of autotuners
+TUNING_COMPILE_S = 20.0  # limit for a candidate's time to compile configurations of autotuners
 
 
 class RecordRunner:
-    """See the module."""
+    """Records the cases of one submission (see the module's docstring)."""
 
     stage = "record"
 
     def __init__(
         self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False
     ) -> None:
-        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let kernels of
-        ours do what torch would compute."""
+        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let Assay's
+        kernels do the arithmetic of torch."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
@@ -49,7 +49,7 @@ class RecordRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        """Where user code runs: fake tensors below, the classifier above."""
+        """The context for user code: fake tensors, with the classifier above them."""
         with self.recorder.fake_mode, self._classifier, fake_cuda.NumberedDevices():
             yield
 
@@ -87,7 +87,7 @@ class RecordRunner:
         }, plan
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """(kind, name, text) of the assembly of every kernel that was launched."""
+        """Yields (kind, name, text) of the assembly of every kernel that was launched."""
         for kernel in self._kernels:
             for kind in ("ptx", "amdgcn"):
                 text = kernel.text(kind)

@@ -1,15 +1,15 @@
-"""A recording: what host code does on fake tensors becomes a launch plan.
+"""A recording: it turns the operations of host code on fake tensors into a launch plan.
 
     recorder = Recorder("cuda:90")
     recorder.begin_case()
-    x = recorder.argument(descriptor, None)      # a fake tensor on device cuda
-    ...                                          # the submission's host code runs; launches and torch operations arrive here
-    plan, kernels = recorder.finish([("y", y)])
+    x = recorder.argument("x", torch.float32, (8,), (1,), None)  # a fake tensor on device cuda
+    y = submission(x)  # its launches and torch operations reach the recorder
+    plan, kernels = recorder.finish([y])
 
-The plan under construction is draft.py, what tensors hold is contents.py, fills and copies are
-transfers.py; this ties them together. `launch`, `choosing`, `settle` and `note` are what Triton's
-side calls (launches.Sink); `copy`, `fill`, `adopt` and the like what torch's side does
-(dispatch.Classifier). One thread."""
+This module connects draft.py (the plan under construction), contents.py (what tensors hold) and
+transfers.py (fills and copies). Triton's side calls `launch`, `choosing`, `settle` and `note`
+(launches.Sink). Torch's side calls `copy`, `fill`, `adopt` and the like (dispatch.Classifier). For
+one thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from harness.wire.tensors import name_of, span_bytes
 
 
 class Recorder:
-    """See the module."""
+    """The recording of one case after another (see the module's docstring)."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -39,7 +39,7 @@ class Recorder:
         self._uses = KernelUses(target)
         self._arguments: list[torch.Tensor] = []
         self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
-        # What the two sides call as the recorder's own.
+        # The two sides call these as the recorder's own methods.
         self.note, self.refuse = self._draft.note, self._draft.refuse
         self.choosing, self.settle, self.collecting = (
             self._draft.choosing,
@@ -79,8 +79,8 @@ class Recorder:
         strides: Sequence[int],
         values: torch.Tensor | None,
     ) -> torch.Tensor:
-        """The fake tensor of an argument; `values`, for a structural one, are what host code may
-        read."""
+        """Returns the fake tensor of an argument. For a structural argument, `values` holds the
+        values that host code may read."""
         count = span_bytes(shape, strides, 1)
         with self.fake_mode:
             whole = torch.empty(count, dtype=dtype, device="cuda")
@@ -98,11 +98,11 @@ class Recorder:
         return fake
 
     def written_arguments(self) -> list[torch.Tensor]:
-        """The arguments that the device may have changed so far, each as it was given."""
+        """Returns the arguments that the device may have changed so far, each as it was passed."""
         return [fake for fake in self._arguments if self.record_of(fake).written]
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:
-        """The encoded plan with these outputs, and the report of each kernel."""
+        """Returns the encoded plan with these outputs, and the report of each kernel."""
         self._draft.check()
         for tensor in outputs:
             index = self._contents.materialise(self.record_of(tensor))

@@ -1,11 +1,12 @@
-"""Registers, spills and stack of a compiled kernel, read from the binary itself.
+"""Reads the registers, spills and stack of a compiled kernel from its binary.
 
-    figures = read_resources("cuda:90", cubin, "")      # Resources(registers=32, spill_bytes=0)
+    figures = read_resources("cuda:90", cubin, "")  # Resources(registers=32, spill_bytes=0)
 
-NVIDIA: the attributes that ptxas wrote into the cubin's `.nv.info` sections. `spill_bytes` is the
-kernel's local memory per thread (stack frame), what the driver reports as its local size. AMD: the
-metadata at the end of the assembly text. A binary without these attributes raises ValueError: a
-made-up figure would be worse than none. Pure functions."""
+For NVIDIA it reads the attributes that ptxas wrote into the cubin's `.nv.info` sections.
+`spill_bytes` is the kernel's local memory for each thread (stack frame), which the driver reports
+as its local size. For AMD it reads the metadata at the end of the assembly text. A binary without
+these attributes raises ValueError, because a made-up figure would be worse than none. All functions
+are pure."""
 
 from __future__ import annotations
 
@@ -30,15 +31,15 @@ class Resources:
 
 
 def read_resources(target: str, image: bytes, assembly: str, kernel: str = "") -> Resources:
-    """Figures of a kernel in a binary for `target`; of the only one, where no name is given. Raises
-    ValueError."""
+    """Returns the figures of a kernel in a binary for `target`. Without a name, the binary must
+    hold one kernel. Raises ValueError."""
     if target.startswith("cuda:"):
         return _cubin(image, kernel)
     return _amdgcn(assembly)
 
 
 def static_shared_bytes(target: str, image: bytes, kernel: str) -> int:
-    """Shared memory of a block that the kernel itself declares. Raises ValueError."""
+    """Returns the shared memory of a block that the kernel itself declares. Raises ValueError."""
     name = f".nv.shared.{kernel}"
     size = sum(header.size for header in _headers(image) if header.name == name)
     return (
@@ -63,7 +64,7 @@ def _sections(image: bytes) -> dict[str, bytes]:
 
 def _headers(image: bytes) -> list[_Header]:
     if image[:6] != b"\x7fELF\x02\x01":
-        raise ValueError("the device binary is no 64-bit little-endian ELF file")
+        raise ValueError("the device binary is not a 64-bit little-endian ELF file")
     try:
         table, entry_size, count, names_index = (
             struct.unpack_from("<Q", image, 0x28)[0],
@@ -85,7 +86,7 @@ def _text_at(names: bytes, start: int) -> str:
 
 
 def _symbol(sections: dict[str, bytes], kernel: str) -> int:
-    """A kernel's number in the symbol table, which attributes refer to."""
+    """Returns a kernel's number in the symbol table. Attributes refer to this number."""
     table, names = sections.get(".symtab", b""), sections.get(".strtab", b"")
     for index in range(len(table) // _SYMBOL_BYTES):
         if _text_at(names, struct.unpack_from("<I", table, index * _SYMBOL_BYTES)[0]) == kernel:

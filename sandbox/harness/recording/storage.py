@@ -1,10 +1,11 @@
-"""What the recorder knows of each tensor storage: where it came from, what it holds, and its place
-in the plan.
+"""The recorder's facts about each tensor storage: its origin, its content, and its place in the
+plan.
 
-A storage is *host-known* while every byte of it is known without running a kernel: it was made of
-zeros, of a literal, of arithmetic on such. Known contents live beside the fake tensor as a real CPU
-tensor (or one repeated element), so `.item()`, `.tolist()` and `torch.cumsum` on them simply work,
-and they enter the plan only when a kernel or a copy needs them. One recorder, one thread."""
+A storage is *host-known* while every byte of it is known without running a kernel: it was made from
+zeros, from a literal, or by arithmetic on such storages. Known content is kept beside the fake
+tensor as a real CPU tensor (or one repeated element), so that `.item()`, `.tolist()` and
+`torch.cumsum` work. It enters the plan only when a kernel or a copy needs it. For one recorder and
+one thread."""
 
 from __future__ import annotations
 
@@ -19,17 +20,17 @@ from harness.entry.errors import NotRecordable
 
 ADDRESS_BASE = 0x7F00_0000_0000
 ADDRESS_ALIGNMENT = (
-    512  # what CUDA's allocator promises, so kernels specialise as they would on a device
+    # The alignment that CUDA's allocator promises, so that kernels specialise as on a device.
+    512
 )
 MAX_KNOWN_BYTES = 32 << 20
-MAX_EXPANDED_BYTES = (
-    1 << 20
-)  # a larger repeated element stays one: operations on it are work for the device
+# A larger repeated element is never expanded: operations on it are work for the device.
+MAX_EXPANDED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """One element repeated through the whole storage."""
+    """One element that is repeated through the whole storage."""
 
     width: int
     pattern: int
@@ -42,7 +43,7 @@ class Uniform:
             return element.repeat(nbytes // self.width)
 
     def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
-        """What it becomes when its elements, of type `source`, are converted to `target`."""
+        """Returns the element after a conversion of its type from `source` to `target`."""
         if source == target:
             return self
         with _disable_current_modes():
@@ -51,32 +52,33 @@ class Uniform:
 
 @dataclass
 class Record:
-    """One storage. `content` is None when only the device knows it."""
+    """One storage. `content` is None if only the device knows it."""
 
-    storage: Any  # the fake tensor's storage; held, so that its identity is never reused
+    storage: Any  # the fake tensor's storage; it is held so that its identity is never reused
     nbytes: int
     address: int
     device: str
     content: Uniform | torch.Tensor | None  # a tensor: flat uint8, of exactly nbytes
-    argument: str = ""  # name, when it is an input of the case
+    argument: str = ""  # the name, if it is an input of the case
     index: int | None = None  # buffer of the current plan
     written: bool = False  # the device may have changed it during this case
     stale: bool = False  # the device changed it in an earlier case
 
     @property
     def host_known(self) -> bool:
-        """Whether operations on it are arithmetic on known values, not work for the plan."""
+        """Returns True if operations on it are arithmetic on known values, not work for the
+        plan."""
         return self.content is not None and not self.argument and self.index is None
 
     @property
     def computable(self) -> bool:
-        """Whether host arithmetic on its values is possible and sensible."""
+        """Returns True if host arithmetic on its values is possible and cheap enough."""
         if self.content is None or self.stale:
             return False
         return not isinstance(self.content, Uniform) or self.nbytes <= MAX_EXPANDED_BYTES
 
     def known_bytes(self) -> torch.Tensor:
-        """The content as a flat uint8 tensor, expanded on demand."""
+        """Returns the content as a flat uint8 tensor, expanded on demand."""
         if isinstance(self.content, Uniform):
             if self.nbytes > MAX_KNOWN_BYTES:
                 raise NotRecordable(
@@ -89,14 +91,14 @@ class Record:
 
 
 def uniform(dtype: torch.dtype, value: Any) -> Uniform:
-    """The element that `torch.full(..., value, dtype=dtype)` repeats."""
+    """Returns the element that `torch.full(..., value, dtype=dtype)` repeats."""
     with _disable_current_modes():
         element = torch.tensor([value]).to(dtype).view(torch.uint8)
         return Uniform(dtype.itemsize, int.from_bytes(bytes(element.tolist()), "little"))
 
 
 def same_element(content: torch.Tensor) -> Uniform | None:
-    """The Uniform that a content equals, if it is one."""
+    """Returns the Uniform that equals the content, or None."""
     with _disable_current_modes():
         for width, word in ((1, torch.uint8), (2, torch.int16), (4, torch.int32), (8, torch.int64)):
             if content.numel() % width == 0:
@@ -136,26 +138,26 @@ class Storages:
         return self._records.get(tensor.untyped_storage()._cdata)
 
     def at(self, address: int) -> Record | None:
-        """The storage that an address points into, or just past."""
+        """Returns the storage that an address points into, or just past."""
         place = bisect.bisect_right(self._bases, address) - 1
         if place < 0 or address > self._bases[place] + self._by_base[place].nbytes:
             return None
         return self._by_base[place]
 
     def is_address(self, value: int) -> bool:
-        """Whether a number is an address that this recorder made up."""
+        """Returns True if the number is an address that this recorder made up."""
         return ADDRESS_BASE <= value < self._next and self.at(value) is not None
 
     def holds_address(self, content: torch.Tensor) -> bool:
-        """Whether known content has such a number among its 64-bit words."""
+        """Returns True if known content has such an address among its 64-bit words."""
         with _disable_current_modes():
             words = content[: content.numel() // 8 * 8].view(torch.int64)
             found = words[(words >= ADDRESS_BASE) & (words < self._next)]
             return any(self.at(value) is not None for value in found[:64].tolist())
 
     def begin_case(self) -> None:
-        """A new plan: nothing has a place in it, and what the device wrote before is not known to
-        it."""
+        """Starts a new plan. No storage has a place in it, and content that the device wrote
+        earlier is unknown."""
         for record in self._by_base:
             record.stale = record.stale or record.written or bool(record.argument)
             record.index, record.written = None, False

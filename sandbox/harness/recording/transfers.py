@@ -1,11 +1,11 @@
-"""Fills and copies that host code asks torch for: operations of the plan where they are a few
-pieces, else launches of a kernel of ours.
+"""Records the fills and copies that host code requests from torch. They become operations of the
+plan if they are a few pieces, else launches of Assay's kernel.
 
     transfers = Transfers(draft, contents)
     transfers.fill(y, uniform(y.dtype, 0), "aten::zero_")
     transfers.copy(y, x, "aten::copy_")
 
-One thread."""
+For one thread."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from harness.recording.storage import Record, Uniform
 
 
 class Transfers:
-    """See the module. `operation` is what messages and notes call it."""
+    """Records fills and copies (see the module's docstring). `operation` is the name for messages
+    and notes."""
 
     def __init__(self, draft: Draft, contents: Contents) -> None:
         self._draft = draft
@@ -42,7 +43,8 @@ class Transfers:
             and self._is_whole(record, target)
         ):
             record.content = (
-                element  # nobody has seen it yet: it enters the plan when somebody does
+                # Not in the plan yet: it enters the plan when an operation reads it.
+                element
             )
             return
         if element.width > 8:
@@ -66,7 +68,8 @@ class Transfers:
         self._after_write(record)
 
     def copy(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
-        """`source` has the target's shape; its elements are converted where the types differ."""
+        """Copies `source`, which has the target's shape. Elements are converted if the types
+        differ."""
         if target.numel() == 0:
             return
         contents = self._contents
@@ -96,7 +99,7 @@ class Transfers:
         self._after_write(to_record)
 
     def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
-        """Device work that no fill or memcpy does: a launch of a kernel of ours."""
+        """Records device work that is neither a fill nor a memcpy as a launch of Assay's kernel."""
         if not copy_kernel.can_convert(source.dtype, target.dtype):
             why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours"
             raise self._draft.refuse(why)
@@ -105,7 +108,7 @@ class Transfers:
         except ValueError as error:
             raise self._draft.refuse(f"{operation}: {error}") from error
         self._draft.note(
-            f"{operation} is performed by a kernel of Assay's, {copy_kernel.assay_copy.__name__}"
+            f"{operation} is performed by Assay's kernel {copy_kernel.assay_copy.__name__}"
         )
 
     def _before_write(self, record: Record, target: torch.Tensor) -> None:
@@ -113,7 +116,8 @@ class Transfers:
             record.stale = False
             if record.index is None:
                 record.content = (
-                    None  # about to be overwritten: no need to write the old content first
+                    # It is about to be overwritten, so the old content need not be written first.
+                    None
                 )
 
     @staticmethod

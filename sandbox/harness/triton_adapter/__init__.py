@@ -1,11 +1,12 @@
-"""Everything that depends on the version of Triton (3.6 to 3.9), in one folder.
+"""All code that depends on the version of Triton (3.6 to 3.9), in one folder.
 
-    install_driver("cuda:90", sink, cache_dir)   # sink.launch(Launch(...)) is called for each kernel launch; None: launches are refused
+    # calls sink.launch(Launch(...)) for each launch; a sink of None refuses launches
+    install_driver("cuda:90", sink, cache_dir)
     patch_autotuner(sink, compile_budget_s=20)
     switch_to_interpreter()
 
-recording_driver.py stands for the device, parameters.py knows how kernels get their arguments,
-autotuner.py what becomes of configurations, interpreter.py how kernels run on a CPU."""
+recording_driver.py replaces the device. parameters.py turns arguments into kernel parameters.
+autotuner.py records an autotuner's configurations. interpreter.py runs kernels on a CPU."""
 
 from __future__ import annotations
 
@@ -40,10 +41,11 @@ def versions() -> dict[str, str]:
 
 
 def tlx_missing() -> str:
-    """What dialect tlx lacks here, and where it comes from; "" where it can be compiled."""
+    """Says what dialect tlx lacks on this machine and where it comes from, or returns "" if it can
+    be compiled."""
     if importlib.util.find_spec("triton.language.extra.tlx") is not None:
         return ""
     return (
-        f"dialect tlx needs a Triton with TLX, and this one ({triton.__version__}) has none: install the package fbtriton in place of "
+        f"dialect tlx needs a Triton with TLX, and this Triton ({triton.__version__}) lacks TLX: install the package fbtriton in place of "
         "triton, in a Python environment of its own, and let ASSAY_PYTHON name its python (docs/reference/operator-format.md, TLX)"
     )

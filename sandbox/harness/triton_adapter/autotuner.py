@@ -1,7 +1,6 @@
-"""Triton's autotuner where nothing can be timed.
+"""Replaces Triton's autotuner, which would time its configurations. There is no device to time on.
 
-patch_autotuner(sink, compile_budget_s=20)
-"""
+patch_autotuner(sink, compile_budget_s=20)"""
 
 from __future__ import annotations
 
@@ -22,10 +21,11 @@ _DOES_NOT_FIT = (
 
 
 def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
-    """What an autotuner does where nothing can be timed: it hands all of its configurations to the
-    sink as alternatives of one piece of work. Those that do not compile are left out, and so are
-    those that are left when compiling has taken the budget, which counts for the whole process and
-    always admits one. Without a sink (interpreter) the first is taken."""
+    """Makes an autotuner give all its configurations to the sink, as alternatives of one piece of
+    work. Configurations that do not compile are left out. When compiling has used up the budget,
+    the remaining ones are left out too. The budget is for the whole process, and every autotuner
+    may compile at least one configuration. Without a sink (interpreter), the first configuration is
+    used."""
     spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -67,8 +67,8 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         return result
 
     def best_config(self: Any) -> Any:
-        """Host code that acts on the answer gets the first configuration, and then that is the
-        answer."""
+        """Returns the first configuration, and makes it the final choice, because host code reads
+        it."""
         if sink is not None:
             sink.settle(id(self))
         try:
@@ -89,7 +89,7 @@ def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _question(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
-    """What Triton looks an earlier answer up by."""
+    """Returns the key by which Triton caches a choice."""
     named = {
         name: value
         for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items()

@@ -1,8 +1,8 @@
-"""Triton's interpreter, switched on after Triton was imported.
+"""Switches to Triton's interpreter after Triton was imported.
 
 switch_to_interpreter()
-check_accesses(bounds)   # bounds.launch(arguments) around each launch, bounds.check(...) before each access to memory
-"""
+check_accesses(bounds)  # bounds.launch(arguments) around each launch, bounds.check(...) before
+# each access to memory"""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from harness.interpreting.bounds import Bounds
 
 
 def switch_to_interpreter() -> None:
-    """From now on `@triton.jit` makes interpreted functions, and so does everything Triton's own
-    library was decorated with."""
+    """Makes `@triton.jit` produce interpreted functions from now on, and converts the functions of
+    Triton's own library."""
     os.environ["TRITON_INTERPRET"] = "1"
     knobs.runtime.interpret = True
     made: dict[int, Any] = {}
@@ -35,8 +35,7 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
-    # Bottom up does not matter: library functions find each other through their modules' names at
-    # call time.
+    # The order does not matter: library functions look each other up in their modules at call time.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -54,8 +53,8 @@ def switch_to_interpreter() -> None:
 
 
 def _patch_index() -> None:
-    """Scalars are arrays of one element in the interpreter, and numpy from 2.4 on refuses int() of
-    those: loop bounds need it."""
+    """Adds the index conversion that loop bounds need. Scalars are arrays of one element in the
+    interpreter, and numpy from 2.4 on refuses int() of those."""
     original = interpreter._patch_lang_tensor
 
     def patch(tensor: Any, scope: Any) -> None:
@@ -73,8 +72,8 @@ def _member(function: Any) -> Any:
 
 
 def check_accesses(bounds: Bounds) -> None:
-    """Loads, stores and atomics of all forms (pointers, block pointers, descriptors) end in four
-    functions of one native module."""
+    """Checks every access. Loads, stores and atomics of all forms (pointers, block pointers,
+    descriptors) call one of four functions of one native module."""
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
     launch = GridExecutor.__call__
 
@@ -85,11 +84,11 @@ def check_accesses(bounds: Bounds) -> None:
     GridExecutor.__call__ = bounded
 
 
-_ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}  # the others are called as in tl
+_ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}  # the names of all others are as in tl
 
 
 class _Checked:
-    """Triton's native module, with its accesses to memory checked first."""
+    """Triton's native module, with a check before each access to memory."""
 
     def __init__(self, native: Any, bounds: Bounds) -> None:
         self._native = native

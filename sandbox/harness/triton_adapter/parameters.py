@@ -1,9 +1,9 @@
-"""Kernel parameters, typed, ordered and skipped as Triton's own launcher does it.
+"""Converts kernel arguments to parameters: typed, ordered and skipped as in Triton's own launcher.
 
-    params = parameters(src, metadata, arguments)     # of one launch, in the order in which the binary declares them
+    params = parameters(src, metadata, arguments)  # of one launch, in the binary's order
 
-`constexpr` (which includes None and integers specialised to 1) are not passed, tuples are
-flattened, then follow the pointers to global and to profile scratch."""
+`constexpr` arguments (which include None and integers specialised to 1) are not passed. Tuples are
+flattened. The pointers to global and to profile scratch come last."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _INTEGERS = {
     "u64": 8,
 }
 _TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor
-_TF32 = 11  # Triton's number of the element type
+_TF32 = 11  # Triton's number for the element type TF32
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
 
@@ -69,17 +69,16 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
-    """What a host tensor descriptor becomes, as Triton's own launcher does it: a TMA descriptor, or
-    pointer, shape, strides and padding where the kernel takes it apart itself; then shape and
-    strides once more."""
+    """Expands a host tensor descriptor as Triton's own launcher does. It becomes a TMA descriptor,
+    or pointer, shape, strides and padding if the kernel uses these itself. Shape and strides follow
+    in both cases."""
     shape, strides = (
         [extent(value) for value in argument.shape],
         [extent(value) for value in argument.strides],
     )
     nan = getattr(argument, "padding", "zero") == "nan"
-    rounds = getattr(
-        argument, "round_f32_to_tf32", None
-    )  # None: Triton up to 3.6, which has no such thing
+    # None: Triton up to 3.6, which lacks the attribute.
+    rounds = getattr(argument, "round_f32_to_tf32", None)
     if meta is not None:
         if meta.get("is_im2col"):
             raise NotRecordable(
@@ -127,7 +126,7 @@ def _typed(kind: str, argument: Any, position: int) -> RawParam:
     if kind in _INTEGERS:
         size = _INTEGERS[kind]
         return Scalar(size, operator.index(argument) & ((1 << (8 * size)) - 1))
-    if kind == "bf16":  # truncated, as Triton's own launcher does
+    if kind == "bf16":  # truncated, as in Triton's own launcher
         return Scalar(2, struct.unpack("<I", struct.pack("<f", float(argument)))[0] >> 16)
     if kind in _FLOATS:
         packed = struct.pack(_FLOATS[kind], float(argument))

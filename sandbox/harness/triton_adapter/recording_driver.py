@@ -1,8 +1,7 @@
-"""Triton's driver where there is no device: it compiles for its target and hands each launch to a
-sink.
+"""Replaces Triton's driver where there is no device: compiles for its target and gives each launch
+to a sink.
 
-install_driver("cuda:90", sink, cache_dir)      # None for the sink: launches are refused
-"""
+    install_driver("cuda:90", sink, cache_dir)  # a sink of None refuses launches"""
 
 from __future__ import annotations
 
@@ -34,31 +33,30 @@ def target_from(name: str) -> GPUTarget:
 
 
 def warm() -> None:
-    """Fills the caches that every first compile would fill again: pure functions of files that
-    never change while we run."""
+    """Fills the caches that every first compile would fill: results of pure functions of files that
+    do not change while the process runs."""
     from triton.backends.nvidia.compiler import get_ptxas_version
     from triton.runtime.cache import triton_key
 
     triton_key()
     for arch in (90, 100):
-        with contextlib.suppress(
-            OSError, RuntimeError
-        ):  # a machine without this ptxas finds out when it compiles for it
+        # A machine without this ptxas reports that when it compiles with it.
+        with contextlib.suppress(OSError, RuntimeError):
             get_ptxas_version(arch)
 
 
 def nvdisasm() -> str:
-    """The disassembler that comes with Triton, or the one that TRITON_NVDISASM_PATH names. Raises
-    RuntimeError where there is none."""
+    """Returns the path of the disassembler that Triton includes, or that TRITON_NVDISASM_PATH
+    names. Raises RuntimeError if there is none."""
     return str(knobs.nvidia.nvdisasm.path)
 
 
 class _Utils:
-    """Stands in for the driver's C helpers."""
+    """Replaces the driver's C helpers."""
 
     def __init__(self, target: str) -> None:
         self._facts = device_facts(target)
-        self.files: dict[str, str] = {}  # of the kernel that is about to be loaded
+        self.files: dict[str, str] = {}  # the files of the kernel that is loaded next
         self.loaded: list[tuple[str, bytes, int, dict[str, str]]] = []
 
     def load_binary(
@@ -82,7 +80,7 @@ class _Utils:
 
 
 class _Driver(DriverBase):
-    """The recording driver: compiles for its target and hands each launch to the sink."""
+    """The recording driver: compiles for its target and gives each launch to the sink."""
 
     def __init__(self, target: str, sink: Sink | None) -> None:
         super().__init__()
@@ -99,8 +97,7 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        # Triton multiplies the grid by num_ctas. TLX has a way of its own, in which the grid counts
-        # CTAs already.
+        # Triton multiplies the grid by num_ctas. In TLX the grid counts CTAs already.
         cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
@@ -174,7 +171,7 @@ class _Driver(DriverBase):
         return torch.cuda
 
     def get_benchmarker(self) -> Any:
-        raise NotRecordable("a benchmark was asked for; the recorder has no device to time on")
+        raise NotRecordable("a benchmark cannot be recorded: the recorder has no device to time on")
 
     def get_empty_cache_for_benchmark(self) -> torch.Tensor:
         return torch.empty(1)

@@ -1,13 +1,13 @@
-"""Memory of a GPU that two processes share: made in one, exported as a file descriptor, mapped in
-the other.
+"""GPU memory that two processes share: one process makes it and exports a file descriptor, and the
+other maps it.
 
-    memory = DeviceMemory.create(torch.device("cuda:0"), 1 << 20)      # `memory.bytes` is a flat uint8 tensor
-    fd = memory.handle()                                               # for the other process
+    memory = DeviceMemory.create(torch.device("cuda:0"), 1 << 20)  # .bytes: a flat uint8 tensor
+    fd = memory.handle()  # for the other process
     theirs = DeviceMemory.attach(torch.device("cuda:0"), fd, memory.size)
 
-One allocation of the driver's virtual memory management: that works between processes in any
-namespaces, which CUDA IPC handles do not. Names, values and layouts are those of the "CUDA Driver
-API" reference, section "Virtual Memory Management". Not thread-safe."""
+It is one allocation of the driver's virtual memory management. Unlike CUDA IPC handles, that works
+between processes in any namespaces. Names, values and layouts are those of the "CUDA Driver API"
+reference, section "Virtual Memory Management". Not thread-safe."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Access(ctypes.Structure):
 
 
 class _Flat:
-    """What torch needs to see device memory as a tensor."""
+    """An object with the interface by which torch takes device memory as a tensor."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
@@ -77,10 +77,10 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 class DeviceMemory:
-    """See the module. Made by `create` and `attach`; views of `bytes` are invalid after `free`."""
+    """One allocation, made by `create` or `attach`. Views of `bytes` are invalid after `free`."""
 
     def __init__(self, device: torch.device, handle: Handle, size: int, fd: int) -> None:
-        """Maps what `handle` stands for, and gives the handle back. Owns `fd`, if there is one."""
+        """Maps the allocation of `handle` and releases the handle. Owns `fd`, if there is one."""
         self._device, self.size, self._fd = device, size, fd
         self._address = 0
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)
@@ -105,13 +105,13 @@ class DeviceMemory:
                 ctypes.c_size_t(1),
             )
         finally:
-            _call("cuMemRelease", handle)  # the mapping and the descriptor keep the memory
+            _call("cuMemRelease", handle)  # the mapping and the descriptor keep the memory alive
         self.bytes = torch.as_tensor(_Flat(self._address, size), device=device)
 
     @classmethod
     def create(cls, device: torch.device, size: int) -> DeviceMemory:
-        """At least `size` bytes, of unknown content."""
-        torch.zeros(1, device=device)  # the context that the driver's calls work in
+        """Allocates at least `size` bytes, of unknown content."""
+        torch.zeros(1, device=device)  # makes the context for the driver's calls
         properties = Properties(PINNED, POSIX_FD, Location(DEVICE, device.index or 0))
         granularity = ctypes.c_size_t()
         _call(
@@ -145,8 +145,8 @@ class DeviceMemory:
 
     @classmethod
     def attach(cls, device: torch.device, fd: int, size: int) -> DeviceMemory:
-        """What another process made, with the size that it has there. The descriptor stays the
-        caller's."""
+        """Maps memory that another process made, with the size that it has there. The caller keeps
+        the descriptor."""
         torch.zeros(1, device=device)
         handle = Handle()
         _call(
@@ -158,11 +158,11 @@ class DeviceMemory:
         return cls(device, handle, size, -1)
 
     def handle(self) -> int:
-        """A new descriptor of the memory; the caller closes it."""
+        """Returns a new descriptor of the memory. The caller closes it."""
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Unmaps it; the memory itself goes with the last process that maps it."""
+        """Unmaps the memory. It is freed when the last process unmaps it."""
         if self._address == 0:
             return
         torch.cuda.synchronize(self._device)

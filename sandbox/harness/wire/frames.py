@@ -1,13 +1,13 @@
-"""The frame codec: one JSON header, a payload and file descriptors over a Unix stream socket
+"""The frame codec: a JSON header, a payload and file descriptors over a Unix stream socket
 (docs/reference/frames.md).
 
     channel = Channel(socket.socket(fileno=3))
     channel.send({"type": "ready"}, fds=[memfd])
-    frame = channel.receive()          # None at an orderly end
+    frame = channel.receive()  # None at an orderly end
 
-Everything that arrives is checked against the caps before memory is reserved for it. A violation
-raises FrameError and the conversation is over; descriptors that came with a bad frame are closed.
-Not thread-safe: one user per channel."""
+Received sizes are checked against the caps before memory is reserved. A violation raises FrameError
+and ends the conversation. Descriptors that came with a bad frame are closed. Not thread-safe: each
+channel has one user."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ Header = dict[str, Any]
 
 
 class FrameError(Exception):
-    """The peer broke the protocol; nothing more can be read from this channel."""
+    """The peer broke the protocol. Nothing more can be read from this channel."""
 
 
 @dataclass
 class Frame:
-    """One message. The descriptors belong to the receiver, who closes them."""
+    """One message. The receiver owns and closes the descriptors."""
 
     header: Header
     payload: bytes = b""
@@ -54,8 +54,8 @@ class Frame:
 
 
 def encode(header: Header, payload: bytes = b"") -> bytes:
-    """The bytes of a frame. Raises FrameError when a cap is exceeded, so that a defect shows at the
-    sender."""
+    """Returns the bytes of a frame. Raises FrameError if a cap is exceeded, so that the sender
+    notices its own defect."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > HEADER_BYTES:
         raise FrameError(f"header of {len(text)} bytes is over the cap of {HEADER_BYTES}")
@@ -72,19 +72,19 @@ def decode_header(raw: bytes) -> Header:
             raise FrameError(f"header is nested deeper than {NESTING}")
         header = json.loads(text, parse_constant=_no_constant)
     except (UnicodeDecodeError, ValueError) as error:
-        raise FrameError(f"header is no JSON: {error}") from error
+        raise FrameError(f"header is not JSON: {error}") from error
     if not isinstance(header, dict) or not isinstance(header.get("type"), str):
-        raise FrameError("header is no JSON object with a string `type`")
+        raise FrameError("header is not a JSON object with a string `type`")
     return header
 
 
 def _no_constant(name: str) -> None:
-    raise FrameError(f"{name} is no JSON number")
+    raise FrameError(f"{name} is not a JSON number")
 
 
 def _nesting(text: str) -> int:
-    """Nesting depth of a JSON text, read without recursion; 0 when it has too few brackets to be
-    over the cap."""
+    """Returns the nesting depth of a JSON text, without recursion. Returns 0 for a text with too
+    few brackets to exceed the cap."""
     if text.count("[") + text.count("{") <= NESTING:
         return 0
     depth = deepest = 0
@@ -108,7 +108,7 @@ def _nesting(text: str) -> int:
 
 
 class Channel:
-    """A frame conversation over one connected stream socket, which it owns."""
+    """An exchange of frames over one connected stream socket. Owns the socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -125,7 +125,7 @@ class Channel:
         self._socket.close()
 
     def send(self, header: Header, payload: bytes = b"", fds: Sequence[int] = ()) -> None:
-        """Sends one frame whole. The descriptors stay the caller's. Raises OSError when the peer is
+        """Sends one whole frame. The caller keeps the descriptors. Raises OSError if the peer is
         gone."""
         if len(fds) > DESCRIPTORS:
             raise FrameError(f"{len(fds)} descriptors are over the cap of {DESCRIPTORS}")
@@ -136,15 +136,15 @@ class Channel:
             self._socket.sendall(data[sent:])
 
     def has_more(self) -> bool:
-        """Whether receive() has something to say: a frame has begun to arrive, or the peer has
-        closed."""
+        """Returns True if receive() would not wait: a frame has begun to arrive, or the peer has
+        closed the socket."""
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
     def receive(self) -> Frame | None:
-        """The next frame, or None when the peer closed between two frames. Raises FrameError on
-        anything else."""
+        """Returns the next frame, or None if the peer closed the socket between two frames. Raises
+        FrameError for anything else."""
         fds: list[int] = []
         try:
             prefix = self._read(_PREFIX.size, fds, at_start=True)

@@ -1,5 +1,5 @@
-"""The host tier's direct line between judge and candidate: rounds of fresh inputs, short on the
-wire, because the judge's clock runs.
+"""The host tier's direct connection between judge and candidate. It carries rounds of fresh inputs.
+The messages are short, because the judge's clock runs.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)
@@ -7,9 +7,9 @@ wire, because the judge's clock runs.
     line.wait_done(deadline)          <--  D  -----  line.done()
     line.finish()                     -- END  ---->  line.wait() is None
 
-A round has `sets` sets of arguments in one piece of shared memory, each laid out as `lay_out` says:
-both sides compute it. One byte answers a round; whatever else a candidate says, earlier or later,
-ends the conversation with RoundError."""
+A round has `sets` sets of arguments in one piece of shared memory. `lay_out` gives the layout of a
+set, and both sides compute it. The answer to a round is one byte. Any other message of a candidate,
+at any time, ends the conversation with RoundError."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ DONE = b"D"
 
 
 class RoundError(Exception):
-    """The candidate ended, was late, said what was not due, or left no memory: `how` is ended,
-    late, protocol or memory."""
+    """The candidate failed in a round. `how` is "ended", "late", "protocol" (an unexpected message)
+    or "memory" (it used too much)."""
 
     def __init__(self, how: str, message: str) -> None:
         super().__init__(message)
@@ -42,12 +42,12 @@ class RoundError(Exception):
 @dataclass(frozen=True)
 class Go:
     sets: int
-    size: int  # bytes of the shared memory
+    size: int  # bytes of shared memory
 
 
 @dataclass(frozen=True)
 class SetLayout:
-    """Where one set's tensors lie, relative to its begin."""
+    """Offsets of one set's tensors, relative to the set's begin."""
 
     inputs: dict[str, int]
     outputs: list[int | None]  # None: the output is an argument
@@ -55,7 +55,8 @@ class SetLayout:
 
 
 def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any]]) -> SetLayout:
-    """`arguments` and `outputs` as `prepared` describes them (docs/reference/frames.md)."""
+    """Computes the layout. `arguments` and `outputs` have the form that `prepared` gives them
+    (docs/reference/frames.md)."""
     offset = 0
     inputs: dict[str, int] = {}
     for wire in arguments:
@@ -73,7 +74,7 @@ def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any
 
 
 class JudgeLine:
-    """The trusted end. Owns its socket."""
+    """The judge's end, which is trusted. Owns its socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -87,7 +88,8 @@ class JudgeLine:
         self._socket.close()
 
     def go(self, go: Go, fd: int) -> None:
-        """Raises RoundError when the candidate has spoken already, or is gone."""
+        """Starts a round. Raises RoundError if the candidate has sent something already, or is
+        gone."""
         if self._poll.poll(0):
             raise _unexpected(
                 self._socket.recv(len(DONE)), "it answered a round that had not begun"
@@ -99,7 +101,7 @@ class JudgeLine:
             raise RoundError("ended", f"it is gone: {error}") from error
 
     def wait_done(self, deadline: float) -> None:
-        """`deadline` in seconds of time.monotonic(). Raises RoundError."""
+        """Waits for the answer. `deadline` is in seconds of time.monotonic(). Raises RoundError."""
         if not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
             raise RoundError("late", "it did not answer a round in time")
         try:
@@ -110,7 +112,7 @@ class JudgeLine:
             raise _unexpected(answer, "it broke the protocol of rounds")
 
     def finish(self) -> None:
-        """No more rounds of this case."""
+        """Ends the rounds of this case."""
         try:
             self._socket.sendall(_GO.pack(END_MAGIC, 0, 0))
         except OSError as error:
@@ -126,14 +128,14 @@ def _unexpected(answer: bytes, what: str) -> RoundError:
 
 
 class CandidateLine:
-    """The untrusted end."""
+    """The candidate's end, which is untrusted."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
 
     def wait(self) -> tuple[Go, int] | None:
-        """The next round and the descriptor of its memory, which is the caller's; None at the end
-        of the case."""
+        """Returns the next round and the descriptor of its memory, or None at the end of the case.
+        The caller closes the descriptor."""
         data, ancillary, _, _ = self._socket.recvmsg(
             _GO.size, socket.CMSG_SPACE(array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC
         )

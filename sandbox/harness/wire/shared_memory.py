@@ -1,8 +1,8 @@
-"""Memory that judge and host candidate share for one round: of the GPU, or a memory file where the
-device is the CPU.
+"""Memory that the judge and a host candidate share for one round: on the GPU, or in a memory file
+if the device is the CPU.
 
-memory = create(device, size)                  # in the judge
-theirs = attach(device, memory.handle(), memory.size)"""
+    memory = create(device, size)  # in the judge
+    theirs = attach(device, memory.handle(), memory.size)  # in the candidate"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ F_SEAL_SEAL, F_SEAL_GROW = 0x1, 0x4
 
 
 class FileMemory:
-    """`DeviceMemory` of a CPU. Its file can be neither cut nor grown, whoever holds it."""
+    """The counterpart of `DeviceMemory` for the CPU. The size of its file is sealed."""
 
     def __init__(self, fd: int, size: int) -> None:
         self._fd, self.size = fd, size
@@ -27,11 +27,11 @@ class FileMemory:
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
     def handle(self) -> int:
-        """A new descriptor of the memory; the caller closes it."""
+        """Returns a new descriptor of the memory. The caller closes it."""
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Views of `bytes` that still live keep the mapping."""
+        """Unmaps the memory, unless views of `bytes` still live."""
         self.bytes = torch.empty(0, dtype=torch.uint8)
         os.close(self._fd)
 
@@ -40,7 +40,8 @@ SharedMemory = DeviceMemory | FileMemory
 
 
 def create(device: torch.device, size: int) -> SharedMemory:
-    """At least `size` bytes. Raises DeviceMemoryError where the driver cannot share memory."""
+    """Allocates at least `size` bytes. Raises DeviceMemoryError if the driver cannot share
+    memory."""
     if device.type == "cuda":
         return DeviceMemory.create(device, size)
     fd = create_memfd("assay-round", size)
@@ -49,8 +50,8 @@ def create(device: torch.device, size: int) -> SharedMemory:
 
 
 def attach(device: torch.device, fd: int, size: int) -> SharedMemory:
-    """What the other process made, with the size that it has there. The descriptor stays the
-    caller's."""
+    """Maps memory that the other process made, with the size that it has there. The caller keeps
+    the descriptor."""
     return (
         DeviceMemory.attach(device, fd, size)
         if device.type == "cuda"

@@ -1,12 +1,12 @@
-"""Tensors in memfds: dtype names, descriptors, and views that cannot leave their memory
+"""Tensors in memfds: names of dtypes, descriptors, and views that cannot leave their memory
 (docs/reference/frames.md).
 
-    fd = make_memfd("inputs", [tensor])             # sealed against writing
+    fd = make_memfd("inputs", [tensor])  # sealed against writing
     with MappedFile(fd, writable=False) as memory:
-        x = memory.tensor(descriptor)                # checked: dtype, shape, strides and range
+        x = memory.tensor(descriptor)  # checks dtype, shape, strides and range
 
-Descriptors arrive from untrusted processes, so `MappedFile.tensor` believes nothing and raises
-DescriptorError with a sentence that says what is wrong. Not thread-safe."""
+Descriptors come from untrusted processes, so `MappedFile.tensor` checks everything and raises
+DescriptorError with a precise message. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SEALS = 0x1 | 0x2 | 0x4 | 0x8  # seal, shrink, grow, write
 
 
 class DescriptorError(Exception):
-    """A tensor descriptor that does not describe a tensor inside its memory."""
+    """The descriptor does not describe a tensor inside its memory."""
 
 
 def dtype_from(name: object) -> torch.dtype:
@@ -58,7 +58,7 @@ def dtype_from(name: object) -> torch.dtype:
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """The wire name of a torch dtype; torch's own name for one that the wire does not know."""
+    """Returns the wire name of a torch dtype, or torch's own name for a dtype without one."""
     return NAMES.get(dtype, str(dtype).removeprefix("torch."))
 
 
@@ -67,8 +67,8 @@ def aligned(size: int) -> int:
 
 
 def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Bytes from the first to past the last element that a strided view touches; 0 for an empty
-    one."""
+    """Returns the bytes from the first element of a strided view to the end of its last one, or 0
+    for an empty view."""
     if any(extent == 0 for extent in shape):
         return 0
     return (
@@ -77,7 +77,7 @@ def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> i
 
 
 def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
-    """The wire form of a tensor whose storage span begins at `offset` bytes."""
+    """Returns the wire form of a tensor whose storage span begins at `offset` bytes."""
     shape, strides = list(tensor.shape), list(tensor.stride())
     return {
         "name": name,
@@ -91,12 +91,13 @@ def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
 
 
 def bits(values: torch.Tensor) -> torch.Tensor:
-    """The elements in index order as integers of their size: NaNs compare, and zeros have signs."""
+    """Returns the elements in index order as integers of their size. Unlike floats, equal NaNs are
+    equal and the two zeros differ."""
     return values.contiguous().reshape(-1).view(WORDS[values.element_size()])
 
 
 def span_view(tensor: torch.Tensor) -> torch.Tensor:
-    """The bytes a tensor spans, as a flat uint8 view of its storage."""
+    """Returns the bytes that a tensor spans, as a flat uint8 view of its storage."""
     nbytes = span_bytes(tensor.shape, tensor.stride(), tensor.element_size())
     whole = torch.empty(0, dtype=torch.uint8, device=tensor.device)
     return whole.set_(
@@ -117,7 +118,7 @@ def seal(fd: int) -> None:
 
 
 class Memory:
-    """Bytes that hold tensors at offsets that somebody else named. Tensors made from it are valid
+    """Bytes that hold tensors at offsets that another process chose. Tensors made from it are valid
     until `close`."""
 
     def __init__(self, flat: torch.Tensor) -> None:
@@ -139,7 +140,7 @@ class Memory:
         self._bytes = None
 
     def bytes(self, offset: int, size: int) -> torch.Tensor:
-        """A flat uint8 view of a checked range."""
+        """Returns a flat uint8 view of a checked range."""
         if self._bytes is None:
             raise ValueError("the memory is closed")
         if offset < 0 or size < 0 or offset + size > self.size:
@@ -149,8 +150,8 @@ class Memory:
         return self._bytes[offset : offset + size]
 
     def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """The view that a descriptor names. Raises DescriptorError unless it lies inside this
-        memory."""
+        """Returns the view that a descriptor describes. Raises DescriptorError unless it lies
+        inside this memory."""
         dtype = dtype_from(wire.get("dtype"))
         shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
         legal = _extents(shape) and _extents(strides)
@@ -172,21 +173,21 @@ class Memory:
 
 
 class MappedFile(Memory):
-    """A memfd in this process's memory."""
+    """A memfd, mapped into this process."""
 
     def __init__(self, fd: int, writable: bool, limit: int | None = None) -> None:
         actual = os.fstat(fd).st_size
         size = actual if limit is None else min(limit, actual)
-        # Private for reading: torch wants writable memory, and the file stays as it is.
+        # A private mapping for reading: torch wants writable memory, and the file stays unchanged.
         flags = mmap.MAP_SHARED if writable else mmap.MAP_PRIVATE
         self._map = mmap.mmap(fd, max(size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         super().__init__(torch.frombuffer(self._map, dtype=torch.uint8)[:size])
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
-        """A memfd that an untrusted process held, to read: itself where its size is sealed, else a
-        copy, because a mapping of it could be cut short under the reader's feet. Its writer is dead
-        or done by now."""
+        """Opens a memfd that an untrusted process wrote, for reading. If its size is sealed, the
+        memfd itself is mapped. Otherwise it is copied, because the process could truncate it during
+        the read. Its writer is dead or has finished."""
         size = os.fstat(fd).st_size
         if fcntl.fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK:
             return cls(fd, writable=False)
@@ -196,7 +197,7 @@ class MappedFile(Memory):
             while at < size:
                 moved = os.sendfile(copy, fd, at, size - at)
                 if moved == 0:
-                    break  # it shrank: what is missing reads as zero
+                    break  # the file was truncated: the missing bytes read as zero
                 at += moved
             return cls(copy, writable=False)
         finally:
@@ -207,7 +208,7 @@ class MappedFile(Memory):
         try:
             self._map.close()
         except BufferError:
-            pass  # a view still lives; the mapping goes with the last of them
+            pass  # a view still lives; the mapping ends with the last view
 
 
 def _extents(value: object) -> bool:
@@ -217,7 +218,7 @@ def _extents(value: object) -> bool:
 
 
 def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, Any]], int]:
-    """Descriptors of tensors laid one after the other, and the memory they need."""
+    """Returns descriptors of tensors that lie one after the other, and the size that they need."""
     offset, wires = 0, []
     for name, tensor in tensors:
         wires.append(descriptor(name, tensor, offset))
@@ -228,7 +229,7 @@ def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, An
 def make_memfd(
     name: str, tensors: Sequence[tuple[str, torch.Tensor]]
 ) -> tuple[int, list[dict[str, Any]]]:
-    """A sealed memfd that holds the tensors, and their descriptors."""
+    """Returns a sealed memfd that holds the tensors, and their descriptors."""
     wires, size = pack(tensors)
     fd = create_memfd(name, size)
     for (_, tensor), wire in zip(tensors, wires, strict=True):
@@ -237,14 +238,13 @@ def make_memfd(
     return fd, wires
 
 
-_staging: list[
-    torch.Tensor
-] = []  # pinned memory, kept: device copies into it run at the speed of the bus
+# Pinned staging memory. It is kept, because device copies into it run at the speed of the bus.
+_staging: list[torch.Tensor] = []
 
 
 def _on_host(data: torch.Tensor) -> torch.Tensor:
-    """The bytes in host memory; of a GPU's tensor in a staging buffer, valid until the next
-    call."""
+    """Returns the bytes in host memory. For a GPU's tensor they are in a staging buffer, valid
+    until the next call."""
     if not data.is_cuda:
         return data.cpu()
     if not _staging or _staging[0].numel() < data.numel():

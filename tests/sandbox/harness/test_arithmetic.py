@@ -169,9 +169,9 @@ def test_a_note_says_who_computed(supervisor: Supervisor) -> None:
     report = record(supervisor, "return x.sum(0) * torch.rand(32, device='cuda')")
     assert "error" not in report.types()
     assert report.one("case").header["notes"] == [
-        "aten::sum is performed by a kernel of Assay's, assay_reduce",
+        "aten::sum is performed by Assay's kernel assay_reduce",
         "aten::rand: its random numbers were drawn when the plan was recorded, and are constants of it",
-        "aten::mul is performed by a kernel of Assay's, assay_pointwise",
+        "aten::mul is performed by Assay's kernel assay_pointwise",
     ]
 
 

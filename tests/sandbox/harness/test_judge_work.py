@@ -156,7 +156,7 @@ def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatc
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")
-    monkeypatch.setattr(judge_module, "open_exchanges", lambda _: None)
+    monkeypatch.setattr(judge_module, "open_shared_buffers", lambda _: None)
     judge_module.Judge("cuda:1")
     judge_module.Judge("cpu")
     assert current == [torch.device("cuda:1")]

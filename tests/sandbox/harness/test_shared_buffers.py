@@ -17,14 +17,14 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.judging.judge import Judge
-from harness.judging.shared_buffers import Exchanges, SharedBuffers, place
+from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.wire.device_memory import Access, DeviceMemoryError, Properties
 from harness.wire.frames import Channel, Frame
 from harness.wire.tensors import create_memfd
 from judge_client import SPEC, write_operator
 
 
-class FileExchange:
+class FileBuffers:
     """`SharedBuffers` over a memory file."""
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class FileExchange:
     def room(self, size: int) -> torch.Tensor:
         if size > self.size:
             self.size = size
-            self.fd = create_memfd("exchange", size)
+            self.fd = create_memfd("shared-buffers", size)
             self.memory = torch.frombuffer(mmap.mmap(self.fd, size), dtype=torch.uint8)
         return self.memory
 
@@ -49,9 +49,9 @@ class Conversation:
         ours, theirs = socket.socketpair()
         self.channel, self.theirs = Channel(ours), Channel(theirs)
         self.judge = Judge("cpu")
-        self.exchange = FileExchange()
-        made = iter([self.exchange, FileExchange(), FileExchange()])
-        self.judge._exchanges = Exchanges(lambda: next(made))  # type: ignore[arg-type, return-value]
+        self.buffers = FileBuffers()
+        made = iter([self.buffers, FileBuffers(), FileBuffers()])
+        self.judge._pool = SharedBuffersPool(lambda: next(made))  # type: ignore[arg-type, return-value]
 
     def ask(self, header: dict[str, Any]) -> Frame:
         self.judge.answer(self.theirs, Frame(header, b"", []))
@@ -80,7 +80,7 @@ class Conversation:
         )
 
     def view(self, wire: dict[str, Any], offset: int) -> torch.Tensor:
-        flat = self.exchange.memory[offset:].view(getattr(torch, wire["dtype"]))
+        flat = self.buffers.memory[offset:].view(getattr(torch, wire["dtype"]))
         return torch.as_strided(flat, wire["shape"], wire["strides"])
 
     def inputs(self, case: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
@@ -135,9 +135,11 @@ def test_pieces_are_aligned_and_do_not_overlap() -> None:
     assert place([1, 256, 300, 0], 256) == ([0, 256, 512, 1024], 1024)
 
 
-def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path: Path) -> None:
+def test_inputs_and_outputs_go_through_the_shared_buffers(
+    talk: Conversation, tmp_path: Path
+) -> None:
     reply = talk.prepare(write_operator(tmp_path / "op"), "job_1")
-    assert reply.header["device"] == {"fd": 2, "bytes": talk.exchange.size}
+    assert reply.header["device"] == {"fd": 2, "bytes": talk.buffers.size}
     assert len(reply.fds) == 3
     first, second = reply.header["cases"]
     assert (
@@ -154,8 +156,8 @@ def test_inputs_and_outputs_go_through_the_exchange(talk: Conversation, tmp_path
     ]
     ranges.sort()
     assert all(end <= start for (_, end), (start, _) in itertools.pairwise(ranges))
-    assert ranges[-1][1] <= talk.exchange.size
-    poisoned = talk.exchange.memory[first["device"]["output_offset"] :][: first["output_bytes"]]
+    assert ranges[-1][1] <= talk.buffers.size
+    poisoned = talk.buffers.memory[first["device"]["output_offset"] :][: first["output_bytes"]]
     assert bool((poisoned == 0xFF).all())
 
     assert talk.compare("job_1", "first", talk.answer(first, 2.0))["kind"] == "none"
@@ -193,7 +195,7 @@ def test_outputs_that_were_kept_are_compared_with_those_of_the_run_without_kerne
     )
 
 
-def test_each_job_has_an_exchange_of_its_own_until_it_is_released(
+def test_each_job_has_shared_buffers_of_its_own_until_it_is_released(
     talk: Conversation, tmp_path: Path
 ) -> None:
     folder = write_operator(tmp_path / "op")
@@ -201,10 +203,10 @@ def test_each_job_has_an_exchange_of_its_own_until_it_is_released(
     wires = talk.answer(earlier, 2.0)
     later = talk.prepare(folder, "job_2", rows=400)
     assert talk.compare("job_1", "first", wires)["kind"] == "none"
-    assert later.header["device"]["bytes"] != talk.exchange.size
+    assert later.header["device"]["bytes"] != talk.buffers.size
     talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
     assert (
-        talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.exchange.size
+        talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.buffers.size
     )  # the first one again
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
@@ -249,15 +251,15 @@ def test_structural_inputs_stay_beside_new_ones(
     assert talk.compare("job_1", "first", talk.answer(case, 2.0))["kind"] == "none"
 
 
-def test_exchanges_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shared_buffers_are_kept_up_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.judging.shared_buffers.KEPT_BYTES", 3000)
-    exchanges = Exchanges(FileExchange)  # type: ignore[arg-type]
-    first, second, third = (exchanges.take() for _ in range(3))
+    pool = SharedBuffersPool(FileBuffers)  # type: ignore[arg-type]
+    first, second, third = (pool.take() for _ in range(3))
     for one in (first, second, third):
         one.room(1400)
-        exchanges.give(one)
+        pool.give(one)
     assert [one.size for one in (first, second, third)] == [1400, 1400, 0]
-    assert exchanges.take() is second
+    assert pool.take() is second
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a driver")

@@ -1,4 +1,5 @@
-// Of the driver's header, what a kernel can use: the type of a TMA descriptor. NVRTC refuses the rest, which is functions of the host.
+// The part of the driver's header that a kernel can use: the type of a TMA descriptor. The rest of
+// that header is host functions, which NVRTC refuses.
 #pragma once
 typedef struct alignas(64) CUtensorMap_st {
   unsigned long long opaque[16];

@@ -86,7 +86,7 @@ def test_the_compilers_log_with_the_submissions_lines(supervisor: Supervisor) ->
     ("source", "kind", "stage", "line", "says"),
     [
         ("__global__ void f() {}", "missing_entry", "import", None, "/* assay"),
-        (ADD.replace("[[launch]]", "[[launch]"), "syntax_error", "import", 2, "no TOML"),
+        (ADD.replace("[[launch]]", "[[launch]"), "syntax_error", "import", 2, "not valid TOML"),
         (
             ADD.replace("block = 256", "block = 256\nblok = 1"),
             "value_error",

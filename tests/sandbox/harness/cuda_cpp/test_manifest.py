@@ -119,8 +119,8 @@ def test_a_source_without_manifest_is_told_how_one_looks(text: str) -> None:
 @pytest.mark.parametrize(
     ("toml", "kind", "line", "says"),
     [
-        ("[[launch]\n" + LAUNCH, "syntax_error", 2, "no TOML"),
-        (LAUNCH + "grid = 2\n", "syntax_error", 7, "no TOML"),
+        ("[[launch]\n" + LAUNCH, "syntax_error", 2, "not valid TOML"),
+        (LAUNCH + "grid = 2\n", "syntax_error", 7, "not valid TOML"),
         ("", "value_error", 1, "has no [[launch]]"),
         ("launch = 3\n", "value_error", 1, "has no [[launch]]"),
         (LAUNCH + "colour = 1\n", "value_error", 2, "'colour'; valid: kernel, grid, block, args"),
@@ -179,7 +179,7 @@ def test_a_source_without_manifest_is_told_how_one_looks(text: str) -> None:
         (LAUNCH + "[scratch.a]\nshape = 4\n", "value_error", 7, "dtype missing is none of float64"),
         (LAUNCH + '[scratch.a]\ndtype = "float32"\n', "value_error", 7, "has no shape"),
         (LAUNCH + "[scratch]\na = 3\n", "type_error", 8, "want a table with dtype and shape"),
-        (LAUNCH + '[sizes]\n"a b" = 1\n', "value_error", 7, "'a b' is no name"),
+        (LAUNCH + '[sizes]\n"a b" = 1\n', "value_error", 7, "'a b' is not a name"),
         (LAUNCH + "[fill]\ny = true\nz = [1]\n", "type_error", 9, "fill.z is a list"),
         ("sizes = 3\n" + LAUNCH, "type_error", 2, "sizes is a number; want a table"),
         (LAUNCH + "[defines]\nA = 1979-05-27\n", "type_error", 8, "defines.A is a date"),

@@ -405,7 +405,7 @@ def test_what_the_compiler_refuses(source: str, line: int | None, says: str) -> 
             6,
             "300000 bytes of shared memory per block",
         ),
-        (COPY.replace("args =", "cluster = 3\nargs ="), "value_error", 6, "no multiple"),
+        (COPY.replace("args =", "cluster = 3\nargs ="), "value_error", 6, "not a multiple"),
         (
             COPY.replace("args =", "cluster = [8, 4]\nargs ="),
             "value_error",

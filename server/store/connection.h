@@ -1,5 +1,7 @@
 // The SQLite connection of a Store. Its functions turn SQLite's exceptions into Errors. Only
 // server/store includes this header.
+//
+// Binds values to statements and reads the JSON columns. Only server/store includes this header.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -7,13 +9,16 @@
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
+#include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/unique_fd.h"
+#include "sandbox/job/job.h"
 #include "server/store/store.h"
 
 namespace assay::server {
@@ -80,5 +85,31 @@ struct Store::Connection {
     const bool full;
   };
 };
+
+inline void bind_one(SQLite::Statement& statement, int index, const std::string& value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, std::int64_t value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, double value) {
+  statement.bind(index, value);
+}
+inline void bind_one(SQLite::Statement& statement, int index, const std::optional<double>& value) {
+  if (value)
+    statement.bind(index, *value);
+  else
+    statement.bind(index);
+}
+
+/// Binds in order, from 1.
+template <class... Values>
+void bind_all(SQLite::Statement& statement, const Values&... values) {
+  int index = 0;
+  (bind_one(statement, ++index, values), ...);
+}
+
+/// Parses the `document` column of verdicts. Error: `corrupt`, naming the job.
+Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 
 }  // namespace assay::server

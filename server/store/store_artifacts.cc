@@ -2,7 +2,6 @@
 #include <cstdint>
 
 #include "server/store/connection.h"
-#include "server/store/rows.h"
 #include "server/store/store.h"
 
 namespace assay::server {

@@ -7,7 +7,6 @@
 #include "base/handle.h"
 #include "base/try.h"
 #include "server/store/connection.h"
-#include "server/store/rows.h"
 #include "server/store/store.h"
 #include "tools/json/job_json.h"
 #include "tools/json/verdict_json.h"

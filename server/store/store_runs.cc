@@ -4,7 +4,6 @@
 
 #include "base/try.h"
 #include "server/store/connection.h"
-#include "server/store/rows.h"
 #include "server/store/store.h"
 
 namespace assay::server {

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "server/store/connection.h"
-#include "server/store/rows.h"
 #include "server/store/store.h"
 
 namespace assay::server {

@@ -30,7 +30,6 @@
 #include "server/mcp/http/metrics_text.h"
 #include "server/mcp/stdio/stdio_server.h"
 #include "server/runs/services.h"
-#include "server/runs/stored_tasks.h"
 
 namespace assay::server {
 namespace {

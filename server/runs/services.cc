@@ -1,7 +1,10 @@
 #include "server/runs/services.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "base/handle.h"
 #include "base/try.h"
 
 namespace assay::server {
@@ -21,5 +24,20 @@ ServerServices::ServerServices(std::unique_ptr<Store> store, const operators::Ca
       runs_(*store_, catalog, clock_),
       artifacts_(*store_),
       jobs_(*store_, runs_, clock_, std::move(devices), options.queue) {}
+
+Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, std::int64_t offset,
+                                                   std::int64_t limit_bytes) {
+  if (!is_handle(artifact, "artifact")) {
+    return fail(ErrorCode::invalid_argument,
+                "that is no artifact handle; they look like artifact_... and come in the answers "
+                "of compile and profile");
+  }
+  return store_.read_artifact(artifact, offset, std::min(limit_bytes, kMaxSliceBytes));
+}
+
+std::vector<std::pair<std::string, std::string>> StoredArtifacts::list(const std::string& job) {
+  // The list accompanies an answer; without it the answer still holds.
+  return store_.list_artifacts(job).value_or(std::vector<std::pair<std::string, std::string>>());
+}
 
 }  // namespace assay::server

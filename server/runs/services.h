@@ -9,21 +9,49 @@
 //
 // The catalog must outlive this object. Thread-safe except for open() and destruction. Destruction
 // stops the running jobs and leaves them unfinished in the store.
+//
+// StoredArtifacts reads artifacts from the store. Thread-safe. The store must outlive it.
+//
+// StoredTasks keeps the protocol's tasks in the store.
+//
+//   StoredTasks tasks(services->store());
+//   mcp::Server server(info, {}, {.task_store = &tasks});
+//
+// The store must outlive it. Thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "server/runs/artifact_service.h"
+#include "server/mcp/core/task.h"
 #include "server/runs/job_service.h"
 #include "server/runs/run_service.h"
 #include "server/store/store.h"
 #include "tools/model/services.h"
 
 namespace assay::server {
+
+inline constexpr std::int64_t kMaxSliceBytes = 1LL << 20;
+
+class StoredArtifacts final : public tools::ArtifactService {
+ public:
+  explicit StoredArtifacts(Store& store) : store_(store) {}
+
+  Result<tools::ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
+                                    std::int64_t limit_bytes) override;
+  std::vector<std::pair<std::string, std::string>> list(const std::string& job) override;
+
+ private:
+  Store& store_;
+};
 
 struct ServicesOptions {
   StoreMode mode = StoreMode::read_write;  // read_only, for reports: writes are refused
@@ -53,6 +81,18 @@ class ServerServices {
   StoredRuns runs_;
   StoredArtifacts artifacts_;
   StoredJobs jobs_;  // last: its workers stop before the store closes
+};
+
+class StoredTasks final : public mcp::TaskStore {
+ public:
+  explicit StoredTasks(Store& store) : store_(store) {}
+  Status save(const mcp::TaskRecord& record) override { return store_.save_task(record); }
+  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override {
+    return store_.task(id);
+  }
+
+ private:
+  Store& store_;
 };
 
 }  // namespace assay::server

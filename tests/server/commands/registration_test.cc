@@ -5,7 +5,7 @@
 #include <thread>
 
 #include "server/mcp/core/dispatch.h"
-#include "server/runs/stored_tasks.h"
+#include "server/runs/services.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 #include "tools/registry.h"

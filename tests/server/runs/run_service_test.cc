@@ -1,6 +1,6 @@
+
 #include "server/runs/run_service.h"
 
-#include "server/runs/tracks.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 

@@ -5,8 +5,7 @@
 
 #include "base/handle.h"
 #include "base/try.h"
-#include "server/runs/job_log.h"
-#include "server/runs/verdict_check.h"
+#include "server/runs/finished_job.h"
 
 namespace assay::server {
 

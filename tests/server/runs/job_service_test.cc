@@ -7,7 +7,7 @@
 #include <mutex>
 #include <thread>
 
-#include "server/runs/verdict_check.h"
+#include "server/runs/finished_job.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
 #include "tools/json/job_json.h"

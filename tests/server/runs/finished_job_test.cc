@@ -1,4 +1,4 @@
-#include "server/runs/job_log.h"
+#include "server/runs/finished_job.h"
 
 #include <filesystem>
 #include <fstream>

@@ -11,6 +11,8 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
+constexpr double kWeight = 0.2;  // of the newest job in the mean
+
 }  // namespace
 
 DeviceQueue::DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device,
@@ -90,12 +92,6 @@ DeviceQueue::Load DeviceQueue::load() const {
   const MutexLock lock(mutex_);
   return {.queued = static_cast<std::int64_t>(queue_.size()), .running = running_};
 }
-
-namespace {
-
-constexpr double kWeight = 0.2;  // of the newest job in the mean
-
-}  // namespace
 
 void JobQueue::push(const std::string& run, const std::string& job) {
   auto turn = std::find_if(turns_.begin(), turns_.end(),

@@ -54,6 +54,18 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   return "";
 }
 
+/// "queue:0.1,execute:812.4", in milliseconds.
+std::string stage_times(const sandbox::Verdict& verdict) {
+  std::string text;
+  for (const auto& [stage, ms] : verdict.stage_ms) {
+    std::array<char, 48> number{};
+    std::snprintf(number.data(), number.size(), "%.1f", ms);
+    if (!text.empty()) text += ',';
+    text.append(stage).append(":").append(number.data());
+  }
+  return text;
+}
+
 }  // namespace
 
 Verdict checked_verdict(const sandbox::Job& job, Verdict verdict) {
@@ -82,22 +94,6 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
   verdict.tier_reason = "nothing ran";
   return verdict;
 }
-
-namespace {
-
-/// "queue:0.1,execute:812.4", in milliseconds.
-std::string stage_times(const sandbox::Verdict& verdict) {
-  std::string text;
-  for (const auto& [stage, ms] : verdict.stage_ms) {
-    std::array<char, 48> number{};
-    std::snprintf(number.data(), number.size(), "%.1f", ms);
-    if (!text.empty()) text += ',';
-    text.append(stage).append(":").append(number.data());
-  }
-  return text;
-}
-
-}  // namespace
 
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& verdict) {

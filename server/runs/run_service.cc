@@ -37,6 +37,24 @@ std::string over_budget(const tools::RunInfo& run, const std::string& operator_n
   return text + ". `submit` what you have, or work without `run` (unscored practice)";
 }
 
+using operators::Catalog;
+using operators::Split;
+
+constexpr std::size_t kMaxSuiteBytes = 16'384;
+constexpr std::size_t kMaxNamedUnknowns = 3;
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> names;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const auto first = text.find_first_not_of(" \t\n", begin);
+    if (first < end)
+      names.push_back(text.substr(first, text.find_last_not_of(" \t\n", end - 1) - first + 1));
+    begin = end + 1;
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
@@ -166,28 +184,6 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   card.perf_at_1 = metrics::perf_at_1(suite);
   return card;
 }
-
-namespace {
-
-using operators::Catalog;
-using operators::Split;
-
-constexpr std::size_t kMaxSuiteBytes = 16'384;
-constexpr std::size_t kMaxNamedUnknowns = 3;
-
-std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    const auto first = text.find_first_not_of(" \t\n", begin);
-    if (first < end)
-      names.push_back(text.substr(first, text.find_last_not_of(" \t\n", end - 1) - first + 1));
-    begin = end + 1;
-  }
-  return names;
-}
-
-}  // namespace
 
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind) {
   switch (kind) {

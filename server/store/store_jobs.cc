@@ -68,7 +68,7 @@ std::vector<sandbox::Artifact> take_artifacts(sandbox::Verdict& verdict) {
   std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
   std::erase_if(artifacts, [&](const sandbox::Artifact& artifact) {
     if (artifact.bytes.size() <= kMaxArtifactBytes) return false;
-    verdict.hints.push_back({sandbox::HintKind::other, "",
+    verdict.hints.push_back({sandbox::HintKind::artifact_too_large, "",
                              "artifact " + escape_text(artifact.kind) + " " +
                                  escape_text(artifact.name) + " was not stored: it has " +
                                  std::to_string(artifact.bytes.size()) + " bytes, the limit is " +

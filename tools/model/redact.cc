@@ -87,8 +87,10 @@ bool is_from_the_device(HintKind kind) {
     case HintKind::oracle_not_timed:
     case HintKind::oracle_block_missing:
     case HintKind::pytorch_not_timed: return true;
-    case HintKind::other:         // unknown
-    case HintKind::not_recorded:  // quotes the submission's error
+    case HintKind::other:               // unknown
+    case HintKind::not_recorded:        // quotes the submission's error
+    case HintKind::artifact_too_large:  // names an artifact, and its name may be a case's or a
+                                        // kernel's
       return false;
   }
   return false;

@@ -31,7 +31,7 @@ TEST_CASE("every value of the job's enums has one name that reads back") {
   walk(Tier::none, tier_from);
   walk(Stage::done, stage_from);
   walk(ErrorKind::internal_error, error_kind_from);
-  walk(HintKind::pytorch_not_timed, hint_kind_from);
+  walk(HintKind::artifact_too_large, hint_kind_from);
   walk(SkipReason::hidden, skip_reason_from);
 }
 

@@ -378,6 +378,7 @@ TEST_CASE("an artifact above the limit is not stored, and a hint of the verdict 
   REQUIRE(list->size() == 1);
   CHECK(list->front().second == "ptx allowed");
   REQUIRE(stored->hints.size() == 1);
+  CHECK(stored->hints[0].kind == sandbox::HintKind::artifact_too_large);
   CHECK(stored->hints[0].text ==
         "artifact ptx large was not stored: it has 67108865 bytes, the limit is 67108864 "
         "(kMaxArtifactBytes)");

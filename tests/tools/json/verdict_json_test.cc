@@ -246,11 +246,11 @@ TEST_CASE("a hint about a hidden case, or in the submission's words, is removed 
     v.hints = {hint};
     return !redact_hidden(v, kHiddenIds).hints.empty();
   };
-  for (int i = 0; i <= static_cast<int>(HintKind::pytorch_not_timed) + 1; ++i) {
+  for (int i = 0; i <= static_cast<int>(HintKind::artifact_too_large) + 1; ++i) {
     const auto kind = static_cast<HintKind>(i);
     INFO(to_string(kind));
     const bool quotes = kind == HintKind::other || kind == HintKind::not_recorded ||
-                        kind > HintKind::pytorch_not_timed;  // one that has no name yet
+                        kind >= HintKind::artifact_too_large;  // the last one has no name
     for (const char* words : {"", "any words", "could be recorded", "would be slow"}) {
       CHECK(shown({kind, "small", words}) == !quotes);
       CHECK(shown({kind, "", words}) == !quotes);

@@ -87,10 +87,9 @@ bool is_from_the_device(HintKind kind) {
     case HintKind::oracle_not_timed:
     case HintKind::oracle_block_missing:
     case HintKind::pytorch_not_timed: return true;
-    case HintKind::other:               // unknown
+    case HintKind::other:               // of unknown origin
     case HintKind::not_recorded:        // quotes the submission's error
-    case HintKind::artifact_too_large:  // names an artifact, and its name may be a case's or a
-                                        // kernel's
+    case HintKind::artifact_too_large:  // quotes the name of an artifact
       return false;
   }
   return false;

@@ -2,7 +2,6 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -30,19 +29,9 @@ std::string submit(ServicesFixture& services, const std::string& source,
   return *handle;
 }
 
-JobState state_of(ServicesFixture& services, const std::string& job) {
-  return services->jobs().wait(job, 0, nullptr)->state;
-}
-
-void wait_until_running(ServicesFixture& services, const std::string& job) {
-  for (int i = 0; i < 2'000 && state_of(services, job) == JobState::queued; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  REQUIRE(state_of(services, job) == JobState::running);
-}
-
 }  // namespace
 
-TEST_CASE("a job ends with its verdict, which stays after it left memory") {
+TEST_CASE("a job ends with its verdict, which a later process still finds") {
   ServicesFixture services;
   const std::string job = submit(services, "# fake: fail\n");
   const auto status = services.end_of(job);
@@ -82,10 +71,10 @@ TEST_CASE(
   ServicesFixture services({}, 1);
   const std::string running = submit(services, "# fake: sleep_ms=300\n");
   const std::string waiting = submit(services, "# fake: fail\n");
-  wait_until_running(services, running);
+  services.wait_until_running(running);
   services.close();
   services.open();
-  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));  // not before recover
+  CHECK_FALSE(services->jobs().wait(running, 0, nullptr));  // unavailable before recover()
   const auto recovered = services->jobs().recover();
   REQUIRE(recovered);
   CHECK(recovered->requeued == 2);
@@ -95,8 +84,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a verdict that the stop cut short is not kept") {
-  /// Ends with what it has so far when it is cancelled, as if an auxiliary step (a question to the
-  /// compiler) had been cancelled.
+  /// When it is cancelled, this device returns the verdict that it has so far, as if only an
+  /// auxiliary step had been cancelled.
   class HalfDone final : public sandbox::Device {
    public:
     sandbox::DeviceInfo info() const override {
@@ -108,17 +97,18 @@ TEST_CASE("a verdict that the stop cut short is not kept") {
               .concurrency = 1};
     }
     sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
-      while (!monitor.stop.stop_requested())
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      return verdict_without_execution(job, ErrorKind::attribute_error,
-                                       "found before the compiler was asked");
+      Mutex mutex;
+      Condition never;
+      MutexLock lock(mutex);
+      never.wait(lock, monitor.stop, [] { return false; });
+      return verdict_without_execution(job, ErrorKind::attribute_error, "found before the stop");
     }
   };
   ServicesFixture services;
   services.close();
   services.open("fake", std::make_unique<HalfDone>());
   const std::string job = submit(services, "# fake: pass\n");
-  wait_until_running(services, job);
+  services.wait_until_running(job);
   services.close();
   services.open();
   const auto recovered = services->jobs().recover();
@@ -132,7 +122,7 @@ TEST_CASE(
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
-  // A killed process leaves only rows.
+  // A killed process leaves only the rows of the store.
   const auto leave = [&](const std::string& device, const std::string& op,
                          const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);
@@ -177,7 +167,7 @@ TEST_CASE("cancel ends a waiting job at once and a running one soon; a finished 
   ServicesFixture services({}, 1);
   const std::string running = submit(services, kSlow);
   const std::string waiting = submit(services, kSlow);
-  wait_until_running(services, running);
+  services.wait_until_running(running);
   REQUIRE(services->jobs().cancel(waiting));
   CHECK(services.end_of(waiting).state == JobState::cancelled);
   REQUIRE(services->jobs().cancel(running));
@@ -193,7 +183,7 @@ TEST_CASE("cancel ends a waiting job at once and a running one soon; a finished 
 TEST_CASE("the queue is bounded; a refused job names its position and costs nothing") {
   ServicesFixture services({.queued_per_device = 2, .attempts = 3, .max_wait_ms = 60'000}, 1);
   const std::string run = services.start(tools::Track::one_shot);
-  wait_until_running(services, submit(services, kSlow));
+  services.wait_until_running(submit(services, kSlow));
   const std::string first = submit(services, kSlow);
   const std::string second = submit(services, kSlow);
   CHECK(services->jobs().wait(first, 0, nullptr)->queue_position == 1);
@@ -209,7 +199,7 @@ TEST_CASE("waiting for a device counts as the verdict's stage queue") {
   constexpr std::int64_t kWaitedMs = 5'000;
   ServicesFixture services({}, 1);
   const std::string first = submit(services, kSlow);
-  wait_until_running(services, first);
+  services.wait_until_running(first);
   const std::string waiting = submit(services, "# fake: fail\n");
   services.clock.advance_ms(kWaitedMs);
   REQUIRE(services->jobs().cancel(first));
@@ -220,17 +210,18 @@ TEST_CASE("waiting for a device counts as the verdict's stage queue") {
 
 TEST_CASE("the load of a device counts running and waiting jobs") {
   ServicesFixture services;
-  const auto load = [&] { return services->jobs().load().front(); };
+  const auto load = [&] { return services->jobs().load().front(); };  // the only device
   CHECK((load().queued == 0 && load().running == 0));
   const std::string first = submit(services, kSlow);
-  wait_until_running(services, first);
+  services.wait_until_running(first);
   const std::string second = submit(services, kSlow);
-  const auto now = load();  // one reading: the second job may begin between two
+  const auto now = load();  // read once, because the second job may begin between two readings
   CHECK(now.queued + now.running == 2);
   CHECK(now.running >= 1);
-  for (const std::string& job : {second, first}) REQUIRE(services->jobs().cancel(job));
-  for (int i = 0; i < 5'000 && load().running + load().queued > 0; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  for (const std::string& job : {second, first}) {
+    REQUIRE(services->jobs().cancel(job));
+    services.end_of(job);
+  }
   CHECK((load().queued == 0 && load().running == 0));
 }
 
@@ -261,20 +252,16 @@ TEST_CASE("a wait ends when the clock reaches its end, not before") {
   constexpr std::int64_t kWaitMs = 50'000;
   ServicesFixture services({}, 1);
   const std::string slow = submit(services, kSlow);
-  std::atomic<bool> returned = false;
+  services.wait_until_running(slow);
   tools::JobStatus status;
-  std::thread waiter([&] {
-    status = *services->jobs().wait(slow, kWaitMs, nullptr);
-    returned = true;
-  });
+  std::thread waiter([&] { status = *services->jobs().wait(slow, kWaitMs, nullptr); });
+  const bool began = services.clock.wait_for_looks(1);
   services.clock.advance_ms(kWaitMs / 2);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK_FALSE(returned);
-  while (!returned) {  // the wait may have begun after the first advance
-    services.clock.advance_ms(kWaitMs / 2);
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
+  const bool went_on = services.clock.wait_for_looks(5);  // it saw the new time and still waits
+  services.clock.advance_ms(kWaitMs / 2);
   waiter.join();
+  CHECK(began);
+  CHECK(went_on);
   CHECK(status.verdict == nullptr);
   CHECK(status.elapsed_ms >= kWaitMs);
 }
@@ -320,7 +307,7 @@ TEST_CASE("many callers at once: every job gets its own verdict") {
   CHECK(right == 40);
 }
 
-TEST_CASE("a pass without a record for each case is no pass") {
+TEST_CASE("a pass without a record for each case becomes an internal error") {
   sandbox::Job job;
   job.id = "job_1";
   job.cases.resize(2);

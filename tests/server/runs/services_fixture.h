@@ -1,17 +1,106 @@
-// The real services over a store in a folder of its own, with the fake device.
+// ServicesFixture: the real services over a store in a temporary folder, with the fake device.
+// Tests wait for events of the services, never for a time to pass:
+//
+//   ServicesFixture services;
+//   services.wait_until_running(job);     // a worker has given the job to the device
+//   services.clock.wait_for_looks(1);     // a wait of the services has looked at the clock
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/handle.h"
+#include "base/mutex.h"
 #include "sandbox/device/fake.h"
 #include "server/runs/services.h"
 #include "tests/tools/fixture.h"
 
 namespace assay::testing {
+
+/// How long a test waits for an event before it fails.
+inline constexpr std::chrono::seconds kEventTimeout(20);
+
+/// A manual clock that counts how often waits look at it.
+class WatchedClock final : public Clock {
+ public:
+  std::int64_t monotonic_ns() const override { return manual_.monotonic_ns(); }
+  std::int64_t unix_ms() const override { return manual_.unix_ms(); }
+  bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
+                  const std::function<bool()>& ready) const override {
+    return manual_.wait_until(condition, lock, until_ns, [&] {
+      count_look();
+      return ready();
+    });
+  }
+  void advance_ms(std::int64_t ms) { manual_.advance_ms(ms); }
+  /// Waits until waits have looked at the clock `more` times from now on. Returns false if they do
+  /// not, for example because every wait has ended.
+  bool wait_for_looks(std::int64_t more) const {
+    MutexLock lock(mutex_);
+    const std::int64_t target = looks_ + more;
+    return looked_.wait_for(lock, kEventTimeout,
+                            [&]() ASSAY_REQUIRES(mutex_) { return looks_ >= target; });
+  }
+
+ private:
+  void count_look() const {
+    const MutexLock lock(mutex_);
+    ++looks_;
+    looked_.notify_all();
+  }
+
+  ManualClock manual_;
+  mutable Mutex mutex_;
+  mutable Condition looked_;
+  mutable std::int64_t looks_ ASSAY_GUARDED_BY(mutex_) = 0;
+};
+
+/// The jobs that a device has begun.
+class BegunJobs {
+ public:
+  void add(const std::string& job) {
+    const MutexLock lock(mutex_);
+    jobs_.insert(job);
+    added_.notify_all();
+  }
+  void clear() {
+    const MutexLock lock(mutex_);
+    jobs_.clear();
+  }
+  bool wait_for(const std::string& job) {
+    MutexLock lock(mutex_);
+    return added_.wait_for(lock, kEventTimeout,
+                           [&]() ASSAY_REQUIRES(mutex_) { return jobs_.contains(job); });
+  }
+
+ private:
+  Mutex mutex_;
+  Condition added_;
+  std::set<std::string> jobs_ ASSAY_GUARDED_BY(mutex_);
+};
+
+/// Passes jobs on to another device, and notes each job that begins.
+class WatchedDevice final : public sandbox::Device {
+ public:
+  WatchedDevice(std::unique_ptr<sandbox::Device> device, BegunJobs& begun)
+      : device_(std::move(device)), begun_(begun) {}
+  sandbox::DeviceInfo info() const override { return device_->info(); }
+  sandbox::Verdict execute(const sandbox::Job& job, sandbox::JobMonitor& monitor) override {
+    begun_.add(job.id);
+    return device_->execute(job, monitor);
+  }
+
+ private:
+  const std::unique_ptr<sandbox::Device> device_;
+  BegunJobs& begun_;
+};
 
 class ServicesFixture {
  public:
@@ -27,7 +116,8 @@ class ServicesFixture {
   }
   void open(const std::string& name, std::unique_ptr<sandbox::Device> device) {
     server::Devices devices;
-    devices.emplace_back(name, std::move(device));
+    begun_.clear();
+    devices.emplace_back(name, std::make_unique<WatchedDevice>(std::move(device), begun_));
     server::ServicesOptions options;
     options.queue = queue_;
     options.clock = &clock;
@@ -35,7 +125,7 @@ class ServicesFixture {
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
-  /// The services of tools, over this backend.
+  /// The same services as the tools see them.
   tools::Services tool_services() const {
     return {.catalog = *catalog,
             .runs = services_->runs(),
@@ -54,7 +144,7 @@ class ServicesFixture {
     job.cases[0].id = "small";
     return job;
   }
-  /// Charges the run and stores a job that no device gets.
+  /// Charges the run and stores a job, but gives it to no device.
   Status accept(const std::string& run, const std::string& op, sandbox::JobKind kind,
                 const std::string& source) {
     sandbox::Job accepted = job(source, kind, op);
@@ -62,7 +152,7 @@ class ServicesFixture {
     accepted.run = run;
     return services_->runs().accept(accepted, "fake");
   }
-  /// The handle of an artifact of a finished practice job.
+  /// Stores the artifact with a finished practice job. Returns its handle.
   std::string artifact(sandbox::Artifact artifact) {
     sandbox::Job made = job("");
     made.id = new_handle("job");
@@ -80,6 +170,11 @@ class ServicesFixture {
     if (!run) throw std::runtime_error(run.error().message);
     return run->handle;
   }
+  /// Waits until the device has begun the job.
+  void wait_until_running(const std::string& job) {
+    if (!begun_.wait_for(job)) throw std::runtime_error("job " + job + " did not begin");
+  }
+  /// Waits for the job's verdict.
   tools::JobStatus end_of(const std::string& handle) {
     auto status = services_->jobs().wait(handle, 20'000, nullptr);
     if (!status) throw std::runtime_error(status.error().message);
@@ -88,12 +183,13 @@ class ServicesFixture {
   }
 
   TemporaryCatalog catalog;
-  ManualClock clock;
+  WatchedClock clock;
 
  private:
   TemporaryFolder folder_;
   server::QueueLimits queue_;
   int concurrency_;
+  BegunJobs begun_;
   std::unique_ptr<server::ServerServices> services_;
 };
 

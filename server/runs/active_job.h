@@ -2,8 +2,11 @@
 // wait for it, and its cancellation. Thread-safe.
 //
 //   ActiveJob active(job, queue, clock);
-//   device.execute(active.job(), active.monitor());              // reports progress, sees cancel()
-//   active.wait_for_change(active.progress(), until_ns);         // in another thread
+//   device.execute(active.job(), active.monitor());  // reports progress, and observes cancel()
+//
+// Another thread waits at the same time:
+//
+//   active.wait_for_change(active.progress(), until_ns);
 #pragma once
 
 #include <cstdint>
@@ -25,8 +28,8 @@ class ActiveJob {
   struct Progress {
     tools::JobState state = tools::JobState::queued;
     sandbox::Stage stage = sandbox::Stage::queue;
-    std::int64_t cases_done = 0, cases_total = 0;  // in that stage
-    std::int64_t finished_ns = 0;                  // monotonic; 0 without a verdict
+    std::int64_t cases_done = 0, cases_total = 0;  // of the current stage
+    std::int64_t finished_ns = 0;                  // monotonic; 0 while there is no verdict
     std::shared_ptr<const sandbox::Verdict> verdict;
     bool abandoned = false;  // the server stops; the verdict will not come
 
@@ -34,7 +37,7 @@ class ActiveJob {
     bool operator==(const Progress&) const = default;
   };
 
-  /// Counts the job's time from now on. The queue and the clock must outlive it.
+  /// The job's time starts now. The queue and the clock must outlive this object.
   ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock);
   ActiveJob(const ActiveJob&) = delete;
   ActiveJob& operator=(const ActiveJob&) = delete;
@@ -44,16 +47,19 @@ class ActiveJob {
   std::int64_t queued_ns() const { return queued_ns_; }
 
   Progress progress() const;
-  /// Waits until the progress differs from `seen`, and returns it. Empty if `until_ns` (monotonic)
-  /// comes first.
+  /// Waits until the progress differs from `seen`, and returns it. Returns nothing if the clock
+  /// shows `until_ns` (monotonic) before that.
   std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns) const;
 
   sandbox::JobMonitor& monitor() { return monitor_; }
   void cancel() { stop_.request_stop(); }
 
-  void begin();  // a worker has it
+  /// Marks the job as running: a worker has taken it.
+  void begin();
+  /// Ends the job with its verdict, and with it every wait.
   void end(tools::JobState state, sandbox::Verdict verdict);
-  /// Ends every wait: the server stops, and the job stays unfinished in the store.
+  /// Ends every wait without a verdict: the server stops, and the job stays unfinished in the
+  /// store.
   void abandon();
 
  private:

@@ -11,7 +11,7 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
-constexpr double kWeight = 0.2;  // of the newest job in the mean
+constexpr double kWeight = 0.2;  // weight of the newest job in the mean
 
 }  // namespace
 
@@ -32,9 +32,9 @@ Status DeviceQueue::reserve() {
   }
   return fail(ErrorCode::resource_exhausted,
               "device " + name_ + " is busy: " + std::to_string(taken) +
-                  " jobs wait, yours would be at position " + std::to_string(taken + 1) +
-                  "; try again in " + about(queue_.expected_wait_ms(taken + 1)) +
-                  ", nothing was charged");
+                  " jobs wait, and yours would be at position " + std::to_string(taken + 1) +
+                  ". Nothing was charged. Try again in " +
+                  about(queue_.expected_wait_ms(taken + 1)));
 }
 
 void DeviceQueue::release() {
@@ -128,7 +128,7 @@ bool JobQueue::remove(const std::string& job) {
 }
 
 std::size_t JobQueue::position(const std::string& job) const {
-  std::size_t round = 0;  // jobs of the same run before it
+  std::size_t round = 0;  // number of jobs of the same run before this job
   std::size_t own = turns_.size();
   std::size_t index = 0;
   for (const Turn& turn : turns_) {
@@ -142,7 +142,8 @@ std::size_t JobQueue::position(const std::string& job) const {
   if (own == turns_.size()) return 0;
   std::size_t before = round;
   index = 0;
-  for (const Turn& turn : turns_) {  // a run before its own run has one more turn
+  for (const Turn& turn : turns_) {
+    // A run that is served before the job's own run gets one turn more.
     if (index != own) before += std::min(turn.jobs.size(), round + (index < own ? 1 : 0));
     ++index;
   }

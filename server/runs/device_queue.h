@@ -1,22 +1,13 @@
-// DeviceQueue is a device with the jobs that wait for it. Workers take jobs with pop(); a job that
-// is not taken yet can be removed. Thread-safe.
+// DeviceQueue holds the jobs that wait for one device. Workers take jobs with pop(); a job that no
+// worker has taken yet can be removed. JobQueue gives the order. DeviceQueue is thread-safe.
 //
 //   DeviceQueue queue("cpu", std::move(device), 256);
-//   if (const Status reserved = queue.reserve(); !reserved) return reserved;   // full
-//   queue.push(active);                                                     // or release()
-//   while (const auto next = queue.pop(stop)) queue.device().execute(next->job(), monitor);
+//   if (const Status reserved = queue.reserve(); !reserved) return reserved;  // the queue is full
+//   queue.push(active);
+//   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
+//     queue.device().execute(next->job(), next->monitor());
 //
-// The queue's lock may be held when a job's lock is taken, never the other way round.
-//
-// JobQueue orders the jobs that wait for one device, and estimates their waits. Runs take turns;
-// within a run, jobs keep their order. So a run with a hundred queued jobs delays another run's
-// first job by one job, not by a hundred. Not thread-safe.
-//
-//   JobQueue queue(2);                                       // the device runs two jobs at once
-//   queue.push("run_a", "job_1");
-//   queue.push("run_a", "job_2");
-//   queue.push("run_b", "job_3");
-//   queue.pop();                                             // job_1, then job_3, then job_2
+// A thread that holds the queue's lock may take a job's lock, but not the other way round.
 #pragma once
 
 #include <cstddef>
@@ -36,23 +27,32 @@
 
 namespace assay::server {
 
+/// Orders the jobs that wait for one device, and estimates their waits. Runs take turns; within a
+/// run, jobs keep their order. So a run with a hundred queued jobs delays another run's first job
+/// by one job, not by a hundred. Not thread-safe.
+///
+///   JobQueue queue(2);  // the device runs two jobs at once
+///   queue.push("run_a", "job_1");
+///   queue.push("run_a", "job_2");
+///   queue.push("run_b", "job_3");
+///   queue.pop();  // job_1, then job_3, then job_2
 class JobQueue {
  public:
-  /// `workers`: jobs that the device runs at once, at least 1.
+  /// `workers` is the number of jobs that the device runs at once, at least 1.
   explicit JobQueue(int workers) : workers_(workers) {}
 
   void push(const std::string& run, const std::string& job);
   std::optional<std::string> pop();
-  /// False if the job is not in the queue.
+  /// Returns false if the job is not in the queue.
   bool remove(const std::string& job);
-  /// 1 for the next job to be popped; 0 if the job is not in the queue.
+  /// Returns the job's place: 1 for the next job to be popped, 0 if the job is not in the queue.
   std::size_t position(const std::string& job) const;
   std::size_t size() const { return size_; }
 
-  /// Adds a finished job's time to the estimate. The newest jobs weigh most.
+  /// Adds the duration of a finished job to the estimate. The newest jobs weigh most.
   void add_duration(std::int64_t job_ms);
-  /// Estimates when a job at `position` (from 1) starts. Empty until the first job has ended. For
-  /// people and agents only; no decision depends on it.
+  /// Estimates how long a job at `position` (from 1) waits. Empty until the first job has ended.
+  /// The estimate is only shown; no decision depends on it.
   std::optional<std::int64_t> expected_wait_ms(std::size_t position) const;
 
  private:
@@ -62,32 +62,33 @@ class JobQueue {
   };
 
   const int workers_;
-  std::list<Turn> turns_;  // the next run to be served is first
+  std::list<Turn> turns_;  // in the order in which the runs are served
   std::size_t size_ = 0;
   std::optional<double> mean_ms_;
 };
 
+/// A device and the jobs that wait for it.
 class DeviceQueue {
  public:
-  /// `capacity`: jobs that may wait, not counting running ones.
+  /// `capacity` is the number of jobs that may wait, not counting running jobs.
   DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, std::size_t capacity);
 
   const std::string& name() const { return name_; }
   sandbox::Device& device() const { return *device_; }
   int workers() const { return workers_; }
 
-  /// Reserves a place for a job that is about to be stored, or refuses with the length of the queue
-  /// and the expected wait. push() takes the place; release() gives it back.
+  /// Reserves a place for a job that is about to be stored. If the queue is full, the error has its
+  /// length and the expected wait. push() uses the reserved place; release() gives it back.
   Status reserve();
   void release();
   void push(const std::shared_ptr<ActiveJob>& job);
   /// Adds a stored job without a reservation, even above the capacity.
   void push_recovered(const std::shared_ptr<ActiveJob>& job);
-  /// Waits for a job and marks it as running. Null once `stop` is requested.
+  /// Waits for a job and marks it as running. Returns null once `stop` is requested.
   std::shared_ptr<ActiveJob> pop(const std::stop_token& stop);
-  /// False if the job does not wait here, for example because a worker has taken it.
+  /// Returns false if the job does not wait here, for example because a worker has taken it.
   bool remove(const std::string& job);
-  /// A popped job has ended, after `job_ms` with the device.
+  /// Call this when a popped job has ended. The device worked on it for `job_ms`.
   void ended(std::int64_t job_ms);
 
   struct Place {

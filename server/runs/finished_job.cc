@@ -23,7 +23,7 @@ bool is_skipped(const Verdict& verdict, const std::string& id) {
                      });
 }
 
-/// A device may count the hidden cases that it skips instead of naming them.
+/// Returns the number of skipped hidden cases that the device counted instead of naming them.
 std::int64_t hidden_skips(const Verdict& verdict) {
   std::int64_t total = 0;
   for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
@@ -31,7 +31,7 @@ std::int64_t hidden_skips(const Verdict& verdict) {
   return total;
 }
 
-/// Returns what a pass lacks; empty when it is complete.
+/// Returns the evidence that a pass lacks. Empty if the pass is complete.
 std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   if (job.kind == sandbox::JobKind::compile) return "";  // nothing ran
   std::size_t judged = 0;
@@ -48,13 +48,13 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
     }
     judged += static_cast<std::size_t>(count);
   }
-  if (judged == 0) return "not one case was judged";
+  if (judged == 0) return "no case was judged";
   if (judged != verdict.cases.size())
-    return "a record of a case that did not pass or was not asked for";
+    return "a record of a case that did not pass or is not part of the job";
   return "";
 }
 
-/// "queue:0.1,execute:812.4", in milliseconds.
+/// Returns "queue:0.1,execute:812.4", in milliseconds.
 std::string stage_times(const sandbox::Verdict& verdict) {
   std::string text;
   for (const auto& [stage, ms] : verdict.stage_ms) {

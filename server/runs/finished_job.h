@@ -1,12 +1,8 @@
-// The last check of a verdict before it is stored: a pass is positive evidence, one complete
-// passing record per case of the job, whatever device it came from. Pure, thread-safe.
+// The last steps for a finished job: the check of its verdict, and its line in the log.
+// Thread-safe.
 //
-// The line that the log gets for a finished job: its handle, operator, device, stages and outcome.
-//
+//   sandbox::Verdict verdict = checked_verdict(job, device.execute(job, monitor));
 //   log_finished_job(job, tools::JobState::finished, verdict);
-//
-// The line has no text that a submission wrote or caused: no source, message, output or case. Only
-// names from Assay's own tables and numbers appear. Thread-safe.
 #pragma once
 
 #include <string>
@@ -16,14 +12,18 @@
 
 namespace assay::server {
 
-/// Returns the verdict, stamped with the job's id, kind and operator; a pass that lacks a record
-/// becomes an internal_error that names the case.
+/// Checks the verdict of a device before it is stored. A pass needs one complete passing record for
+/// each case of the job, on every device; a pass that lacks one becomes an internal_error that
+/// names the case. The result has the job's id, kind and operator.
 sandbox::Verdict checked_verdict(const sandbox::Job& job, sandbox::Verdict verdict);
 
-/// Returns the verdict of a job that did not run, with the reason.
+/// Returns the verdict of a job that did not run. `summary` is the reason.
 sandbox::Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind,
                                            std::string summary);
 
+/// Writes one line to the log: handle, operator, device, stages and outcome of the job. The line
+/// holds only numbers and names from Assay's own tables: no source, message, output or case,
+/// because a submission can influence those.
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& verdict);
 

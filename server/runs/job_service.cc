@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "base/handle.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "server/runs/finished_job.h"
 
@@ -31,7 +32,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
     status.queue_position = place.position;
     status.expected_wait_ms = place.expected_wait_ms;
-    if (place.position == 0) now = active.progress();  // it left the queue after `now`
+    if (place.position == 0) now = active.progress();  // the job has left the queue since `now`
   }
   status.job = active.job().id;
   status.run = active.job().run;
@@ -45,13 +46,13 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   return status;
 }
 
-/// The status of a job that is not in memory.
+/// Returns the status of a job that is not in memory.
 Result<JobStatus> stored_status(Store& store, const std::string& job) {
   ASSAY_TRY(stored, store.finished_job(job));
   if (!stored)
     return fail(ErrorCode::unavailable, "job " + job +
-                                            " was accepted by a server that stopped; it is taken "
-                                            "up when one recovers this store");
+                                            " was accepted by a server that stopped; the next "
+                                            "server that opens this store runs it");
   JobStatus status;
   status.job = job;
   status.run = stored->run;
@@ -77,7 +78,7 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
 }
 
 StoredJobs::~StoredJobs() {
-  // First: a worker whose job is cut short by the lines below must see that the service stops.
+  // This comes first: a worker whose job is cancelled below must see that the service stops.
   stop_.request_stop();
   std::map<std::string, std::shared_ptr<ActiveJob>> active;
   {
@@ -130,10 +131,8 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
                                        const std::string& device) {
   DeviceQueue* queue = queue_of(device);
   if (queue == nullptr) {
-    std::string names;
-    for (const std::string& name : devices()) names += (names.empty() ? "" : ", ") + name;
-    return fail(ErrorCode::invalid_argument,
-                "unknown device '" + device + "'; valid: " + (names.empty() ? "none" : names));
+    return fail(ErrorCode::invalid_argument, "unknown device '" + device + "'; valid: " +
+                                                 (queues_.empty() ? "none" : join(devices())));
   }
   if (job.id.empty()) job.id = new_handle("job");
   job.run = run;
@@ -144,7 +143,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
     return fail(accepted.error());
   }
   const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
-  add(active);  // before a worker can end it
+  add(active);  // before push(), because a worker may end the job at once
   queue->push(active);
   return id;
 }
@@ -152,9 +151,9 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
 Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
                                    const std::function<void(const JobStatus&)>& progress) {
   if (!is_handle(job, "job"))
-    return fail(
-        ErrorCode::invalid_argument,
-        "that is no job handle; compile, run_tests, profile and submit give one like job_...");
+    return fail(ErrorCode::invalid_argument,
+                "not a job handle; handles look like job_... and are in the answers of `compile`, "
+                "`run_tests`, `profile` and `submit`");
   const std::shared_ptr<ActiveJob> watched = active(job);
   if (!watched) return stored_status(store_, job);
   const std::int64_t until_ns =
@@ -167,8 +166,9 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     if (progress && !now.over()) progress(status_of(*watched, now, clock_));
   }
   if (now.abandoned && !now.verdict)
-    return fail(ErrorCode::unavailable, "the server is stopping; job " + job +
-                                            " is stored and is taken up again at its next start");
+    return fail(ErrorCode::unavailable,
+                "the server is stopping; job " + job +
+                    " is stored, and the next start of the server runs it again");
   return status_of(*watched, std::move(now), clock_);
 }
 
@@ -198,16 +198,16 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   try {
     verdict = queue.device().execute(active.job(), active.monitor());
   } catch (const std::exception& error) {
-    // execute() promises not to throw; a broken promise must not end the worker.
+    // execute() must not throw. If it does, the worker goes on.
     verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                         std::string("the device failed: ") + error.what());
   }
   const std::int64_t end_ns = clock_.monotonic_ns();
-  // The device counts only its own time.
+  // The device does not know how long the job waited.
   verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
       static_cast<double>(begin_ns - active.queued_ns()) / kNsPerMs;
   // Do not store this verdict: the stop may have interrupted an auxiliary step, so the verdict can
-  // differ from that of an undisturbed job. The next start runs the job again.
+  // differ from that of an undisturbed job. The next start of the server runs the job again.
   if (stop_.stop_requested()) return;
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
   queue.ended((end_ns - begin_ns) / kNsPerMs);
@@ -219,8 +219,8 @@ Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {
   const JobState state = end_state(verdict);
   auto kept = store_.finish(job.id, state, std::move(verdict), refund, clock_.unix_ms());
   if (kept) return std::move(*kept);
-  // An unstored verdict must not be announced: after a restart it would be gone, and the job would
-  // run again.
+  // Do not announce a verdict that is not stored: it would be gone after a restart, and the job
+  // would run again.
   return verdict_without_execution(job, ErrorKind::internal_error,
                                    "the verdict could not be stored: " + kept.error().message);
 }
@@ -242,7 +242,7 @@ Result<Recovered> StoredJobs::recover() {
     if (!left.request || left.request->source.empty())
       why_not = "its source could not be read back";
     else if (queue == nullptr)
-      why_not = "device " + left.device + " is not here any more";
+      why_not = "this server has no device " + left.device;
     else if (left.attempts >= limits_.attempts)
       why_not = "it was interrupted " + std::to_string(left.attempts + 1) + " times";
     if (why_not.empty()) {
@@ -261,7 +261,7 @@ Result<Recovered> StoredJobs::recover() {
     job.operator_name = left.operator_name;
     Verdict verdict = verdict_without_execution(
         job, ErrorKind::aborted,
-        "aborted by a restart of the server: " + why_not + "; send it again");
+        "aborted by a restart of the server: " + why_not + "; submit it again");
     ASSAY_RETURN_IF_ERROR(
         store_.finish(left.job, JobState::aborted, std::move(verdict), true, clock_.unix_ms()));
     ++recovered.aborted;

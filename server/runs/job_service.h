@@ -1,14 +1,14 @@
-// StoredJobs runs jobs over the store. Each device has a durable queue and workers, which call
-// Device::execute. A verdict is in the store before any caller sees it. Runs take turns
-// (job_queue.h). Thread-safe: no lock is held during I/O. The store, the runs and the clock must
-// outlive it.
+// StoredJobs runs jobs and keeps them in the store. Each device has a queue (device_queue.h) and
+// workers, which call Device::execute. A job is in the store before submit() returns, and a verdict
+// is in the store before any caller sees it. Thread-safe: no lock is held during I/O. The store,
+// the runs and the clock must outlive this object.
 //
-//   auto handle = jobs.submit(std::move(job), run, "");              // "": the first device
-//   auto status = jobs.wait(*handle, 20'000, nullptr);
-//   if (status && status->verdict) show(*status->verdict);           // else it still waits or runs
+//   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
+//   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
+//   if (status && status->verdict) show(*status->verdict);
 //
-// Destruction cancels running jobs and leaves them unfinished in the store; recover() of the next
-// process queues them again.
+// The destructor cancels running jobs and leaves them unfinished in the store. recover() of the
+// next process queues them again.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@
 
 namespace assay::server {
 
-/// By name; the first is the default.
+/// Names and devices. The first device is the default.
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
   std::size_t queued_per_device = 256;  // not counting running jobs
-  std::int64_t attempts = 3;            // restarts that queue a job again before it is aborted
-  std::int64_t max_wait_ms = 60'000;    // of one wait()
+  std::int64_t attempts = 3;          // how often recover() queues a job again before it aborts it
+  std::int64_t max_wait_ms = 60'000;  // longest time of one wait()
 };
 
 struct Recovered {
@@ -65,17 +65,19 @@ class StoredJobs final : public tools::JobService {
     std::string device;
     std::int64_t queued = 0, running = 0;
   };
-  /// Waiting and running jobs of each device, now.
+  /// Returns the numbers of waiting and running jobs of each device.
   std::vector<Load> load() const;
 
-  /// Queues the unfinished jobs whose source is stored and whose device is here, and aborts the
-  /// others. Call it once, before the first submit().
+  /// Queues the unfinished jobs of an earlier process again. Aborts a job if its source cannot be
+  /// read back, if its device is missing, or if it was interrupted too often. Call this once,
+  /// before the first submit().
   Result<Recovered> recover();
 
  private:
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, ActiveJob& active);
-  /// Stores the verdict and returns what callers may see: without a stored verdict, an error.
+  /// Stores the verdict. Returns the verdict that callers may see: an internal error if the verdict
+  /// could not be stored.
   sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
   DeviceQueue* queue_of(const std::string& device) const;
@@ -89,9 +91,9 @@ class StoredJobs final : public tools::JobService {
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::stop_source stop_;
   mutable Mutex mutex_;
-  /// Jobs without an announced verdict, by handle.
+  /// The jobs whose verdict is not announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
-  std::vector<std::jthread> workers_;  // destroyed first, which joins them
+  std::vector<std::jthread> workers_;  // last, so that the destructor joins them first
 };
 
 }  // namespace assay::server

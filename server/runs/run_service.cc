@@ -15,17 +15,17 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::int64_t kMaxTokens = 1LL << 50;  // the sum of many reports does not overflow
+constexpr std::int64_t kMaxTokens = 1LL << 50;  // small enough that the sum of many reports fits
 constexpr double kMaxCostUsd = 1e9;
 
 Status check_name(const char* what, const std::string& text) {
   if (!text.empty() && text.size() <= kMaxNameBytes) return {};
   return fail(ErrorCode::invalid_argument,
-              std::string(what) + " has 1 to " + std::to_string(kMaxNameBytes) + " bytes");
+              std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// The message has the rule and the count that the agent needs. The other tools' budgets would need
-/// more queries.
+/// Returns a message with the rule and the count that an agent needs. It leaves out the budgets of
+/// the other tools, which would need more queries.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tools::tool_of(kind));
@@ -34,7 +34,7 @@ std::string over_budget(const tools::RunInfo& run, const std::string& operator_n
                      " has used " + std::to_string(used) + ", 0 are left";
   if (kind == sandbox::JobKind::grade)
     return text + ". Go on with the next operator, or see `scorecard`";
-  return text + ". `submit` what you have, or work without `run` (unscored practice)";
+  return text + ". `submit` what you have, or leave out `run` (unscored practice)";
 }
 
 using operators::Catalog;
@@ -77,7 +77,7 @@ Result<tools::RunInfo> StoredRuns::start(const tools::RunRequest& request) {
 Result<tools::RunInfo> StoredRuns::find(const std::string& run) {
   if (!is_handle(run, "run"))
     return fail(ErrorCode::invalid_argument,
-                "that is no run handle; `start_run` gives one like run_...");
+                "not a run handle; `start_run` returns a handle that looks like run_...");
   return store_.run(run);
 }
 
@@ -111,8 +111,8 @@ Status StoredRuns::accept(const sandbox::Job& job, const std::string& device) {
   if (!stored.locked_to.empty()) {
     return fail(ErrorCode::permission_denied,
                 "the one_shot track takes one source per operator, and " + job.operator_name +
-                    " has seen another (SHA-256 " + stored.locked_to.substr(0, 12) +
-                    "...); send exactly that source, or work without `run` (unscored practice)");
+                    " already has another (SHA-256 " + stored.locked_to.substr(0, 12) +
+                    "...); send exactly that source, or leave out `run` (unscored practice)");
   }
   return fail(ErrorCode::permission_denied,
               over_budget(run, job.operator_name, job.kind, stored.used, charge.limit));
@@ -140,7 +140,8 @@ Status StoredRuns::report_usage(const std::string& run, const tools::Usage& usag
                     std::isfinite(usage.cost_usd) && usage.cost_usd >= 0 &&
                     usage.cost_usd <= kMaxCostUsd;
   if (!sane)
-    return fail(ErrorCode::invalid_argument, "tokens and cost_usd are 0 or more, and finite");
+    return fail(ErrorCode::invalid_argument,
+                "input_tokens, output_tokens and cost_usd must be finite and 0 or more");
   ASSAY_TRY(info, find(run));
   ASSAY_RETURN_IF_ERROR(not_over(info));
   return store_.add_usage(run, usage, clock_.unix_ms());
@@ -159,11 +160,11 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
     score.operator_name = name;
-    const operators::Operator* op =
-        catalog_.find(name);  // null if the operator was removed after the run
+    // Null if the operator was removed after the run.
+    const operators::Operator* op = catalog_.find(name);
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = calls[name];
-    // The newest submission counts: a track with a budget has one, apart from refunded ones.
+    // The newest submission counts. In a track with a budget the older ones were refunded.
     for (GradedJob& job : graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;
@@ -212,7 +213,7 @@ Result<std::vector<std::string>> resolve_suite(const std::string& suite, const C
       wanted.insert(op.name);
       known = true;
     }
-    for (const Split split : {Split::standard, Split::ood, Split::dsl})
+    for (const Split split : operators::kSplits)
       known = known || name == operators::to_string(split);
     if (known) continue;
     if (++unknown_count <= kMaxNamedUnknowns)

@@ -1,16 +1,11 @@
 // StoredRuns keeps scored runs in the store: handles, tracks, budgets, usage, scorecards.
-// Thread-safe: one transaction of the store checks a budget and charges it. The catalog, the store
-// and the clock must outlive it.
+// tools/model/tracks.h has the rules of the tracks. Thread-safe: one transaction of the store
+// checks a budget and charges it. The catalog, the store and the clock must outlive this object.
 //
-//   auto run = runs.start({.agent = "mine", .model = "m", .track = Track::one_shot});
+//   Result<tools::RunInfo> run =
+//       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});
 //   job.run = run->handle;
-//   Status accepted = runs.accept(job, "cpu");
-//
-// Looks up a run's budgets, and resolves the operators of a suite. tools/model/tracks.h has the
-// tracks. Pure functions, thread-safe.
-//
-//   limit_of(run.budgets, JobKind::test)
-//   resolve_suite("softmax_last_dim,vector_add", catalog)
+//   const Status accepted = runs.accept(job, "cpu");
 #pragma once
 
 #include <cstdint>
@@ -37,8 +32,9 @@ class StoredRuns final : public tools::RunService {
   Status report_usage(const std::string& run, const tools::Usage& usage) override;
   Result<tools::Scorecard> scorecard(const std::string& run) override;
 
-  /// Checks the rules of `job.run`, charges it and stores the job for `device`, or refuses with the
-  /// rule and stores nothing. A job without a run is only stored.
+  /// Checks the rules of `job.run`, charges the run and stores the job for `device`. A job that
+  /// breaks a rule is refused with that rule, and nothing is stored. A job without a run is only
+  /// stored.
   Status accept(const sandbox::Job& job, const std::string& device);
 
  private:
@@ -49,11 +45,12 @@ class StoredRuns final : public tools::RunService {
   const Clock& clock_;
 };
 
-/// The calls of this kind that the budgets allow per operator; -1 is unlimited.
+/// Returns how many calls of this kind the budgets allow for each operator; -1 is unlimited.
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind);
 
-/// `suite` is "all", a split, or a comma-separated list. Returns the operators in catalog order,
-/// each once. An error names the unknown operators and the splits.
+/// Returns the operators of a suite in catalog order, each once. `suite` is "all", a split, or a
+/// list separated by commas, such as "softmax_last_dim,vector_add". An error names the unknown
+/// operators and the splits.
 Result<std::vector<std::string>> resolve_suite(const std::string& suite,
                                                const operators::Catalog& catalog);
 

@@ -1,23 +1,16 @@
-// ServerServices is everything that the tools need, over one store: runs, jobs and artifacts. The
-// commands `serve`, `bench` and `report` use it.
+// ServerServices is everything that the tools need, over one store: runs, jobs, artifacts and
+// tasks. The commands `serve`, `bench` and `report` use it.
 //
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
 //   auto services = ServerServices::open("assay.db", catalog, std::move(devices));
-//   if (!services) return kStoreUnusable;                    // unavailable or corrupt
-//   auto recovered = (*services)->jobs().recover();          // before the first tool call
+//   if (!services) return fail(services.error());  // unavailable or corrupt
+//   Result<Recovered> recovered = (*services)->jobs().recover();  // before the first tool call
+//   StoredTasks tasks((*services)->store());
 //
-// The catalog must outlive this object. Thread-safe except for open() and destruction. Destruction
-// stops the running jobs and leaves them unfinished in the store.
-//
-// StoredArtifacts reads artifacts from the store. Thread-safe. The store must outlive it.
-//
-// StoredTasks keeps the protocol's tasks in the store.
-//
-//   StoredTasks tasks(services->store());
-//   mcp::Server server(info, {}, {.task_store = &tasks});
-//
-// The store must outlive it. Thread-safe.
+// The catalog must outlive ServerServices, and the store every object that refers to it. All
+// classes are thread-safe, except for open() and destruction. The destructor stops the running jobs
+// and leaves them unfinished in the store.
 #pragma once
 
 #include <cstdint>
@@ -39,8 +32,10 @@
 
 namespace assay::server {
 
+/// The most bytes that one read of an artifact returns.
 inline constexpr std::int64_t kMaxSliceBytes = 1LL << 20;
 
+/// Reads artifacts from the store.
 class StoredArtifacts final : public tools::ArtifactService {
  public:
   explicit StoredArtifacts(Store& store) : store_(store) {}
@@ -53,10 +48,23 @@ class StoredArtifacts final : public tools::ArtifactService {
   Store& store_;
 };
 
+/// Keeps the protocol's tasks in the store.
+class StoredTasks final : public mcp::TaskStore {
+ public:
+  explicit StoredTasks(Store& store) : store_(store) {}
+  Status save(const mcp::TaskRecord& record) override { return store_.save_task(record); }
+  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override {
+    return store_.task(id);
+  }
+
+ private:
+  Store& store_;
+};
+
 struct ServicesOptions {
-  StoreMode mode = StoreMode::read_write;  // read_only, for reports: writes are refused
+  StoreMode mode = StoreMode::read_write;  // reports use read_only, which refuses writes
   QueueLimits queue;
-  const Clock* clock = nullptr;  // null: the system's; else it must outlive the services
+  const Clock* clock = nullptr;  // null: the system's clock. It must outlive the services
 };
 
 class ServerServices {
@@ -80,19 +88,7 @@ class ServerServices {
   std::unique_ptr<Store> store_;
   StoredRuns runs_;
   StoredArtifacts artifacts_;
-  StoredJobs jobs_;  // last: its workers stop before the store closes
-};
-
-class StoredTasks final : public mcp::TaskStore {
- public:
-  explicit StoredTasks(Store& store) : store_(store) {}
-  Status save(const mcp::TaskRecord& record) override { return store_.save_task(record); }
-  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override {
-    return store_.task(id);
-  }
-
- private:
-  Store& store_;
+  StoredJobs jobs_;  // last, so that its workers stop before the store closes
 };
 
 }  // namespace assay::server

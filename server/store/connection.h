@@ -1,7 +1,13 @@
-// The SQLite connection of a Store. Its functions turn SQLite's exceptions into Errors. Only
-// server/store includes this header.
+// Connection is a Store's connection to SQLite. It serialises all calls, makes transactions durable
+// and turns SQLite's exceptions into Errors. Below it are functions that bind values to statements.
+// Only server/store includes this header. Thread-safe.
 //
-// Binds values to statements and reads the JSON columns. Only server/store includes this header.
+//   return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
+//     SQLite::Statement query(db, "SELECT source FROM submissions WHERE job = ?");
+//     bind_all(query, job);
+//     query.executeStep();
+//     return query.getColumn(0).getString();
+//   });
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -23,7 +29,7 @@
 
 namespace assay::server {
 
-/// Converts an exception; the message names `path`.
+/// Converts an exception to an error that names `path`.
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
 struct Store::Connection {
@@ -35,8 +41,7 @@ struct Store::Connection {
         mode(open_mode) {}
 
   const std::filesystem::path path;
-  const UniqueFd
-      writer_lock;  // outlives db: keeps out other writers until the connection is closed
+  const UniqueFd writer_lock;  // declared before db, so that it is released after db is closed
   Mutex mutex;
   SQLite::Database db ASSAY_GUARDED_BY(mutex);
   const StoreMode mode;
@@ -52,9 +57,9 @@ struct Store::Connection {
     }
   }
 
-  /// Calls `work(db)` like with(), in one transaction, which is committed if `work` succeeds.
-  /// Refuses on a read-only store. After the return, kill -9 of this process cannot lose the write;
-  /// with `durable`, a power failure cannot either.
+  /// Calls `work(db)` like with(), in one transaction, and commits it if `work` succeeds. Refuses
+  /// to write to a read-only store. After the return, kill -9 of this process cannot lose the
+  /// write. With `durable`, a power failure cannot lose it either.
   template <class Work>
   auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
@@ -76,8 +81,8 @@ struct Store::Connection {
       if (full) db.exec("PRAGMA synchronous=FULL");
     }
     ~Synchronous() {
-      if (full)
-        db.tryExec("PRAGMA synchronous=NORMAL");  // after a failure writes are slower, as safe
+      // If this fails, later writes are slower and just as safe.
+      if (full) db.tryExec("PRAGMA synchronous=NORMAL");
     }
     Synchronous(const Synchronous&) = delete;
     Synchronous& operator=(const Synchronous&) = delete;
@@ -102,14 +107,14 @@ inline void bind_one(SQLite::Statement& statement, int index, const std::optiona
     statement.bind(index);
 }
 
-/// Binds in order, from 1.
+/// Binds the values to the parameters 1, 2, ... of the statement.
 template <class... Values>
 void bind_all(SQLite::Statement& statement, const Values&... values) {
   int index = 0;
   (bind_one(statement, ++index, values), ...);
 }
 
-/// Parses the `document` column of verdicts. Error: `corrupt`, naming the job.
+/// Parses the `document` column of verdicts. The error `corrupt` names the job.
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 
 }  // namespace assay::server

@@ -1,6 +1,6 @@
-// The store's tables and their version (PRAGMA user_version). Opening a store of an older version
-// for writing migrates it, one version a step. A store of a newer version is refused and left as it
-// is. docs/reference/store.md describes the tables.
+// Defines the store's tables and their version (PRAGMA user_version). If a store of an older
+// version is opened for writing, it is migrated, one version at a time. A store of a newer version
+// is refused and not changed. docs/reference/store.md describes the tables.
 #pragma once
 
 namespace assay::server {
@@ -16,7 +16,7 @@ CREATE TABLE runs (
   model TEXT NOT NULL,
   track TEXT NOT NULL,
   suite TEXT NOT NULL,
-  operators TEXT NOT NULL,             -- names in catalog order, comma-separated
+  operators TEXT NOT NULL,             -- names in catalog order, separated by commas
   compiles INTEGER NOT NULL,           -- budgets per operator; -1 is unlimited
   tests INTEGER NOT NULL,
   profiles INTEGER NOT NULL,
@@ -41,11 +41,11 @@ CREATE TABLE submissions (
   operator TEXT NOT NULL,
   kind TEXT NOT NULL,
   device TEXT NOT NULL,
-  state TEXT NOT NULL,                 -- queued until the job is over: a running job is queued here
+  state TEXT NOT NULL,                 -- queued until the job has a verdict, even while it runs
   source TEXT NOT NULL,
   source_sha256 TEXT NOT NULL,
   request TEXT NOT NULL,               -- assay.job/1 without the source
-  attempts INTEGER NOT NULL,           -- server starts that queued the job again
+  attempts INTEGER NOT NULL,           -- number of server starts that queued the job again
   queued_unix_ms INTEGER NOT NULL,
   finished_unix_ms INTEGER
 ) STRICT;
@@ -57,8 +57,8 @@ CREATE TABLE tool_calls (
   operator TEXT NOT NULL,
   kind TEXT NOT NULL,
   source_sha256 TEXT NOT NULL,
-  job TEXT REFERENCES submissions(job), -- NULL only in rows of version 1: a refunded charge without a job
-  refunded INTEGER NOT NULL DEFAULT 0, -- 1: does not count against the budget; a one_shot source stays locked
+  job TEXT REFERENCES submissions(job), -- NULL in rows of version 1 whose charge was refunded before the job was stored
+  refunded INTEGER NOT NULL DEFAULT 0, -- 1: the call does not count against the budget; a one_shot source stays locked
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX tool_calls_by_run ON tool_calls(run, operator, kind);
@@ -69,7 +69,7 @@ CREATE TABLE verdicts (
   error_kind TEXT NOT NULL,
   tier TEXT NOT NULL,
   perf REAL,
-  document TEXT NOT NULL,              -- assay.verdict/1
+  document TEXT NOT NULL,              -- assay.verdict/2; older rows have /1
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE TABLE artifacts (
@@ -83,13 +83,13 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_job ON artifacts(job);
 CREATE TABLE tasks (
   task TEXT PRIMARY KEY,
-  principal TEXT NOT NULL,             -- the token's name; empty: any client
+  principal TEXT NOT NULL,             -- name of the client's token; empty: any client
   status TEXT NOT NULL,
   message TEXT NOT NULL,
-  outcome TEXT NOT NULL,               -- JSON: a tool's result, a JSON-RPC error, or null
+  outcome TEXT NOT NULL,               -- JSON: the result of a tool, a JSON-RPC error, or null
   created_unix_ms INTEGER NOT NULL,
   updated_unix_ms INTEGER NOT NULL,
-  ends_unix_ms INTEGER NOT NULL        -- the row may be deleted afterwards
+  ends_unix_ms INTEGER NOT NULL        -- after this the row may be deleted
 ) STRICT;
 CREATE INDEX tasks_by_end ON tasks(ends_unix_ms);
 )sql";
@@ -115,9 +115,9 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Shows version 1 as the current version to a connection that only reads: a temporary view takes
-/// precedence over the table of the same name. The second statement is for a file
-/// with a table `free_usage`.
+/// Lets a connection that only reads see version 1 as the current version: a temporary view takes
+/// precedence over the table of the same name. The second statement is for a file that has a table
+/// `free_usage`.
 inline constexpr const char* kReadVersion1Sql = R"sql(
 CREATE TEMP VIEW usage AS SELECT *, cost_usd > 0 AS cost_known FROM main.usage
 )sql";

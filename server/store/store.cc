@@ -17,9 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Readers in other processes hold their locks only briefly.
+/// How long a call waits for a lock. Readers in other processes hold their locks only briefly.
 constexpr int kBusyTimeoutMs = 5'000;
-/// The check reads the whole file. In a larger store, damage is found when the rows are read.
+/// Largest file that is checked for damage when it is opened. The check reads the whole file. In a
+/// larger store, damage is found when the rows are read.
 constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 
 Error not_writable(const fs::path& path, const std::string& why) {
@@ -33,18 +34,19 @@ Status inspect(const fs::path& path) {
   const int version = db.execAndGet("PRAGMA user_version").getInt();
   const int application = db.execAndGet("PRAGMA application_id").getInt();
   if (version > kSchemaVersion) {
-    return fail(ErrorCode::unavailable, "store " + path.string() + " has schema " +
-                                            std::to_string(version) + ", newer than this Assay's " +
-                                            std::to_string(kSchemaVersion) +
-                                            "; it was left as it is. Use the Assay that wrote it, "
-                                            "or name another file with --store");
+    return fail(ErrorCode::unavailable,
+                "store " + path.string() + " has schema " + std::to_string(version) +
+                    ", newer than this Assay's " + std::to_string(kSchemaVersion) +
+                    "; the file was not changed. Use the Assay that wrote it, "
+                    "or name another file with --store");
   }
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
   if (tables == 0) return {};
   if (application != kApplicationId || version < 1) {
-    return fail(ErrorCode::corrupt, path.string() +
-                                        " is an SQLite file but no store of Assay's; it was left "
-                                        "as it is. Name another file with --store");
+    return fail(ErrorCode::corrupt,
+                path.string() +
+                    " is an SQLite file, but not a store of Assay; the file was "
+                    "not changed. Name another file with --store");
   }
   std::error_code code;
   if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
@@ -56,8 +58,8 @@ Status inspect(const fs::path& path) {
   return {};
 }
 
-/// Locks a separate file: closing any descriptor of the database itself would drop SQLite's locks
-/// on the database.
+/// Locks a separate file, because closing any descriptor of the database itself would drop SQLite's
+/// locks on the database.
 Result<UniqueFd> lock_for_writing(const fs::path& path) {
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -66,9 +68,10 @@ Result<UniqueFd> lock_for_writing(const fs::path& path) {
   const int error_number = errno;
   if (error_number != EWOULDBLOCK)
     return fail(not_writable(path, "flock " + lock_path + ": " + std::strerror(error_number)));
-  return fail(ErrorCode::unavailable,
-              "store " + path.string() +
-                  " is in use by another Assay; stop that one, or name another file with --store");
+  return fail(
+      ErrorCode::unavailable,
+      "store " + path.string() +
+          " is in use by another Assay; stop that process, or name another file with --store");
 }
 
 void create_schema(SQLite::Database& db) {
@@ -79,7 +82,7 @@ void create_schema(SQLite::Database& db) {
   transaction.commit();
 }
 
-/// Brings an older schema to kSchemaVersion. A failed step leaves the file as it was.
+/// Migrates an older schema to kSchemaVersion. A failed step does not change the file.
 void migrate(SQLite::Database& db) {
   const int version = db.execAndGet("PRAGMA user_version").getInt();
   if (version == kSchemaVersion) return;
@@ -102,7 +105,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   } else {
     migrate(db);
   }
-  // Fails if the file cannot be written; the destructor rolls it back.
+  // This fails if the file cannot be written. The destructor rolls the transaction back.
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);
   return {};
 }
@@ -110,7 +113,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
 Status prepare_for_reading(SQLite::Database& db, const fs::path& path) {
   if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
     return fail(ErrorCode::corrupt,
-                "store " + path.string() + " is empty; `serve` and `bench` fill one");
+                "store " + path.string() + " is empty; `assay serve` and `assay bench` fill it");
   if (db.execAndGet("PRAGMA user_version").getInt() == 1)
     db.exec(db.tableExists("free_usage") ? kReadVersion1WithFreeUsageSql : kReadVersion1Sql);
   return {};
@@ -122,9 +125,10 @@ Error sqlite_error(const SQLite::Exception& error, const fs::path& path) {
   const std::string where = "store " + path.string() + ": ";
   switch (error.getErrorCode()) {
     case SQLITE_NOTADB:
-      return Error{ErrorCode::corrupt, where +
-                                           "the file is no SQLite database; it was left as it is. "
-                                           "Name another file with --store"};
+      return Error{ErrorCode::corrupt,
+                   where +
+                       "the file is not an SQLite database; it was not changed. "
+                       "Name another file with --store"};
     case SQLITE_CORRUPT:
       return Error{ErrorCode::corrupt, where + "the file is damaged (" + error.what() +
                                            "); restore a copy, or name another file with --store"};
@@ -143,8 +147,9 @@ Result<std::unique_ptr<Store>> Store::open(const fs::path& path, StoreMode mode)
   std::error_code code;
   const bool exists = fs::exists(path, code);
   if (!exists && mode == StoreMode::read_only) {
-    return fail(ErrorCode::not_found,
-                "store " + path.string() + ": no such file; `serve` and `bench` make one");
+    return fail(
+        ErrorCode::not_found,
+        "store " + path.string() + ": no such file; `assay serve` and `assay bench` create one");
   }
   if (fs::is_directory(path, code))
     return fail(ErrorCode::unavailable,

@@ -1,16 +1,18 @@
 // The store keeps runs, charged tool calls, submissions, verdicts, artifacts and usage in one
 // SQLite file (WAL). It takes and returns typed rows; server/runs has the rules (budgets, tracks,
 // expiry). A job takes two transactions: accept() checks the budget, charges the call and stores
-// the job; finish() stores artifacts and verdict and refunds the call if need be.
+// the job; finish() stores artifacts and verdict and can refund the call.
 //
-//   auto store = Store::open("assay.db", StoreMode::read_write);
-//   auto accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
-//   auto verdict = (*store)->finish(job.id, tools::JobState::finished, made, false, now_unix_ms);
+//   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write);
+//   Result<Acceptance> accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
+//   Result<sandbox::Verdict> stored =
+//       (*store)->finish(job.id, tools::JobState::finished, std::move(verdict), false,
+//       now_unix_ms);
 //
-// Only one process writes. While a store is open for writing, a second read_write open of the same
-// file is refused, also in another process; read_only opens succeed. Thread-safe: one connection
-// serialises all calls. Errors: `unavailable` (the file cannot be opened or written, or has a newer
-// schema), `corrupt`, `not_found`.
+// Only one Store writes to a file. While it is open for writing, another read_write open of the
+// file is refused, in this process and in others. read_only opens succeed. Thread-safe: one
+// connection serialises all calls. Errors: `unavailable` (the file cannot be opened or written, or
+// has a newer schema), `corrupt`, `not_found`.
 #pragma once
 
 #include <cstdint>
@@ -32,41 +34,41 @@ namespace assay::server {
 
 enum class StoreMode { read_write, read_only };
 
-/// An accepted job without a verdict.
+/// A job that was accepted and has no verdict yet.
 struct UnfinishedJob {
   std::string job, run, device, operator_name;
   sandbox::JobKind kind = sandbox::JobKind::test;
   std::optional<sandbox::Job> request;  // empty if the stored document cannot be read
-  std::int64_t attempts = 0;            // times that recover() queued the job again
+  std::int64_t attempts = 0;            // how often recover() queued the job again
 };
 
 struct FinishedJob {
-  std::string run;  // empty: none
+  std::string run;  // empty: practice
   tools::JobState state = tools::JobState::finished;
   sandbox::Verdict verdict;  // without artifacts: list_artifacts() has them
   std::int64_t elapsed_ms = 0;
 };
 
-/// An artifact above this is not stored; a hint in the verdict names it.
+/// A larger artifact is not stored; a hint in the verdict names it.
 inline constexpr std::size_t kMaxArtifactBytes = 64 << 20;
 
-/// The rules under which a run pays for a job: one call of the job's kind on its operator.
+/// The rules for charging a run with a job. A job costs one call of its kind on its operator.
 struct Charge {
-  std::int64_t limit = -1;    // calls in the whole run; -1: unlimited
-  bool locks_source = false;  // only the operator's first source is accepted
+  std::int64_t limit = -1;    // calls of this kind on this operator; -1: unlimited
+  bool locks_source = false;  // accepts only the source that the operator got first
 };
 
 /// The answer of accept(). A job that is not accepted leaves nothing in the store.
 struct Acceptance {
   bool accepted = false;
   std::int64_t used = 0;       // calls of this kind before this one
-  std::string locked_to = {};  // SHA-256 of the first source, if this one differs and is refused
+  std::string locked_to = {};  // SHA-256 of the first source; set if this source is another one
 };
 
-/// A graded submission of a run, in the order of acceptance.
+/// A submission of a run for a grade.
 struct GradedJob {
   std::string operator_name, job;
-  std::optional<sandbox::Verdict> verdict;  // none while it is unfinished
+  std::optional<sandbox::Verdict> verdict;  // empty while the job is unfinished
 };
 
 class Store {
@@ -82,41 +84,43 @@ class Store {
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
-  /// Operator -> charged calls that were not refunded.
+  /// Returns for each operator the number of charged calls that were not refunded.
   Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);
-  /// Kind -> charged calls that were not refunded.
+  /// Returns for each kind of job the number of charged calls that were not refunded.
   Result<std::map<std::string, std::int64_t>> calls_by_kind(const std::string& run,
                                                             const std::string& operator_name);
+  /// Returns the run's submissions for a grade, in the order of acceptance.
   Result<std::vector<GradedJob>> graded(const std::string& run);
-  /// Operator -> the results of its compile, run_tests and profile calls, in the order of
-  /// acceptance, without unfinished ones.
+  /// Returns for each operator the results of its finished compile, run_tests and profile calls, in
+  /// the order of acceptance.
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
   // store_jobs.cc
-  /// Charges `job.run`, unless that is empty, and stores the job. Durable (fsync) when it returns.
+  /// Charges `job.run`, unless that is empty, and stores the job. The write is durable (fsync) when
+  /// this returns.
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
-  /// Stores the verdict and its artifacts; with `refund` the job's call does not count against the
-  /// budget. Returns the verdict as stored: without artifacts, with a hint for each that is above
-  /// kMaxArtifactBytes. Durable when it returns. Refuses a second verdict.
+  /// Stores the verdict and its artifacts. With `refund` the job's call does not count against the
+  /// budget. Returns the verdict as stored: without artifacts, and with a hint for each artifact
+  /// above kMaxArtifactBytes. The write is durable when this returns. A second verdict is refused.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
-  /// Empty while the job is unfinished; not_found when there is no such job.
+  /// Empty while the job is unfinished. Error: not_found if there is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
-  /// The submitted source; not_found when there is no such job.
+  /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
 
-  // store_artifacts.cc
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
                                              std::int64_t limit_bytes);
-  /// Handle and "kind name" of each, in the order of the verdict.
+  /// Returns handle and "kind name" of each artifact, in the order of the verdict.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
   // store_tasks.cc
-  /// Inserts or replaces the task, and deletes expired tasks. Durable when it returns.
+  /// Inserts or replaces the task, and deletes expired tasks. The write is durable when this
+  /// returns.
   Status save_task(const mcp::TaskRecord& task);
   Result<std::optional<mcp::TaskRecord>> task(const std::string& id);
 

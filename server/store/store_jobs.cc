@@ -1,6 +1,4 @@
-// Submissions, their charges, verdicts and artifacts.
-//
-// Reads artifacts: bytes that are too large for one answer, in slices.
+// The functions of Store for jobs: submissions, their charges, verdicts and artifacts.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -18,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Replaces bytes that are not UTF-8 by U+FFFD instead of throwing.
+/// Replaces bytes that are not UTF-8 with U+FFFD, where dump() would throw.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -39,7 +37,7 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
-/// Checks a job against its run's budget and locked source; writes nothing.
+/// Checks a job against its run's budget and locked source. Writes nothing.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
                  const Charge& charge) {
   Acceptance found;
@@ -63,7 +61,8 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   return found;
 }
 
-/// Moves the artifacts out of the verdict. An artifact above the cap is dropped; a hint names it.
+/// Moves the artifacts out of the verdict. Drops each artifact above the limit, and adds a hint
+/// that names it.
 std::vector<sandbox::Artifact> take_artifacts(sandbox::Verdict& verdict) {
   std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
   std::erase_if(artifacts, [&](const sandbox::Artifact& artifact) {
@@ -168,8 +167,8 @@ Result<std::optional<FinishedJob>> Store::finished_job(const std::string& job) {
     bind_all(query, job);
     if (!query.executeStep())
       return fail(ErrorCode::not_found,
-                  "unknown job; a job's handle looks like job_... and comes from compile, "
-                  "run_tests, profile or submit");
+                  "unknown job; handles look like job_... and are in the answers of `compile`, "
+                  "`run_tests`, `profile` and `submit`");
     if (query.getColumn(1).isNull()) return std::optional<FinishedJob>();
     const auto state = over_state_from(query.getColumn(0).getString());
     if (!state)
@@ -228,7 +227,7 @@ Status Store::count_attempt(const std::string& job) {
 Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle, std::int64_t offset,
                                                   std::int64_t limit_bytes) {
   if (offset < 0 || limit_bytes < 0)
-    return fail(ErrorCode::invalid_argument, "offset and limit are 0 or more");
+    return fail(ErrorCode::invalid_argument, "offset and limit must be 0 or more");
   return connection_->with([&](SQLite::Database& db) -> Result<tools::ArtifactSlice> {
     SQLite::Statement query(
         db,
@@ -236,8 +235,8 @@ Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle, std
     bind_all(query, offset + 1, limit_bytes, handle);
     if (!query.executeStep()) {
       return fail(ErrorCode::not_found,
-                  "unknown artifact; a handle looks like artifact_... and comes in the answers of "
-                  "compile and profile");
+                  "unknown artifact; handles look like artifact_... and are in the answers of "
+                  "`compile` and `profile`");
     }
     tools::ArtifactSlice slice;
     slice.kind = query.getColumn(0).getString();

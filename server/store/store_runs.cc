@@ -1,7 +1,8 @@
-// Runs, their charged tool calls, usage and graded submissions.
+// The functions of Store for runs: charged tool calls, usage, graded submissions.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/text.h"
 #include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
@@ -13,22 +14,6 @@ constexpr const char* kRunColumns =
     "SELECT run, agent, model, track, suite, operators, compiles, tests, profiles, submissions, "
     "run_wall_s, created_unix_ms, expires_unix_ms FROM runs";
 
-std::string join(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    names.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return names;
-}
-
 Result<tools::RunInfo> run_of(SQLite::Statement& row) {
   tools::RunInfo run;
   run.handle = row.getColumn(0).getString();
@@ -38,7 +23,7 @@ Result<tools::RunInfo> run_of(SQLite::Statement& row) {
   if (!track) return fail(ErrorCode::corrupt, "run " + run.handle + " has an unknown track");
   run.request.track = *track;
   run.request.suite = row.getColumn(4).getString();
-  run.operators = split(row.getColumn(5).getString());
+  run.operators = split(row.getColumn(5).getString(), ",");
   run.budgets = {.compiles = row.getColumn(6).getInt64(),
                  .tests = row.getColumn(7).getInt64(),
                  .profiles = row.getColumn(8).getInt64(),
@@ -56,9 +41,9 @@ Status Store::insert_run(const tools::RunInfo& run) {
     SQLite::Statement insert(db, "INSERT INTO runs VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)");
     bind_all(insert, run.handle, run.request.agent, run.request.model,
              std::string(tools::to_string(run.request.track)), run.request.suite,
-             join(run.operators), run.budgets.compiles, run.budgets.tests, run.budgets.profiles,
-             run.budgets.submissions, run.budgets.run_wall_s, run.created_unix_ms,
-             run.expires_unix_ms);
+             join(run.operators, ","), run.budgets.compiles, run.budgets.tests,
+             run.budgets.profiles, run.budgets.submissions, run.budgets.run_wall_s,
+             run.created_unix_ms, run.expires_unix_ms);
     insert.exec();
     return {};
   });
@@ -69,7 +54,8 @@ Result<tools::RunInfo> Store::run(const std::string& handle) {
     SQLite::Statement query(db, std::string(kRunColumns) + " WHERE run = ?");
     bind_all(query, handle);
     if (!query.executeStep())
-      return fail(ErrorCode::not_found, "unknown run; `start_run` gives a handle like run_...");
+      return fail(ErrorCode::not_found,
+                  "unknown run; `start_run` returns a handle that looks like run_...");
     return run_of(query);
   });
 }

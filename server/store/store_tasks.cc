@@ -1,4 +1,5 @@
-// Tasks of the protocol: what a client may ask for after the server was started again.
+// The functions of Store for tasks of the protocol. A client can ask for a task even after the
+// server was started again.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

@@ -14,7 +14,7 @@
 #include <string>
 
 #include "server/mcp/protocol/caller.h"
-#include "server/mcp/protocol/log_level.h"
+#include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
 

@@ -16,7 +16,7 @@
 
 #include "base/mutex.h"
 #include "server/mcp/core/server_requests.h"
-#include "server/mcp/protocol/log_level.h"
+#include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
 

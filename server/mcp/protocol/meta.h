@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "server/mcp/protocol/jsonrpc.h"
-#include "server/mcp/protocol/log_level.h"
+#include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
 

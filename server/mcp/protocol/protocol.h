@@ -1,22 +1,32 @@
-// The constants of MCP: revisions, error codes, reserved _meta keys, header names. Nothing here has
-// state.
+// The constants of MCP: revisions, error codes, keys of params._meta, header names, log levels.
 //
-// Two eras share one server. The stateless one (2026-07-28) names its version in each request's
-// params._meta; the legacy ones open with `initialize`.
+// One server speaks two eras. A request of the stateless era (2026-07-28) names its version in
+// params._meta. A client of the legacy era (2025-11-25 and before) opens with `initialize`.
+//
+//   const bool legacy = is_legacy_version("2025-06-18");                   // true
+//   const std::optional<LogLevel> level = log_level_from("warning");       // LogLevel::warning
+//
+// Everything is constexpr.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace assay::mcp {
 
 constexpr std::string_view kStatelessVersion = "2026-07-28";
-/// Newest first; the first one is offered to a client that asks for a revision nobody knows.
+/// Newest first. The server offers the first one to a client that asks for an unknown revision.
 constexpr std::array<std::string_view, 4> kLegacyVersions = {"2025-11-25", "2025-06-18",
                                                              "2025-03-26", "2024-11-05"};
 
-bool is_legacy_version(std::string_view version);
+constexpr bool is_legacy_version(std::string_view version) {
+  return std::find(kLegacyVersions.begin(), kLegacyVersions.end(), version) !=
+         kLegacyVersions.end();
+}
 
 // JSON-RPC 2.0
 constexpr int kParseError = -32700;
@@ -41,20 +51,39 @@ constexpr const char* kMetaSubscription = "io.modelcontextprotocol/subscriptionI
 constexpr const char* kMetaRelatedTask = "io.modelcontextprotocol/related-task";  // 2025-11-25
 constexpr const char* kMetaProgressToken = "progressToken";
 
-/// The extension under which 2026-07-28 has tasks.
+/// The name of the tasks extension of 2026-07-28.
 constexpr const char* kTasksExtension = "io.modelcontextprotocol/tasks";
 
-// HTTP headers; compared without case.
+// HTTP headers; their names are compared without case
 constexpr const char* kHeaderVersion = "MCP-Protocol-Version";
 constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// How long a client may keep discover and the lists. What a running server has registered never
-/// changes.
+/// How long a client may cache server/discover and the lists. The registered entries of a running
+/// server never change.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
-/// One message, on any transport; a submission's source fits many times over.
+/// The limit on one message, on any transport. It is many times the limit on a submission's source.
 constexpr std::int64_t kMaxMessageBytes = 4LL << 20;
+
+/// The severities of notifications/message. They are those of syslog (RFC 5424), lowest first.
+enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
+
+constexpr std::array<std::string_view, 8> kLogLevelNames = {
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"};
+constexpr const char* kValidLogLevels =
+    "debug, info, notice, warning, error, critical, alert, emergency";
+
+constexpr std::string_view to_string(LogLevel level) {
+  return kLogLevelNames[static_cast<std::size_t>(level)];
+}
+
+constexpr std::optional<LogLevel> log_level_from(std::string_view name) {
+  for (std::size_t i = 0; i < kLogLevelNames.size(); ++i) {
+    if (kLogLevelNames[i] == name) return static_cast<LogLevel>(i);
+  }
+  return std::nullopt;
+}
 
 }  // namespace assay::mcp

@@ -6,17 +6,37 @@
 //
 // Lives as long as the call. A handler may use its functions from any of its threads until it
 // returns; they are never null. Those of a default-constructed context do nothing.
+//
+// Caller: whom a request comes from, as far as a token told: a name for the log and limits, and
+// scopes. What a scope permits is the application's affair; this library only carries the words.
+// Immutable, so it may be shared between threads.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "server/mcp/protocol/caller.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
+
+struct Caller {
+  std::string name;
+  std::vector<std::string> scopes;
+
+  bool allows(std::string_view scope) const {
+    return std::find(scopes.begin(), scopes.end(), scope) != scopes.end();
+  }
+};
+
+/// Empty where no tokens are asked for.
+inline std::string name_of(const std::shared_ptr<const Caller>& caller) {
+  return caller ? caller->name : std::string();
+}
 
 struct RequestContext {
   /// Sends notifications/progress when the request carried a token; rate-limited and strictly

@@ -23,7 +23,6 @@
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/core/task.h"
-#include "server/mcp/protocol/caller.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/mcp/protocol/caller.h"
+#include "server/mcp/core/request_context.h"
 
 namespace assay::mcp {
 

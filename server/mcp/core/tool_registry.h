@@ -14,7 +14,7 @@
 
 #include "base/result.h"
 #include "server/mcp/core/server.h"
-#include "server/mcp/schema/param_headers.h"
+#include "server/mcp/protocol/http_headers.h"
 #include "server/mcp/schema/schema.h"
 
 namespace assay::mcp {

@@ -1,5 +1,7 @@
 #include "server/mcp/core/input.h"
 
+#include "server/mcp/protocol/jsonrpc.h"
+
 namespace assay::mcp {
 namespace {
 
@@ -39,6 +41,67 @@ std::optional<RpcError> missing_capability(const std::map<std::string, InputRequ
   return RpcError{kMissingCapability,
                   "Missing required client capability: " + names,
                   {{"requiredCapabilities", std::move(required)}}};
+}
+
+namespace {
+
+using nlohmann::json;
+
+/// How often a waiting question checks whether its call was cancelled.
+constexpr std::chrono::milliseconds kCancelCheckInterval{50};
+
+Result<json> read(const std::string& method, const json& body) {
+  if (body.contains("result")) return body["result"];
+  const json& error = body["error"];
+  const std::string text = error.is_object() ? error.value("message", "") : "";
+  return fail(ErrorCode::unavailable, "the client refused " + method + ": " + text);
+}
+
+}  // namespace
+
+Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send,
+                                 const std::function<bool()>& cancelled,
+                                 std::chrono::milliseconds timeout) {
+  std::string id;
+  {
+    const MutexLock lock(mutex_);
+    id = "server-" + std::to_string(next_++);
+    waiting_[id] = std::nullopt;
+  }
+  send(make_request(id, method, params));
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  MutexLock lock(mutex_);
+  while (!waiting_[id] && std::chrono::steady_clock::now() < deadline) {
+    const bool arrived =
+        arrived_.wait_for(lock, kCancelCheckInterval,
+                          [&]() ASSAY_REQUIRES(mutex_) { return waiting_[id].has_value(); });
+    if (arrived) break;
+    lock.unlock();
+    const bool stop = cancelled();
+    lock.lock();
+    if (!stop) continue;
+    waiting_.erase(id);
+    return fail(ErrorCode::cancelled,
+                "the call was cancelled while it waited for the client's answer to " + method);
+  }
+  const std::optional<json> body = std::move(waiting_[id]);
+  waiting_.erase(id);
+  if (!body)
+    return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " +
+                                            std::to_string(timeout.count()) + " ms");
+  return read(method, *body);
+}
+
+bool ServerRequests::deliver(const json& id, json body) {
+  if (!id.is_string()) return false;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = waiting_.find(id.get<std::string>());
+    if (found == waiting_.end() || found->second) return false;
+    found->second = std::move(body);
+  }
+  arrived_.notify_all();
+  return true;
 }
 
 }  // namespace assay::mcp

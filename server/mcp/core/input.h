@@ -8,13 +8,26 @@
 //   InputRequired{{{"user_name", elicitation("Your name?", schema)}}}};
 //
 // Answers come from the client: check them like arguments. Plain data.
+//
+// Requests that the server puts to a legacy client (elicitation, sampling, roots), and the answers
+// that come back as messages of their own.
+//
+//   Result<json> answer = questions.ask("roots/list", json::object(), send, cancelled, timeout); //
+//   waits questions.deliver(message.id, message.body); // from another thread
+//
+// Thread-safe. Several may wait at once.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 
+#include "base/mutex.h"
+#include "base/result.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
@@ -43,5 +56,25 @@ nlohmann::json to_json(const std::map<std::string, InputRequest>& requests);
 /// data.requiredCapabilities), or nothing.
 std::optional<RpcError> missing_capability(const std::map<std::string, InputRequest>& requests,
                                            const nlohmann::json& client_capabilities);
+
+class ServerRequests {
+ public:
+  using Send = std::function<void(const nlohmann::json& message)>;
+
+  /// The client's result. `cancelled`: the call that asks was given up; `unavailable`: no answer in
+  /// time, or the client's error.
+  Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params,
+                             const Send& send, const std::function<bool()>& cancelled,
+                             std::chrono::milliseconds timeout);
+  /// `body` has "result" or "error". False when nobody waits for that id.
+  bool deliver(const nlohmann::json& id, nlohmann::json body);
+
+ private:
+  Mutex mutex_;
+  Condition arrived_;
+  /// The answers by request id; nothing until one arrives.
+  std::map<std::string, std::optional<nlohmann::json>> waiting_ ASSAY_GUARDED_BY(mutex_);
+  std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 1;
+};
 
 }  // namespace assay::mcp

@@ -15,7 +15,7 @@
 #include <string>
 
 #include "base/mutex.h"
-#include "server/mcp/core/server_requests.h"
+#include "server/mcp/core/input.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {

@@ -1,4 +1,5 @@
 // Input from the client: sealed state, capabilities, and one handler in both eras.
+
 #include "server/mcp/core/input.h"
 
 #include "server/mcp/core/session.h"

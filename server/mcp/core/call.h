@@ -27,7 +27,7 @@
 #include "server/mcp/core/request_context.h"
 #include "server/mcp/core/session.h"
 #include "server/mcp/core/signed_state.h"
-#include "server/mcp/core/tool_registry.h"
+#include "server/mcp/core/tool.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/meta.h"
 

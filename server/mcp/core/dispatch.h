@@ -29,8 +29,8 @@
 #include "server/mcp/core/session.h"
 #include "server/mcp/core/signed_state.h"
 #include "server/mcp/core/task_table.h"
+#include "server/mcp/core/tool.h"
 #include "server/mcp/core/tool_caller.h"
-#include "server/mcp/core/tool_registry.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {

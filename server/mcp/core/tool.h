@@ -7,17 +7,28 @@
 //                    RequestContext&) { return ToolResult{...}; }});
 //
 // `call` runs on many threads at once.
+//
+// The registered tools with their compiled schemas: lists them, finds them, and has the steps of a
+// call: arguments checked, exceptions caught, result checked. tool_caller.h puts the steps in
+// order. Registration first, then calls from many threads at once.
+//
+//   const ToolRegistry::Entry* entry = tools.find("add");
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
+#include "server/mcp/core/server.h"
 #include "server/mcp/protocol/content.h"
+#include "server/mcp/protocol/http_headers.h"
+#include "server/mcp/schema/schema.h"
 
 namespace assay::mcp {
 
@@ -47,6 +58,45 @@ struct Tool {
   std::vector<Icon> icons = {};
   TaskSupport task_support = TaskSupport::forbidden;
   bool interactive = false;  // it logs or asks for input: over HTTP its answer is an event stream
+};
+
+class ToolRegistry {
+ public:
+  Status add(Tool tool);
+
+  /// The `tools` array of tools/list, in the order of registration.
+  const nlohmann::json& list() const { return list_; }
+  /// The same for 2025-11-25, which lists whether a tool's calls may be tasks.
+  const nlohmann::json& legacy_list() const { return legacy_list_; }
+  /// Some tool's calls may become tasks.
+  bool has_tasks() const { return has_tasks_; }
+  std::string names() const;
+
+  struct Entry {
+    Tool tool;
+    Schema input;
+    std::optional<Schema> output;
+    std::vector<ParamHeader> headers;
+  };
+  /// Null when there is no such tool. A call is looked up once, by Dispatcher::resolve().
+  const Entry* find(const std::string& name) const;
+
+  /// Bad arguments are a result with isError that says what is wrong with each; nothing when they
+  /// conform. Turns 3.0 into 3 where the schema wants an integer.
+  std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
+  /// Runs the handler, or what it left to do. An exception becomes a result with isError that keeps
+  /// its text from the client.
+  ToolResult run(const Entry& entry, const std::function<ToolResult()>& work) const;
+  /// A CallToolResult. An Error (`internal`) means that the tool broke its own output schema, and
+  /// is logged. A failed call's structured part is passed on only where it conforms: some clients
+  /// check it even then.
+  Result<nlohmann::json> render(const Entry& entry, ToolResult result) const;
+
+ private:
+  std::vector<std::unique_ptr<Entry>> entries_;
+  nlohmann::json list_ = nlohmann::json::array();
+  nlohmann::json legacy_list_ = nlohmann::json::array();
+  bool has_tasks_ = false;
 };
 
 }  // namespace assay::mcp

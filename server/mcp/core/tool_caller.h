@@ -11,7 +11,7 @@
 
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/task_table.h"
-#include "server/mcp/core/tool_registry.h"
+#include "server/mcp/core/tool.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {

@@ -1,4 +1,4 @@
-#include "server/mcp/core/tool_registry.h"
+#include "server/mcp/core/tool.h"
 
 #include <cmath>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "server/mcp/core/prompt_registry.h"
+#include "server/mcp/core/prompt.h"
 #include "server/mcp/core/resource_registry.h"
 #include "server/mcp/protocol/jsonrpc.h"
 

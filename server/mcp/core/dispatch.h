@@ -23,7 +23,7 @@
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/message_counts.h"
-#include "server/mcp/core/prompt_registry.h"
+#include "server/mcp/core/prompt.h"
 #include "server/mcp/core/resource_registry.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"

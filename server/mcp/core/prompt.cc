@@ -1,4 +1,4 @@
-#include "server/mcp/core/prompt_registry.h"
+#include "server/mcp/core/prompt.h"
 
 #include <algorithm>
 #include <exception>

@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "server/mcp/core/prompt.h"
-#include "server/mcp/core/resource_registry.h"
+#include "server/mcp/core/resource.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {

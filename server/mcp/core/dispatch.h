@@ -24,7 +24,7 @@
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/message_counts.h"
 #include "server/mcp/core/prompt.h"
-#include "server/mcp/core/resource_registry.h"
+#include "server/mcp/core/resource.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
 #include "server/mcp/core/signed_state.h"

@@ -1,4 +1,4 @@
-#include "server/mcp/core/resource_registry.h"
+#include "server/mcp/core/resource.h"
 
 #include <algorithm>
 #include <exception>

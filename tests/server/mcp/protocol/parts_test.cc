@@ -3,8 +3,8 @@
 #include <vector>
 
 #include "base/worker_pool.h"
+#include "server/mcp/core/call.h"
 #include "server/mcp/core/in_flight.h"
-#include "server/mcp/core/progress.h"
 #include "server/mcp/protocol/sse.h"
 #include "tests/server/mcp/fixture.h"
 

@@ -1,5 +1,10 @@
 #include "server/mcp/core/change_notifier.h"
 
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "base/mutex.h"
 #include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
@@ -34,6 +39,127 @@ void ChangeNotifier::publish(const Change& change) const {
 void ChangeNotifier::forget(std::uint64_t key) {
   const MutexLock lock(mutex_);
   listeners_.erase(key);
+}
+
+namespace {
+
+using nlohmann::json;
+
+/// How often a silent stream checks whether it has ended.
+constexpr std::chrono::milliseconds kEndCheckInterval{100};
+
+/// Changes that wait to be told, each kind and subject once.
+class Pending {
+ public:
+  void add(const Change& change) {
+    {
+      const MutexLock lock(mutex_);
+      const bool known = std::any_of(changes_.begin(), changes_.end(), [&](const Change& other) {
+        return other.kind == change.kind && other.subject == change.subject;
+      });
+      if (known) return;
+      changes_.push_back(change);
+    }
+    arrived_.notify_one();
+  }
+  std::vector<Change> take() {
+    MutexLock lock(mutex_);
+    arrived_.wait_for(lock, kEndCheckInterval,
+                      [this]() ASSAY_REQUIRES(mutex_) { return !changes_.empty(); });
+    return std::exchange(changes_, {});
+  }
+
+ private:
+  Mutex mutex_;
+  Condition arrived_;
+  std::vector<Change> changes_ ASSAY_GUARDED_BY(mutex_);
+};
+
+Rpc<std::set<std::string>> read_subjects(const json& filter, const char* key) {
+  std::set<std::string> out;
+  const auto found = filter.find(key);
+  if (found == filter.end()) return out;
+  const auto refuse = [&] {
+    return refuse_rpc(kInvalidParams, std::string("params.notifications.") + key +
+                                          " must be an array of at most " +
+                                          std::to_string(kMaxSubscribedSubjects) + " strings");
+  };
+  if (!found->is_array() || found->size() > kMaxSubscribedSubjects) return refuse();
+  for (const json& entry : *found) {
+    if (!entry.is_string()) return refuse();
+    out.insert(entry.get<std::string>());
+  }
+  return out;
+}
+
+}  // namespace
+
+bool ListenFilter::admits(const Change& change) const {
+  switch (change.kind) {
+    case Change::Kind::tools: return tools;
+    case Change::Kind::prompts: return prompts;
+    case Change::Kind::resources: return resources;
+    case Change::Kind::resource_updated: return uris.count(change.subject) > 0;
+    case Change::Kind::task: return task_ids.count(change.subject) > 0;
+  }
+  return false;
+}
+
+json ListenFilter::to_json() const {
+  json out = json::object();
+  if (tools) out["toolsListChanged"] = true;
+  if (prompts) out["promptsListChanged"] = true;
+  if (resources) out["resourcesListChanged"] = true;
+  if (!uris.empty()) out["resourceSubscriptions"] = uris;
+  if (!task_ids.empty()) out["taskIds"] = task_ids;
+  return out;
+}
+
+Rpc<ListenFilter> read_filter(const json& params) {
+  const auto found = params.find("notifications");
+  if (found == params.end() || !found->is_object())
+    return refuse_rpc(
+        kInvalidParams,
+        "params.notifications must be an object, such as {\"toolsListChanged\": true}");
+  ListenFilter filter;
+  for (const auto& [key, target] : {std::pair{"toolsListChanged", &filter.tools},
+                                    {"promptsListChanged", &filter.prompts},
+                                    {"resourcesListChanged", &filter.resources}}) {
+    const auto value = found->find(key);
+    if (value == found->end()) continue;
+    if (!value->is_boolean())
+      return refuse_rpc(kInvalidParams,
+                        std::string("params.notifications.") + key + " must be true or false");
+    *target = value->get<bool>();
+  }
+  auto uris = read_subjects(*found, "resourceSubscriptions");
+  if (!uris) return tl::unexpected<RpcError>(uris.error());
+  auto task_ids = read_subjects(*found, "taskIds");
+  if (!task_ids) return tl::unexpected<RpcError>(task_ids.error());
+  filter.uris = std::move(*uris);
+  filter.task_ids = std::move(*task_ids);
+  return filter;
+}
+
+void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub,
+                  const std::function<void(const json&)>& notify,
+                  const std::function<json(const Change&)>& to_message,
+                  const std::function<bool()>& ended) {
+  const auto tell = [&](json message) {
+    message["params"]["_meta"][kMetaSubscription] = id;
+    notify(message);
+  };
+  Pending pending;
+  const ChangeNotifier::Listener listener = hub.listen([&](const Change& change) {
+    if (filter.admits(change)) pending.add(change);
+  });
+  tell(make_notification("notifications/subscriptions/acknowledged",
+                         {{"notifications", filter.to_json()}}));
+  while (!ended()) {
+    for (const Change& change : pending.take()) {
+      if (json message = to_message(change); !message.is_null()) tell(std::move(message));
+    }
+  }
 }
 
 }  // namespace assay::mcp

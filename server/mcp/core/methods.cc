@@ -1,8 +1,8 @@
 // What each method of the dispatcher's table does.
 #include "server/mcp/core/call.h"
+#include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/complete_method.h"
 #include "server/mcp/core/dispatch.h"
-#include "server/mcp/core/listen.h"
 #include "server/mcp/core/task_methods.h"
 #include "server/mcp/protocol/pagination.h"
 #include "server/mcp/protocol/protocol.h"

@@ -1,5 +1,5 @@
 // Changes and who hears of them: the hub, subscriptions/listen, legacy subscriptions, log messages.
-#include "server/mcp/core/listen.h"
+#include "server/mcp/core/change_notifier.h"
 
 #include <mutex>
 

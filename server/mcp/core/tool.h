@@ -25,7 +25,6 @@
 #include "base/result.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
-#include "server/mcp/core/server.h"
 #include "server/mcp/protocol/content.h"
 #include "server/mcp/protocol/http_headers.h"
 #include "server/mcp/schema/schema.h"

@@ -3,7 +3,7 @@
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/complete_method.h"
 #include "server/mcp/core/dispatch.h"
-#include "server/mcp/core/task_methods.h"
+#include "server/mcp/core/task.h"
 #include "server/mcp/protocol/pagination.h"
 #include "server/mcp/protocol/protocol.h"
 

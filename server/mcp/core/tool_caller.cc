@@ -1,6 +1,6 @@
 #include "server/mcp/core/tool_caller.h"
 
-#include "server/mcp/core/task_methods.h"
+#include "server/mcp/core/task.h"
 
 namespace assay::mcp {
 namespace {

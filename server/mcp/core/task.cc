@@ -1,4 +1,4 @@
-#include "server/mcp/core/task_methods.h"
+#include "server/mcp/core/task.h"
 
 #include <array>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // What each method of the dispatcher's table does.
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
-#include "server/mcp/core/complete_method.h"
+#include "server/mcp/core/completion.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/task.h"
 #include "server/mcp/protocol/pagination.h"

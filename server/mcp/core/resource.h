@@ -30,9 +30,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "server/mcp/core/completion.h"
 #include "server/mcp/core/input.h"
 #include "server/mcp/core/request_context.h"
-#include "server/mcp/protocol/completion.h"
 #include "server/mcp/protocol/content.h"
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/uri_template.h"

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "server/mcp/protocol/completion.h"
+#include "server/mcp/core/completion.h"
 
 namespace assay::mcp {
 

@@ -4,12 +4,25 @@
 //   argument.complete = complete_from({"vector_add", "softmax"});          // "so" -> softmax
 //
 // A Completer runs on many threads at once and should answer at once.
+//
+// completion/complete: finds the completer that a reference names, and cuts its suggestions to what
+// the protocol allows.
+//
+//   complete_value(params, prompts, resources)       ->  {"completion": {"values": [...], "total":
+//   3, "hasMore": false}}
+//
+// Stateless, thread-safe.
 #pragma once
 
 #include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
+
+#include "server/mcp/core/prompt.h"
+#include "server/mcp/core/resource.h"
+#include "server/mcp/protocol/jsonrpc.h"
 
 namespace assay::mcp {
 
@@ -24,5 +37,12 @@ using Completer =
 /// Those of `values` that begin with what is typed, then those that contain it; case does not
 /// count.
 Completer complete_from(std::vector<std::string> values);
+
+/// The protocol's limit on one answer.
+constexpr std::size_t kMaxCompletionValues = 100;
+
+/// An argument without a completer has no suggestions: an empty list, not an error.
+Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts,
+                                   const ResourceRegistry& resources);
 
 }  // namespace assay::mcp

@@ -39,7 +39,7 @@
 #include "server/mcp/core/signed_state.h"
 #include "server/mcp/core/tool.h"
 #include "server/mcp/protocol/jsonrpc.h"
-#include "server/mcp/protocol/meta.h"
+#include "server/mcp/protocol/params.h"
 
 namespace assay::mcp {
 

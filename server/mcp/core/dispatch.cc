@@ -1,6 +1,6 @@
 #include "server/mcp/core/dispatch.h"
 
-#include "server/mcp/protocol/meta.h"
+#include "server/mcp/protocol/params.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {

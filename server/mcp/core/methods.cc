@@ -4,7 +4,7 @@
 #include "server/mcp/core/completion.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/task.h"
-#include "server/mcp/protocol/pagination.h"
+#include "server/mcp/protocol/params.h"
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {

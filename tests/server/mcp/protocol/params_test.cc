@@ -1,4 +1,5 @@
-#include "server/mcp/protocol/pagination.h"
+
+#include "server/mcp/protocol/params.h"
 
 #include "base/base64.h"
 #include "tests/catch.h"

@@ -11,7 +11,7 @@
 #include "base/unique_fd.h"
 #include "server/app/address.h"
 #include "server/app/exit_status.h"
-#include "server/mcp/http/tls.h"
+#include "server/mcp/http/socket_io.h"
 #include "server/mcp/http/tokens.h"
 #include "tools/model/services.h"
 

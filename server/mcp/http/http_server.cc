@@ -29,7 +29,7 @@
 #include "server/mcp/http/http_session.h"
 #include "server/mcp/http/http_streams.h"
 #include "server/mcp/http/listener.h"
-#include "server/mcp/http/tls.h"
+#include "server/mcp/http/socket_io.h"
 
 namespace assay::mcp {
 namespace {

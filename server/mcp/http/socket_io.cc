@@ -1,8 +1,17 @@
 #include "server/mcp/http/socket_io.h"
 
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
+#include <cstring>
+
+#include "base/unique_fd.h"
 
 namespace assay::mcp {
 namespace {
@@ -33,5 +42,144 @@ class PlainIo final : public SocketIo {
 }  // namespace
 
 std::unique_ptr<SocketIo> plain_io(int fd) { return std::make_unique<PlainIo>(fd); }
+
+namespace {
+
+struct FreeContext {
+  void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
+};
+struct FreeSession {
+  void operator()(SSL* session) const { ::SSL_free(session); }
+};
+
+/// OpenSSL's latest complaint, and an empty queue.
+std::string complaint() {
+  const unsigned long code = ::ERR_peek_last_error();
+  ::ERR_clear_error();
+  const char* reason = code == 0 ? nullptr : ::ERR_reason_error_string(code);
+  return reason == nullptr ? "unknown error" : reason;
+}
+
+/// Only HTTP/1.1: a client that offers nothing else is told so in the handshake instead of getting
+/// a page that it cannot read.
+int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
+                    const unsigned char* offered, unsigned int offered_size, void*) {
+  static constexpr std::array<unsigned char, 9> kHttp11 = {8,   'h', 't', 't', 'p',
+                                                           '/', '1', '.', '1'};
+  unsigned char* chosen = nullptr;
+  if (::SSL_select_next_proto(&chosen, out_size, kHttp11.data(), kHttp11.size(), offered,
+                              offered_size) != OPENSSL_NPN_NEGOTIATED)
+    return SSL_TLSEXT_ERR_ALERT_FATAL;
+  *out = chosen;
+  return SSL_TLSEXT_ERR_OK;
+}
+
+class TlsSession final : public SocketIo {
+ public:
+  explicit TlsSession(std::unique_ptr<SSL, FreeSession> session) : session_(std::move(session)) {}
+
+  IoResult read(char* buffer, std::size_t size) override {
+    ::ERR_clear_error();
+    const int got =
+        ::SSL_read(session_.get(), buffer, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
+    return result(got);
+  }
+  bool pending() const override { return ::SSL_pending(session_.get()) > 0; }
+  IoResult write(const char* data, std::size_t size) override {
+    ::ERR_clear_error();
+    const int put =
+        ::SSL_write(session_.get(), data, static_cast<int>(std::min<std::size_t>(size, INT_MAX)));
+    return result(put);
+  }
+  void finish_writing() override {
+    ::ERR_clear_error();
+    if (!failed_ && ::SSL_is_init_finished(session_.get()) != 0) ::SSL_shutdown(session_.get());
+    ::ERR_clear_error();
+  }
+
+ private:
+  IoResult result(int moved) {
+    if (moved > 0) return {IoState::done, static_cast<std::size_t>(moved)};
+    switch (::SSL_get_error(session_.get(), moved)) {
+      case SSL_ERROR_WANT_READ: return {IoState::want_read, 0};
+      case SSL_ERROR_WANT_WRITE: return {IoState::want_write, 0};
+      case SSL_ERROR_ZERO_RETURN: return {IoState::closed, 0};
+      default: break;
+    }
+    failed_ = true;  // OpenSSL forbids SSL_shutdown after this
+    ::ERR_clear_error();
+    return {IoState::closed, 0};
+  }
+
+  const std::unique_ptr<SSL, FreeSession> session_;
+  bool failed_ = false;
+};
+
+class OpenSslContext final : public TlsContext {
+ public:
+  explicit OpenSslContext(std::unique_ptr<SSL_CTX, FreeContext> context)
+      : context_(std::move(context)) {}
+
+  std::unique_ptr<SocketIo> session(int fd) const override {
+    std::unique_ptr<SSL, FreeSession> session(::SSL_new(context_.get()));
+    if (!session || ::SSL_set_fd(session.get(), fd) != 1) {
+      ::ERR_clear_error();
+      return nullptr;
+    }
+    ::SSL_set_accept_state(session.get());
+    return std::make_unique<TlsSession>(std::move(session));
+  }
+
+ private:
+  const std::unique_ptr<SSL_CTX, FreeContext> context_;
+};
+
+Status readable(const std::string& what, const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (fd) return {};
+  return fail(ErrorCode::not_found,
+              "the " + what + " " + path + " cannot be read: " + std::strerror(errno));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
+                                                     const std::string& key) {
+  if (const Status fine = readable("certificate", certificate); !fine) return fail(fine.error());
+  if (const Status fine = readable("key", key); !fine) return fail(fine.error());
+  ::ERR_clear_error();
+  std::unique_ptr<SSL_CTX, FreeContext> context(::SSL_CTX_new(::TLS_server_method()));
+  if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
+    return fail(ErrorCode::internal, "OpenSSL: " + complaint());
+  // A write may be repeated from another place in the collected output; a client's early close
+  // costs nothing but its own connection.
+  ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
+                                        SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+                                        SSL_MODE_RELEASE_BUFFERS);
+  ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
+                                           SSL_OP_CIPHER_SERVER_PREFERENCE);
+  ::SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
+  // An encrypted key is an error here, never a question on the terminal.
+  ::SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
+  if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
+    return fail(ErrorCode::invalid_argument,
+                "the certificate " + certificate + " cannot be used: " + complaint() +
+                    "; it must be PEM, the server's own certificate first");
+  }
+  if (::SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) != 1) {
+    const std::string reason = complaint();
+    const bool mismatch = reason.find("mismatch") != std::string::npos;
+    return fail(ErrorCode::invalid_argument,
+                mismatch ? "the key " + key + " does not belong to the certificate " + certificate
+                         : "the key " + key + " cannot be used: " + reason +
+                               "; it must be PEM and not encrypted");
+  }
+  if (::SSL_CTX_check_private_key(context.get()) != 1) {
+    return fail(ErrorCode::invalid_argument, "the key " + key +
+                                                 " does not belong to the certificate " +
+                                                 certificate + ": " + complaint());
+  }
+  return std::make_shared<OpenSslContext>(std::move(context));
+}
 
 }  // namespace assay::mcp

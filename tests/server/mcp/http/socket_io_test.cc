@@ -1,6 +1,6 @@
 // TLS over real sockets, with certificates made here. tests/e2e/test_http_edge.py covers files that
 // cannot be used and clients of other libraries.
-#include "server/mcp/http/tls.h"
+#include "server/mcp/http/socket_io.h"
 
 #include <openssl/evp.h>
 #include <openssl/pem.h>

@@ -12,9 +12,8 @@
 #include <string_view>
 
 #include "server/mcp/http/http_admission.h"
-#include "server/mcp/http/http_body.h"
 #include "server/mcp/http/http_endpoint.h"
-#include "server/mcp/http/http_head.h"
+#include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_server.h"
 
 namespace {

@@ -11,8 +11,7 @@
 #include <tl/expected.hpp>
 
 #include "server/mcp/core/dispatch.h"
-#include "server/mcp/http/http_body.h"
-#include "server/mcp/http/http_head.h"
+#include "server/mcp/http/http_request.h"
 #include "server/mcp/http/http_response.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/protocol/http_headers.h"

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "server/mcp/http/connection.h"
-#include "server/mcp/http/http_head.h"
 #include "server/mcp/http/http_metrics.h"
+#include "server/mcp/http/http_request.h"
 
 namespace assay::mcp {
 

@@ -21,7 +21,7 @@
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/core/session.h"
-#include "server/mcp/http/event_log.h"
+#include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_server.h"
 

@@ -13,7 +13,6 @@
 
 #include "base/concurrency_limiter.h"
 #include "server/mcp/core/dispatch.h"
-#include "server/mcp/http/event_log.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_response.h"

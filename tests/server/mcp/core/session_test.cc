@@ -1,7 +1,7 @@
 // What a legacy session holds: questions to the client, the event log, the table of HTTP sessions.
 #include "server/mcp/core/session.h"
 
-#include "server/mcp/http/event_log.h"
+#include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/http/http_session.h"
 #include "tests/server/mcp/fixture.h"

@@ -26,8 +26,8 @@
 #include "server/commands/registration.h"
 #include "server/conformance/fixtures.h"
 #include "server/mcp/core/server.h"
+#include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_server.h"
-#include "server/mcp/http/metrics_text.h"
 #include "server/mcp/stdio/stdio_server.h"
 #include "server/runs/services.h"
 

@@ -6,7 +6,7 @@
 
 #include "base/handle.h"
 #include "server/mcp/client/http_client.h"
-#include "server/mcp/http/metrics_text.h"
+#include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/tokens.h"
 #include "server/mcp/protocol/sse.h"
 #include "tests/server/mcp/fixture.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "server/mcp/http/rate_limit.h"
+#include "server/mcp/http/http_admission.h"
 
 namespace assay::mcp {
 

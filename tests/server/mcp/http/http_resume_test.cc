@@ -2,8 +2,8 @@
 // the client was.
 #include <map>
 
+#include "server/mcp/client/client.h"
 #include "server/mcp/client/http_client.h"
-#include "server/mcp/client/protocol_client.h"
 #include "tests/server/mcp/fixture.h"
 
 namespace assay::mcp {

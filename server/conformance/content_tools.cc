@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "server/conformance/fixtures.h"
-#include "server/conformance/media.h"
 
 namespace assay::conformance {
 namespace {

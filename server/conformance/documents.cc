@@ -2,7 +2,6 @@
 #include <cstdint>
 
 #include "server/conformance/fixtures.h"
-#include "server/conformance/media.h"
 
 namespace assay::conformance {
 namespace {

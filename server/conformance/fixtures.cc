@@ -1,5 +1,7 @@
 #include "server/conformance/fixtures.h"
 
+#include "base/base64.h"
+
 namespace assay::conformance {
 
 using nlohmann::json;
@@ -54,6 +56,18 @@ Result<std::unique_ptr<mcp::Server>> make_conformance_server() {
     if (const Status added = add(*server); !added) return fail(added.error());
   }
   return server;
+}
+
+std::string red_pixel_png() {
+  return base64_decode(
+             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJR"
+             "U5ErkJggg==")
+      .value_or("");
+}
+
+std::string silent_wav() {
+  return base64_decode("UklGRiYAAABXQVZFZm10IBAAAAABAAEAQB8AAAB9AAACABAAZGF0YQIAAAAAAA==")
+      .value_or("");
 }
 
 }  // namespace assay::conformance

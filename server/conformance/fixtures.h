@@ -5,6 +5,8 @@
 //   auto server = make_conformance_server();        // an Error is a defect of a fixture
 //
 // The handlers are stateless and thread-safe.
+//
+// The smallest files of their kinds.
 #pragma once
 
 #include <map>
@@ -40,5 +42,10 @@ nlohmann::json object_schema(nlohmann::json properties,
 /// The answer `inputs[key].content[field]` as text; nothing when the client gave none, or declined.
 std::optional<std::string> answered(const mcp::RequestContext& context, const char* key,
                                     const char* field);
+
+/// A PNG of one red pixel.
+std::string red_pixel_png();
+/// A WAV of one silent sample.
+std::string silent_wav();
 
 }  // namespace assay::conformance

@@ -1,12 +1,9 @@
-// What the official conformance suite wants of a server: tools, resources and prompts under its
-// fixed names. Served by `assay serve --conformance`, apart from everything that has to do with
-// kernels.
+// The server that the official conformance suite expects: tools, resources and prompts under fixed
+// names. `assay serve --conformance` serves it. It has nothing to do with kernels.
 //
-//   auto server = make_conformance_server();        // an Error is a defect of a fixture
+//   auto server = make_conformance_server();  // an Error is a defect of a fixture
 //
-// The handlers are stateless and thread-safe.
-//
-// The smallest files of their kinds.
+// The handlers keep no state and are thread-safe.
 #pragma once
 
 #include <map>
@@ -22,24 +19,28 @@ namespace assay::conformance {
 
 Result<std::unique_ptr<mcp::Server>> make_conformance_server();
 
-Status add_content_tools(
-    mcp::Server& server);  // each kind of content, progress, log messages, errors, schemas
-Status add_input_tools(mcp::Server& server);  // input from the client, in every era
-Status add_task_tools(mcp::Server& server);   // the tasks extension
-Status add_documents(mcp::Server& server);    // resources and prompts
+/// Tools with each kind of content, progress, log messages, errors and schemas.
+Status add_content_tools(mcp::Server& server);
+/// Tools that need input from the client, in every era.
+Status add_input_tools(mcp::Server& server);
+/// Tools for the tasks extension.
+Status add_task_tools(mcp::Server& server);
+/// Resources and prompts.
+Status add_documents(mcp::Server& server);
 
-/// A result whose content is `words`.
+/// Returns a result whose content is `words`.
 mcp::ToolResult text(std::string words, bool is_error = false);
-/// A result that asks the client first. `state` comes back with the answers.
+/// Returns a result that asks the client first. `state` comes back with the answers.
 mcp::ToolResult need(std::map<std::string, mcp::InputRequest> requests, std::string state = "");
-/// A form with one field.
+/// Returns the question for a form with one required field.
 mcp::InputRequest ask_for(std::string message, const char* field, const char* type = "string");
 
-/// An object schema with these properties.
+/// Returns an object schema that allows only these properties.
 nlohmann::json object_schema(nlohmann::json properties,
                              nlohmann::json required = nlohmann::json::array());
 
-/// The answer `inputs[key].content[field]` as text; nothing when the client gave none, or declined.
+/// Returns `inputs[key].content[field]` as text, or nothing when the client declined or gave no
+/// such answer.
 std::optional<std::string> answered(const mcp::RequestContext& context, const char* key,
                                     const char* field);
 

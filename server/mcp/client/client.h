@@ -1,21 +1,13 @@
-// An MCP client, for the reference agents: the same protocol that any outside agent speaks.
+// MCP clients. Client is what the reference agents need, and what their tests replace.
+// ProtocolClient implements it and has everything that a client can ask of a server, in both eras.
 //
-//   auto client = mcp::Client::connect_stdio({"assay", "serve", "--stdio"});
-//   auto result = (*client)->call_tool("fetch_spec", {{"operator", "vector_add"}});
+//   const Result<std::unique_ptr<Client>> client =
+//       Client::connect_stdio({"assay", "serve", "--stdio"});
+//   const Result<ToolResult> spec =
+//       (*client)->call_tool("fetch_spec", {{"operator", "vector_add"}});
 //
-// Calls from several threads are safe; each waits for its own answer.
-//
-// Everything that an MCP client can ask of a server, in both eras. The reference agents need less:
-// client.h.
-//
-//   auto client = ProtocolClient::connect_http("http://127.0.0.1:8080/mcp");
-//   (*client)->call_tool("run_tests", arguments, {.progress = show, .cancelled = stop, .as_task =
-//   true});
-//   (*client)->list("resources/list", "resources");                 // every page
-//   (*client)->request("resources/read", {{"uri", "guide://triton"}});
-//
-// Calls from several threads are safe. It declares no capabilities but tasks, so no server asks it
-// for input.
+// Several threads may call at once; each waits for its own answer. ProtocolClient declares no
+// capability but tasks, so a server never asks it for input.
 #pragma once
 
 #include <atomic>
@@ -36,29 +28,31 @@ class Client {
  public:
   virtual ~Client() = default;
   virtual Result<std::vector<std::string>> list_tools() = 0;
-  /// An Error is a broken conversation; a tool's own failure is a ToolResult with is_error.
+  /// An Error means that the connection failed. A tool that fails returns a ToolResult with
+  /// is_error.
   virtual Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments,
                                        std::int64_t timeout_ms = 300'000) = 0;
-  /// The addresses of the resources that the server lists.
+  /// Returns the URIs of the resources that the server lists.
   virtual Result<std::vector<std::string>> list_resources() = 0;
-  /// A resource's text. invalid_argument or not_found, in the server's words, when there is none;
-  /// any other Error is a broken conversation.
+  /// Returns the text of a resource. When there is no such resource the Error is invalid_argument
+  /// or not_found with the server's message. Any other Error means that the connection failed.
   virtual Result<std::string> read_resource(const std::string& uri) = 0;
 
-  /// Starts `command` and speaks the newest revision over its stdin and stdout. Its stderr stays
-  /// ours.
+  /// Starts `command` and speaks to it over its stdin and stdout. It inherits stderr.
   static Result<std::unique_ptr<Client>> connect_stdio(const std::vector<std::string>& command);
-  /// `url`: http://HOST:PORT/mcp
+  /// `url` is like http://HOST:PORT/mcp.
   static Result<std::unique_ptr<Client>> connect_http(const std::string& url,
                                                       const std::string& bearer_token = "");
 };
 
 struct CallOptions {
-  std::int64_t timeout_ms = 300'000;  // of one request; a task may take longer
-  std::function<void(double progress, double total, const std::string& message)> progress =
-      {};                                // null: none is asked for; total 0: unknown
+  std::int64_t timeout_ms = 300'000;  // for one request; a task may take longer
+  /// Gets the progress of the call; `total` is 0 when it is unknown. Null: the client does not ask
+  /// for progress.
+  std::function<void(double progress, double total, const std::string& message)> progress = {};
   std::function<bool()> cancelled = {};  // true gives up and cancels at the server
-  bool as_task = false;  // takes a task where the server makes one, and follows it to its end
+  /// Lets the server make a task of the call, and follows the task to its end.
+  bool as_task = false;
 };
 
 class ProtocolClient final : public Client {
@@ -69,10 +63,10 @@ class ProtocolClient final : public Client {
                                                               const std::string& bearer_token = "");
   explicit ProtocolClient(std::unique_ptr<Channel> channel);
 
-  /// Probes for the stateless revision, and opens a legacy session where the server does not know
-  /// it, or where `legacy` asks for one.
+  /// Finds out if the server speaks the stateless revision. Opens a legacy session when it does
+  /// not, or when `legacy` is true.
   Status connect(bool legacy = false);
-  /// The revision that is spoken.
+  /// The revision that client and server agreed on.
   const std::string& version() const { return version_; }
 
   Result<std::vector<std::string>> list_tools() override;
@@ -83,18 +77,18 @@ class ProtocolClient final : public Client {
   Result<std::vector<std::string>> list_resources() override;
   Result<std::string> read_resource(const std::string& uri) override;
 
-  /// The `result` of any request. A JSON-RPC error is an Error: invalid_argument, not_found, or
-  /// unavailable, with the server's words.
+  /// Sends any request and returns its `result`. A JSON-RPC error becomes an Error with the
+  /// server's message: invalid_argument, not_found or unavailable.
   Result<nlohmann::json> request(const std::string& method, nlohmann::json params,
                                  const CallOptions& options = {});
-  /// Every entry of a list, page by page: tools/list "tools", resources/list "resources",
+  /// Returns the entries of all pages of a list: tools/list "tools", resources/list "resources",
   /// resources/templates/list "resourceTemplates", prompts/list "prompts".
   Result<std::vector<nlohmann::json>> list(const std::string& method, const std::string& key);
 
  private:
   Result<nlohmann::json> exchange(const std::string& method, nlohmann::json params,
                                   const CallOptions& options);
-  /// Asks for a task until it is over; its CallToolResult.
+  /// Polls a task until it is over, and returns its CallToolResult.
   Result<nlohmann::json> follow_task(const nlohmann::json& task, const CallOptions& options);
 
   const std::unique_ptr<Channel> channel_;

@@ -1,26 +1,17 @@
-// One call, from its first look to its answer:
+// The parts of one call, from the first look at its message to its answer:
 //
-//   TransportContext   what carries the message: how to reach the client, and who it is
-//   ResolvedCall       the message with its method, tool, era and _meta, each looked up once
-//   CallScope          a request that runs: cancellation, progress, log messages, input
-//   RequestContext     the part of it that a handler sees (request_context.h)
+// - TransportContext: how to reach the client, and the client's name
+// - ResolvedCall: the message with its method, tool, era and _meta, each looked up once
+// - CallScope: the running request, with cancellation, progress, log messages and input
+// - RequestContext: the part of the scope that a handler sees (request_context.h)
 //
 //   const ResolvedCall resolved = dispatcher.resolve(message);
 //   CallScope call(resolved, transport, in_flight);
 //   if (const auto problem = call.take_input(signature)) return tl::unexpected<RpcError>(*problem);
-//   tool.call(arguments, call.context());
+//   const ToolResult result = tool.call(arguments, call.context());
 //   call.close();  // no progress after this
 //
-// A CallScope belongs to one call; its context may be used from any thread until close().
-//
-// Progress of one request: at most ten notifications a second, each higher than the last, none
-// after the request is over.
-//
-//   ProgressGate gate(token, notify);
-//   gate.report(3, 10, "3 of 10 cases");        // dropped when it comes too early or does not rise
-//   gate.close();
-//
-// Thread-safe: a handler may report from any of its threads.
+// A CallScope belongs to one call. Any thread may use its context until close().
 #pragma once
 
 #include <atomic>
@@ -43,17 +34,19 @@
 
 namespace assay::mcp {
 
+/// Sends the progress of one request: at most ten notifications a second, each higher than the
+/// last, and none after close(). Thread-safe, because a handler may report from any of its threads.
 class ProgressGate {
  public:
   using Notify = std::function<void(const nlohmann::json& notification)>;
   static constexpr std::chrono::milliseconds kMinInterval{100};
 
-  /// A null token or a null `notify` makes every report a no-op.
+  /// With a null token or a null `notify`, report() does nothing.
   ProgressGate(nlohmann::json token, Notify notify,
                std::chrono::milliseconds min_interval = kMinInterval)
       : token_(std::move(token)), notify_(std::move(notify)), min_interval_(min_interval) {}
 
-  /// `total` <= 0: unknown. An empty message is left out.
+  /// `total` is 0 when it is unknown. An empty message is left out.
   void report(double progress, double total, const std::string& message);
   void close();
 
@@ -67,24 +60,24 @@ class ProgressGate {
   std::chrono::steady_clock::time_point last_sent_ ASSAY_GUARDED_BY(mutex_);
 };
 
-/// What the transport knows about one message, and how to speak to the client that sent it. It
-/// lives as long as the message is handled. Its functions may be called from many threads at once.
+/// The transport's knowledge of one message, and its ways to reach the client that sent it. It
+/// lives as long as the message is handled. Many threads may call its functions at once.
 struct TransportContext {
-  /// Where request ids are unique. Empty: a request cannot be cancelled by its id.
+  /// Request ids are unique within the scope. Empty: a request cannot be cancelled by its id.
   std::string scope = {};
-  /// Sends a notification, or a question, that belongs to this request. Null: there is no way.
+  /// Sends a notification, or a question, that belongs to this request. Null: impossible.
   std::function<void(const nlohmann::json&)> notify = {};
   /// True when the client is gone, which cancels a call of the stateless era. Null: unknown.
   std::function<bool()> hung_up = {};
-  /// The transport already knows the era: an HTTP header names 2026-07-28.
+  /// The transport already knows that the era is the stateless one: an HTTP header says so.
   bool stateless = false;
-  /// Null: the server has no tokens, and everything is allowed.
+  /// Null: the server has no tokens, so everything is allowed.
   std::shared_ptr<const Caller> caller = {};
   /// The ticket from Dispatcher::admit(), when the message waited in a queue.
   const InFlight::Ticket* ticket = nullptr;
   /// The client of the legacy era; null when it has no session.
   std::shared_ptr<Session> session = {};
-  /// Ends the stream of this request, which the client then resumes. Null: there is no way.
+  /// Ends the stream of this request, so that the client must resume it. Null: impossible.
   std::function<void()> release_stream = {};
 
   std::string principal() const { return name_of(caller); }
@@ -92,27 +85,30 @@ struct TransportContext {
 
 struct Method;  // dispatch.cc: an entry of the table of methods
 
-/// How long a method takes: no time; as long as a handler does; until the client or the server ends
-/// it.
-enum class ExecutionClass { at_once, handler, lasting };
+/// The time that a method takes.
+enum class ExecutionClass {
+  at_once,  // none that counts
+  handler,  // as long as a handler of the application takes
+  lasting,  // until the client or the server ends it
+};
 
-/// A message, and everything that is looked up by its names. Made by Dispatcher::resolve().
+/// A message, and everything that its names stand for. Dispatcher::resolve() makes it.
 struct ResolvedCall {
   Message message;
-  bool stateless = false;          // the era
+  bool stateless = false;          // the era of the request
   RequestMeta meta = {};           // params._meta
-  const Method* method = nullptr;  // null: unknown in this era, or not offered
+  const Method* method = nullptr;  // null: unknown in this era, or not offered by the server
   ExecutionClass pace = ExecutionClass::at_once;
   const ToolRegistry::Entry* tool = nullptr;  // the tool of tools/call; null: unknown
   /// Why the dispatcher refuses a stateless request at once.
   std::optional<RpcError> problem = {};
 
   const nlohmann::json& params() const { return message.params; }
-  /// The call will reach its tool, so that a transport may start a stream before it knows the
+  /// True when the call will reach its tool, so a transport may begin a stream before it knows the
   /// outcome.
   bool reaches_tool() const { return tool != nullptr && !problem; }
-  /// Something can come before the answer, so that the answer should be a stream: progress, log
-  /// messages, questions, changes.
+  /// True when progress, log messages, questions or changes can come before the answer, so that the
+  /// answer should be a stream.
   bool wants_stream() const;
 };
 
@@ -123,10 +119,10 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// Stateless era: reads params.inputResponses and opens params.requestState into the context. An
-  /// error when either is malformed.
+  /// In the stateless era, puts params.inputResponses and the opened params.requestState into the
+  /// context. Returns the refusal when either is malformed.
   std::optional<RpcError> take_input(const SignedState& seal);
-  /// Legacy era: puts the questions to the client, one after another, and the answers into the
+  /// In the legacy era, asks the client one question after another and puts the answers into the
   /// context.
   std::optional<RpcError> ask(const InputRequired& needed);
 
@@ -137,9 +133,9 @@ class CallScope {
   RequestContext& context() { return context_; }
   /// Ends progress and log messages.
   void close();
-  /// The client sent notifications/cancelled, so it waits for no answer.
+  /// True when the client sent notifications/cancelled, so that it expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
-  /// Overrules the client's notification: a subscription is never answered unless the server ends.
+  /// Overrides cancelled(): a subscription is answered only when the server ends it.
   void set_cancelled(bool cancelled) { cancelled_ = cancelled; }
 
  private:
@@ -158,10 +154,10 @@ class CallScope {
 
 constexpr int kMaxInputRounds = 8;
 
-/// Runs `attempt` (context -> Rpc of something with `input_required`) until it needs no more input.
-/// A legacy client is asked in between, at most kMaxInputRounds times; for a stateless one the
-/// outcome may still carry input_required. An error when the client did not declare the capability
-/// that a question needs.
+/// Runs `attempt` until it needs no more input. `attempt` takes the context and returns an Rpc
+/// whose value has `input_required`. In the legacy era the client is asked between two attempts, at
+/// most kMaxInputRounds times. In the stateless era the outcome may still have input_required.
+/// Returns an error when a question needs a capability that the client did not declare.
 template <class Attempt>
 auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(call.context())) {
   for (int round = 0;; ++round) {
@@ -179,7 +175,7 @@ auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(c
   }
 }
 
-/// An InputRequiredResult.
+/// The protocol's InputRequiredResult.
 nlohmann::json input_required_result(const InputRequired& needed, const CallScope& call,
                                      const SignedState& seal);
 

@@ -1,20 +1,17 @@
-// ChangeNotifier passes changes on to listeners: legacy sessions and subscriptions/listen streams.
+// ChangeNotifier passes changes on to its listeners, which are legacy sessions and the streams of
+// subscriptions/listen.
 //
 //   const ChangeNotifier::Listener listener =
 //       notifier.listen([](const Change& change) { count(change); });  // until `listener` dies
 //   notifier.publish({.kind = Change::Kind::tools});
 //
-// Thread-safe. A listener is called on the publisher's thread, one at a time, until its destructor
-// returns. It must be quick, and it must neither publish nor listen.
+// subscriptions/listen (2026-07-28) is a request that lasts. tell_changes() acknowledges the
+// changes that it will report, then reports them until the client or the server ends it. A change
+// that comes again before it is sent is reported once.
 //
-// subscriptions/listen (2026-07-28): a request that lasts. It acknowledges the changes that it will
-// report, then reports them until the client or the server ends it.
-//
-//   const Rpc<ListenFilter> filter = read_filter(params);
-//   if (!filter) return tl::unexpected<RpcError>(filter.error());
-//   tell_changes(id, *filter, notifier, notify, to_notification, ended);  // until ended() is true
-//
-// Stateless, thread-safe. A change that comes again before it is sent is reported once.
+// Thread-safe. A listener is called on the publisher's thread, one call at a time. The destructor
+// of a listener waits for a running call. A listener must be quick, and it must neither publish nor
+// listen.
 #pragma once
 
 #include <cstdint>
@@ -33,12 +30,11 @@ namespace assay::mcp {
 struct Change {
   enum class Kind { tools, prompts, resources, resource_updated, task };
   Kind kind;
-  std::string subject = {};         // a resource's URI or a task's id
-  nlohmann::json detail = nullptr;  // a task's new state
+  std::string subject = {};  // the URI of a resource or the id of a task
 };
 
-/// notifications/.../list_changed, or notifications/resources/updated. Not for tasks: each era has
-/// its own form.
+/// Makes notifications/.../list_changed or notifications/resources/updated. It must not be called
+/// for a task, because each era has its own form.
 nlohmann::json to_notification(const Change& change);
 
 class ChangeNotifier {
@@ -73,24 +69,24 @@ class ChangeNotifier {
   std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// URIs and task ids of one subscription; more are refused.
+/// The most URIs, and the most task ids, of one subscription. More are refused.
 constexpr std::size_t kMaxSubscribedSubjects = 256;
 
+/// The changes that a subscription wants.
 struct ListenFilter {
   bool tools = false, prompts = false, resources = false;
   std::set<std::string> uris, task_ids;
 
   bool admits(const Change& change) const;
-  /// The protocol's form: only what is true or not empty.
+  /// The protocol's form. It has only the members that are true or not empty.
   nlohmann::json to_json() const;
 };
 
-/// params.notifications as the client wrote it. The caller then removes what the server does not
-/// offer.
+/// Reads params.notifications. The caller then removes what the server does not offer.
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
-/// Sends the acknowledgement, then each change as `to_message` writes it (null: not told), tagged
-/// with the subscription's id.
+/// Sends the acknowledgement, then each change as `to_message` writes it; a null message is not
+/// sent. Every message carries the id of the subscription. Returns when `ended` returns true.
 void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub,
                   const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message,

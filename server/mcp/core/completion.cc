@@ -6,8 +6,11 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "server/mcp/core/prompt.h"
+#include "server/mcp/core/resource.h"
 
 namespace assay::mcp {
+
 Completer complete_from(std::vector<std::string> values) {
   return [values = std::move(values)](const std::string& typed, const Variables&) {
     const std::string wanted = lower_case(typed);

@@ -1,47 +1,40 @@
-// Suggestions for a value that a user is typing: an argument of a prompt or a variable of a
-// resource template.
+// Completion: suggestions for a value that a user is typing, which is an argument of a prompt or a
+// variable of a resource template.
 //
-//   argument.complete = complete_from({"vector_add", "softmax"});          // "so" -> softmax
+//   const Completer complete = complete_from({"vector_add", "softmax"});
+//   const std::vector<std::string> values = complete("so", {});  // {"softmax"}
 //
-// A Completer runs on many threads at once and should answer at once.
-//
-// completion/complete: finds the completer that a reference names, and cuts its suggestions to what
-// the protocol allows.
-//
-//   complete_value(params, prompts, resources)       ->  {"completion": {"values": [...], "total":
-//   3, "hasMore": false}}
-//
-// Stateless, thread-safe.
+// All functions are thread-safe. A Completer is called from many threads at once, and it must be
+// quick.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "server/mcp/core/prompt.h"
-#include "server/mcp/core/resource.h"
 #include "server/mcp/protocol/jsonrpc.h"
+#include "server/mcp/protocol/uri_template.h"
 
 namespace assay::mcp {
 
-/// Values by name: of a prompt's arguments, or of a template's variables (decoded).
-using Variables = std::map<std::string, std::string>;
+class PromptRegistry;
+class ResourceRegistry;
 
-/// Every suggestion for `typed`, best first; the server sends the first 100 and says how many there
-/// are. `others` holds what is filled in already.
+/// Returns all suggestions for `typed`, best first. The server sends the first kMaxCompletionValues
+/// and their total number. `others` are the values that the user has filled in already.
 using Completer =
     std::function<std::vector<std::string>(const std::string& typed, const Variables& others)>;
 
-/// Those of `values` that begin with what is typed, then those that contain it; case does not
-/// count.
+/// Suggests first the `values` that begin with the typed text, then those that contain it. The
+/// comparison ignores case.
 Completer complete_from(std::vector<std::string> values);
 
-/// The protocol's limit on one answer.
+/// The protocol's limit on the values of one answer.
 constexpr std::size_t kMaxCompletionValues = 100;
 
-/// An argument without a completer has no suggestions: an empty list, not an error.
+/// Answers completion/complete. It finds the completer that params.ref names and cuts its
+/// suggestions to the limit. An argument without a completer has an empty list, not an error.
 Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts,
                                    const ResourceRegistry& resources);
 

@@ -1,21 +1,15 @@
-// Input that a handler needs from the client's user, model or host before it can go on (multi
-// round-trip requests). A handler that lacks it answers with what it needs, and is called again
-// with the answers. One way of writing serves every era: 2026-07-28 clients retry the call, the
-// server asks older ones with requests of its own, and a task waits for tasks/update.
+// Input that a handler needs from the client's user, model or host before it can go on. The handler
+// answers with InputRequired, and is called again with the answers in its context. The same handler
+// works in every era: a 2026-07-28 client repeats the call with the answers, a task waits for
+// tasks/update, and ServerRequests asks a legacy client while the call waits.
 //
-//   const auto name = context.inputs.find("user_name");
-//   if (name == context.inputs.end()) return ToolResult{.input_required =
-//   InputRequired{{{"user_name", elicitation("Your name?", schema)}}}};
+//   if (!context.inputs.contains("name")) {
+//     const InputRequest question = elicitation("Your name?", {{"type", "object"}});
+//     return ToolResult{.input_required = InputRequired{{{"name", question}}}};
+//   }
 //
-// Answers come from the client: check them like arguments. Plain data.
-//
-// Requests that the server puts to a legacy client (elicitation, sampling, roots), and the answers
-// that come back as messages of their own.
-//
-//   Result<json> answer = questions.ask("roots/list", json::object(), send, cancelled, timeout); //
-//   waits questions.deliver(message.id, message.body); // from another thread
-//
-// Thread-safe. Several may wait at once.
+// Answers come from the client, so a handler checks them like arguments. ServerRequests is
+// thread-safe, and several calls may wait at once.
 #pragma once
 
 #include <chrono>
@@ -38,12 +32,14 @@ struct InputRequest {
 };
 
 struct InputRequired {
-  std::map<std::string, InputRequest> requests;  // by a key that the answers will carry
-  /// The handler's memory between two rounds. The client carries it, sealed: it cannot be forged,
-  /// used with other arguments, or kept for long; but it can be read, and used more than once.
+  std::map<std::string, InputRequest> requests;  // by the key of the answer
+  /// The state of the handler between two rounds. The client carries it, signed. So the client
+  /// cannot change it, use it with other arguments, or keep it for long. The client can read it and
+  /// use it more than once.
   std::string state = {};
 };
 
+/// Asks the user to fill in a form.
 inline InputRequest elicitation(std::string message, nlohmann::json schema) {
   return {"elicitation/create",
           {{"message", std::move(message)}, {"requestedSchema", std::move(schema)}}};
@@ -52,27 +48,29 @@ inline InputRequest elicitation(std::string message, nlohmann::json schema) {
 /// {"key": {"method": ..., "params": ...}}
 nlohmann::json to_json(const std::map<std::string, InputRequest>& requests);
 
-/// A client may be asked only for what it declared. What it lacks (kMissingCapability, with
-/// data.requiredCapabilities), or nothing.
+/// A server may ask a client only for what the client declared. Returns the refusal that names the
+/// missing capabilities (kMissingCapability, data.requiredCapabilities), or nothing.
 std::optional<RpcError> missing_capability(const std::map<std::string, InputRequest>& requests,
                                            const nlohmann::json& client_capabilities);
 
+/// The requests of the server to one legacy client, and their answers.
 class ServerRequests {
  public:
   using Send = std::function<void(const nlohmann::json& message)>;
 
-  /// The client's result. `cancelled`: the call that asks was given up; `unavailable`: no answer in
-  /// time, or the client's error.
+  /// Sends a request and waits for the client's result. The Error is `cancelled` when the call that
+  /// asks was cancelled, and `unavailable` when the client refuses or does not answer in time.
   Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params,
                              const Send& send, const std::function<bool()>& cancelled,
                              std::chrono::milliseconds timeout);
-  /// `body` has "result" or "error". False when nobody waits for that id.
+  /// Hands over an answer; `body` has "result" or "error". Returns false when no request with this
+  /// id waits.
   bool deliver(const nlohmann::json& id, nlohmann::json body);
 
  private:
   Mutex mutex_;
   Condition arrived_;
-  /// The answers by request id; nothing until one arrives.
+  /// The answers by request id, empty until they arrive.
   std::map<std::string, std::optional<nlohmann::json>> waiting_ ASSAY_GUARDED_BY(mutex_);
   std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 1;
 };

@@ -1,19 +1,19 @@
-// Prompts: messages that a user picks (a slash command, say) to start a conversation with a model.
+// Prompts: messages that a user picks, for example as a slash command, to start a conversation with
+// a model. PromptRegistry lists the registered prompts, checks arguments, and gets the messages.
 //
-//   server.add_prompt({.name = "write_kernel", .arguments = {{.name = "operator", .required = true,
-//   .complete = complete_from(names)}},
-//                      .get = [](const Variables& arguments, RequestContext&) ->
-//                      Result<PromptResult> { return PromptResult{"", {{"user",
-//                      text_content("...")}}}; }});
+//   Prompt prompt{.name = "write_kernel",
+//                 .arguments = {{.name = "operator", .required = true}},
+//                 .get = [](const Variables& arguments, RequestContext&) -> Result<PromptResult> {
+//                   const std::string text = "Write a kernel for " + arguments.at("operator");
+//                   return PromptResult{"", {{"user", text_content(text)}}};
+//                 }};
+//   const Status added = server.add_prompt(std::move(prompt));
 //
-// `get` runs on many threads at once, after the server has checked that every required argument is
-// there and no unknown one. Its Error's message reaches the client.
+// `get` is called from many threads at once. Before that, the server has checked that every
+// required argument is there and that there is no unknown one. The message of an Error reaches the
+// client.
 //
-// The registered prompts: lists them, finds one, checks its arguments, gets its messages.
-// Registration first, then calls from many threads.
-//
-//   book.add(prompt);
-//   book.get(params, context)        ->  what the prompt says, or needs to know
+// All prompts must be registered before the first call; then a registry is thread-safe.
 #pragma once
 
 #include <functional>
@@ -40,7 +40,8 @@ struct PromptMessage {
 struct PromptResult {
   std::string description;
   std::vector<PromptMessage> messages;
-  std::optional<InputRequired> input_required = {};  // instead of messages (input.h)
+  /// Instead of messages: the input that the handler needs first (input.h).
+  std::optional<InputRequired> input_required = {};
 };
 
 struct PromptArgument {
@@ -58,7 +59,7 @@ struct Prompt {
   std::function<Result<PromptResult>(const Variables& arguments, RequestContext& context)> get;
 };
 
-/// A GetPromptResult.
+/// The protocol's GetPromptResult.
 nlohmann::json to_json(PromptResult result);
 
 class PromptRegistry {
@@ -67,13 +68,14 @@ class PromptRegistry {
   bool empty() const { return prompts_.empty(); }
   const nlohmann::json& list() const { return list_; }
 
-  /// Unknown prompts, unknown or missing arguments and values that are no strings: kInvalidParams
-  /// with the valid names.
+  /// Gets the messages of the prompt that `params` names. An unknown prompt, an unknown or missing
+  /// argument, or a value that is no string is refused with kInvalidParams and the valid names.
   Rpc<PromptResult> get(const nlohmann::json& params, RequestContext& context) const;
 
-  /// The completer of an argument; null when it has none. An error when there is no such prompt or
-  /// argument.
+  /// Returns the completer of an argument, or null when the argument has none. An unknown prompt or
+  /// argument is an error.
   Rpc<Completer> completer(const std::string& name, const std::string& argument) const;
+  /// True when some argument has a completer.
   bool completes() const;
 
  private:

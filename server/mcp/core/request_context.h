@@ -1,15 +1,11 @@
-// What a handler (of a tool, resource or prompt) knows of its caller, and may do besides answering:
-// tell of its progress, log, and notice that nobody waits any more.
+// RequestContext is what the handler of a tool, resource or prompt knows of its call, and what it
+// may do besides answering: report progress, log, and notice that the client waits no longer.
 //
-//   for (...) { if (context.cancelled()) return stopped(); context.progress(done, total, "3 of 10
-//   cases"); }
+//   for (int step = 0; step < 10 && !context.cancelled(); ++step)
+//     context.progress(step, 10, "step " + std::to_string(step));
 //
-// Lives as long as the call. A handler may use its functions from any of its threads until it
-// returns; they are never null. Those of a default-constructed context do nothing.
-//
-// Caller: whom a request comes from, as far as a token told: a name for the log and limits, and
-// scopes. What a scope permits is the application's affair; this library only carries the words.
-// Immutable, so it may be shared between threads.
+// The context lives as long as the call. A handler may use its functions from any of its threads
+// until it returns. They are never null; those of a default-constructed context do nothing.
 #pragma once
 
 #include <algorithm>
@@ -24,6 +20,8 @@
 
 namespace assay::mcp {
 
+/// The client that a request comes from, as its token names it. Immutable, so threads may share it.
+/// The application decides what a scope permits.
 struct Caller {
   std::string name;
   std::vector<std::string> scopes;
@@ -33,35 +31,35 @@ struct Caller {
   }
 };
 
-/// Empty where no tokens are asked for.
+/// Returns the name of the caller, or "" when the server has no tokens.
 inline std::string name_of(const std::shared_ptr<const Caller>& caller) {
   return caller ? caller->name : std::string();
 }
 
 struct RequestContext {
-  /// Sends notifications/progress when the request carried a token; rate-limited and strictly
-  /// rising. `total` 0: unknown.
+  /// Sends notifications/progress if the request has a progress token. Reports that come too fast
+  /// or do not rise are dropped. `total` is 0 when it is unknown.
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
-  /// True once the client cancelled or, in the stateless era, hung up.
+  /// True when the client has cancelled or, in the stateless era, has hung up.
   std::function<bool()> cancelled = [] { return false; };
-  /// Sends notifications/message to a client that wants this level. Over HTTP only calls of an
-  /// `interactive` tool carry them.
+  /// Sends notifications/message if the client wants this level. Over HTTP, only the answer of an
+  /// `interactive` tool carries them.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
       [](LogLevel, const std::string&, const nlohmann::json&) {};
-  /// Ends the client's event stream; it comes back for the rest (legacy HTTP sessions; elsewhere
-  /// nothing happens).
+  /// Ends the client's event stream, so that the client must come back for the rest. Does nothing
+  /// outside of legacy HTTP sessions.
   std::function<void()> release_stream = [] {};
-  /// Whom the call comes from; null where no tokens are asked for.
+  /// Null when the server has no tokens.
   std::shared_ptr<const Caller> caller = nullptr;
   bool allows(std::string_view scope) const { return caller == nullptr || caller->allows(scope); }
 
-  nlohmann::json inputs =
-      nlohmann::json::object();  // the client's answers by key (input.h); each an object
-  std::string state = {};        // InputRequired::state of the round before; empty in the first
-  nlohmann::json client_capabilities =
-      nlohmann::json::object();  // what this client, or this request, declared
-  bool is_task = false;          // nobody waits on a connection: the work may take its time
+  /// The client's answers by key (input.h). Each is an object.
+  nlohmann::json inputs = nlohmann::json::object();
+  std::string state = {};  // InputRequired::state of the round before; empty in the first round
+  /// The capabilities that this client, or this request, declared.
+  nlohmann::json client_capabilities = nlohmann::json::object();
+  bool is_task = false;  // no connection waits for the answer, so the work may take long
 };
 
 }  // namespace assay::mcp

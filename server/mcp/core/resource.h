@@ -1,23 +1,18 @@
-// Resources: documents that a client may list and read by URI, and templates of URIs for those that
-// are too many to list.
+// Resources: documents that a client may list and read by URI. A template stands for a family of
+// URIs that are too many to list. ResourceRegistry lists both, and finds and reads what a URI
+// names.
 //
-//   server.add_resource({.uri = "guide://triton", .name = "triton", .mime_type = "text/markdown",
-//                        .read = [](RequestContext&) { return one_text("guide://triton",
-//                        "text/markdown", "# ..."); }});
-//   server.add_template({.uri_template = "operator://{name}/spec", .name = "spec", .variables =
-//   {{"name", complete_from(names)}},
-//                        .read = [](const std::string& uri, const Variables& variables,
-//                        RequestContext&) -> Result<ReadResult> {...}});
+//   const auto guide = [](RequestContext&) -> Result<ReadResult> {
+//     return one_text("guide://triton", "text/markdown", "# Triton");
+//   };
+//   const Status added = server.add_resource(
+//       {.uri = "guide://triton", .name = "triton", .mime_type = "text/markdown", .read = guide});
 //
-// `read` runs on many threads at once. Its Error: `not_found` says that there is no such resource,
-// `invalid_argument` and `permission_denied` that it may not be read so; the message reaches the
-// client.
+// `read` is called from many threads at once. Its Error is `not_found` when there is no such
+// resource, and `invalid_argument` or `permission_denied` when the resource may not be read so. The
+// message reaches the client.
 //
-// The registered resources and templates: lists them, finds what a URI means, reads it.
-// Registration first, then calls from many threads.
-//
-//   shelf.add(resource);
-//   shelf.read(params, context)        ->  what it holds, or needs to know
+// All resources must be registered before the first call; then a registry is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +36,13 @@ namespace assay::mcp {
 
 struct ReadResult {
   std::vector<ResourceContents> contents;  // at least one
-  std::int64_t ttl_ms = 0;                 // how long a client may keep it
-  bool shareable = false;                  // the same for every caller: a cache may keep it for all
-  std::optional<InputRequired> input_required = {};  // instead of contents (input.h)
+  std::int64_t ttl_ms = 0;                 // how long a client may cache it
+  bool shareable = false;  // the same for every caller, so a shared cache may keep it
+  /// Instead of contents: the input that the handler needs first (input.h).
+  std::optional<InputRequired> input_required = {};
 };
 
-/// The usual case: one text.
+/// A result that is one text.
 inline ReadResult one_text(std::string uri, std::string mime_type, std::string text) {
   return {{ResourceContents{std::move(uri), std::move(mime_type), std::move(text)}}};
 }
@@ -65,13 +61,13 @@ struct ResourceTemplate {
   std::string title = {}, description = {}, mime_type = {};
   nlohmann::json annotations = nullptr;
   std::vector<Icon> icons = {};
-  std::map<std::string, Completer> variables = {};  // completion, for those that have it
+  std::map<std::string, Completer> variables = {};  // the completers, by variable
   std::function<Result<ReadResult>(const std::string& uri, const Variables& variables,
                                    RequestContext& context)>
       read;
 };
 
-/// A ReadResourceResult, with its cache hint where the era has one.
+/// The protocol's ReadResourceResult. The stateless era has a cache hint.
 nlohmann::json to_json(const ReadResult& result, bool with_cache_hint);
 
 class ResourceRegistry {
@@ -83,15 +79,16 @@ class ResourceRegistry {
   const nlohmann::json& resources() const { return resource_list_; }
   const nlohmann::json& templates() const { return template_list_; }
 
-  /// An exact URI wins over templates, an earlier template over a later one. Nothing there:
-  /// kResourceNotFound, with data.uri.
+  /// Reads the resource that params.uri names. An exact URI wins over templates, and an earlier
+  /// template over a later one. An unknown URI is refused with kResourceNotFound and data.uri.
   Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
-  /// True when `uri` names a resource or fits a template: what may be subscribed to.
+  /// True when `uri` names a resource or fits a template. A client may subscribe to such a URI.
   bool knows(const std::string& uri) const;
 
-  /// The completer of a template's variable; null when it has none. An error when there is no such
-  /// template or variable.
+  /// Returns the completer of a template's variable, or null when the variable has none. An unknown
+  /// template or variable is an error.
   Rpc<Completer> completer(const std::string& uri_template, const std::string& variable) const;
+  /// True when some variable has a completer.
   bool completes() const;
 
  private:

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <ctime>
 
+#include "server/mcp/core/task_table.h"
+
 namespace assay::mcp {
 namespace {
 

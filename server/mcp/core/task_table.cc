@@ -198,7 +198,7 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
       log::error("a task cannot be saved",
                  {{"task", now.record.id}, {"error", saved.error().message}});
   }
-  hub_.publish({Change::Kind::task, now.record.id, nullptr});
+  hub_.publish({Change::Kind::task, now.record.id});
 }
 
 std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,

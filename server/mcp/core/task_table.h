@@ -27,12 +27,6 @@
 
 namespace assay::mcp {
 
-/// A record with what only this process knows.
-struct TaskView {
-  TaskRecord record;
-  std::map<std::string, InputRequest> input_requests;  // of a task that waits for input
-};
-
 class TaskTable {
  public:
   /// One step of the work: a result, or what must be known to go on.

@@ -1,18 +1,18 @@
-// A tool: a name, JSON Schemas and one function. The server checks arguments and results against
-// the schemas.
+// A tool: a name, two JSON Schemas and one function. ToolRegistry keeps the registered tools with
+// their compiled schemas, and has the steps of a call: it checks the arguments, catches exceptions
+// and checks the result. tool_caller.h puts the steps in order.
 //
-//   server.add_tool({.name = "add", .title = "Add", .description = "Adds.", .input_schema = {...},
-//   .output_schema = {...},
-//                    .annotations = {{"readOnlyHint", true}}, .call = [](const json& arguments,
-//                    RequestContext&) { return ToolResult{...}; }});
+//   Tool greet{.name = "greet",
+//              .title = "Greet",
+//              .description = "Says hello.",
+//              .input_schema = {{"type", "object"}},
+//              .call = [](const nlohmann::json&, RequestContext&) {
+//                return ToolResult{.text = "hello"};
+//              }};
+//   const Status added = server.add_tool(std::move(greet));
 //
-// `call` runs on many threads at once.
-//
-// The registered tools with their compiled schemas: lists them, finds them, and has the steps of a
-// call: arguments checked, exceptions caught, result checked. tool_caller.h puts the steps in
-// order. Registration first, then calls from many threads at once.
-//
-//   const ToolRegistry::Entry* entry = tools.find("add");
+// `call` is called from many threads at once. All tools must be registered before the first call;
+// then a registry is thread-safe.
 #pragma once
 
 #include <functional>
@@ -33,30 +33,34 @@ namespace assay::mcp {
 
 struct ToolResult {
   bool is_error = false;
-  std::string text;           // the first content block; left out when empty and there are others
-  nlohmann::json structured;  // object, or null when there is none
+  /// The first content block. It is left out when it is empty and `content` is not.
+  std::string text = {};
+  nlohmann::json structured = {};            // an object, or null when there is none
   std::vector<nlohmann::json> content = {};  // further blocks (content.h)
-  /// Instead of a result: what must be known first. The handler is called again with the answers in
-  /// its context.
+  /// Instead of a result: the input that the handler needs first. The handler is called again with
+  /// the answers in its context.
   std::optional<InputRequired> input_required = {};
-  /// Instead of a result: the rest of the call, which may take long. It becomes a task for a client
-  /// that takes one, and runs at once for others. It may be run again, with the answers, when it
-  /// needs input. Must not refer to the handler's context.
+  /// Instead of a result: the rest of the call, which may take long. It becomes a task if the
+  /// client takes one; otherwise it runs at once. It may run again, with the answers, when it needs
+  /// input. It must not refer to the handler's context.
   std::function<ToolResult(RequestContext& context)> work = {};
 };
 
-/// Whether calls may, or must, become tasks.
+/// Says if the calls of a tool may, or must, become tasks.
 enum class TaskSupport { forbidden, optional, required };
 
 struct Tool {
   std::string name, title, description;
-  nlohmann::json input_schema,
-      output_schema;           // JSON Schema 2020-12, objects; output_schema may be null
-  nlohmann::json annotations;  // readOnlyHint, ...
+  /// JSON Schema 2020-12 for the arguments. The schema's type is object.
+  nlohmann::json input_schema;
+  /// The same for ToolResult::structured; null when the tool has no such part.
+  nlohmann::json output_schema = {};
+  nlohmann::json annotations = {};  // readOnlyHint, ...
   std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
   std::vector<Icon> icons = {};
   TaskSupport task_support = TaskSupport::forbidden;
-  bool interactive = false;  // it logs or asks for input: over HTTP its answer is an event stream
+  /// The tool logs or asks for input, so its answer over HTTP is an event stream.
+  bool interactive = false;
 };
 
 class ToolRegistry {
@@ -65,10 +69,11 @@ class ToolRegistry {
 
   /// The `tools` array of tools/list, in the order of registration.
   const nlohmann::json& list() const { return list_; }
-  /// The same for 2025-11-25, which lists whether a tool's calls may be tasks.
+  /// The same for 2025-11-25. It also says which tools may be called as tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
-  /// Some tool's calls may become tasks.
+  /// True when the calls of some tool may become tasks.
   bool has_tasks() const { return has_tasks_; }
+  /// The names of all tools, separated by commas.
   std::string names() const;
 
   struct Entry {
@@ -77,18 +82,20 @@ class ToolRegistry {
     std::optional<Schema> output;
     std::vector<ParamHeader> headers;
   };
-  /// Null when there is no such tool. A call is looked up once, by Dispatcher::resolve().
+  /// Returns null when there is no such tool. Dispatcher::resolve() looks up the tool of a call,
+  /// once.
   const Entry* find(const std::string& name) const;
 
-  /// Bad arguments are a result with isError that says what is wrong with each; nothing when they
-  /// conform. Turns 3.0 into 3 where the schema wants an integer.
+  /// Checks `arguments` against the input schema. Returns a result with isError that names each
+  /// problem, or nothing when the arguments conform. Turns 3.0 into 3 where the schema wants an
+  /// integer.
   std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
-  /// Runs the handler, or what it left to do. An exception becomes a result with isError that keeps
-  /// its text from the client.
+  /// Runs `work`, which is the handler or the rest of its call. An exception becomes a result with
+  /// isError; its text is only logged, so that it does not reach the client.
   ToolResult run(const Entry& entry, const std::function<ToolResult()>& work) const;
-  /// A CallToolResult. An Error (`internal`) means that the tool broke its own output schema, and
-  /// is logged. A failed call's structured part is passed on only where it conforms: some clients
-  /// check it even then.
+  /// Makes the protocol's CallToolResult. A successful result that breaks the tool's own output
+  /// schema is logged and becomes an Error (`internal`). The structured part of a failed call is
+  /// left out when it does not conform, because some clients check it even then.
   Result<nlohmann::json> render(const Entry& entry, ToolResult result) const;
 
  private:

@@ -1,22 +1,15 @@
-// Server-sent events to one client, over whatever carries bytes. A call may send from several
-// threads.
+// EventStream sends server-sent events to one client. EventLog keeps the last events of a legacy
+// HTTP session, so that a client whose stream broke can get the rest. The log is bounded in number
+// and bytes; the oldest events are dropped first.
 //
 //   EventStream events(write, finish, hung_up);
-//   events.send(message);  events.send(message, "3-17");         // with an id, so that the client
-//   can come back for what follows it
+//   const EventLog::Place start = log.open();
+//   events.send(data, event_id(log.append(start.stream, data)));
+//   const EventLog::Batch missed = log.after(start, std::chrono::milliseconds(500));
+//   log.finish(start.stream);
 //
-// Thread-safe. The functions are called one at a time.
-//
-// The last events of a legacy HTTP session, so that a client whose stream broke can have the rest:
-// bounded in number and bytes, oldest dropped first.
-//
-//   const auto stream = log.open();
-//   log.append(stream, data);                                   // by the call's thread
-//   log.after(*log.find("3-17"), 500ms)                          // by whoever carries the stream
-//   to the client log.finish(stream);                                         // nothing more will
-//   come
-//
-// Stream 0 carries what belongs to no request, and ends with the session. Thread-safe.
+// Stream 0 of a log carries the events that belong to no request. It ends with the session. Both
+// classes are thread-safe. An EventStream calls its functions one at a time.
 #pragma once
 
 #include <atomic>
@@ -44,12 +37,12 @@ class EventStream {
 
   /// `data` has no line breaks. An empty id is left out.
   void send(std::string_view data, std::string_view id = "");
-  /// An event without content that gives the client an id to come back with, and says after which
-  /// time.
+  /// Sends an event without content. It gives the client an id to come back with, and the pause
+  /// before that.
   void prime(std::string_view id, std::chrono::milliseconds retry);
   /// Ends the stream while its call still runs. Nothing is sent after this.
   void finish();
-  /// finish() was called, or the client is gone.
+  /// True when finish() was called or the client is gone.
   bool ended() const { return closed_; }
 
   /// The client is gone, or the stream is finished. Also keeps a silent stream alive: whoever waits
@@ -71,8 +64,8 @@ class EventLog {
  public:
   struct Place {
     std::uint64_t stream = 0;
-    std::uint64_t number =
-        0;  // of the last event that the client has; numbers rise over all streams
+    /// The number of the last event that the client has. Numbers rise over all streams.
+    std::uint64_t number = 0;
   };
   struct Event {
     Place place;
@@ -86,16 +79,17 @@ class EventLog {
   EventLog(std::size_t max_events, std::size_t max_bytes)
       : max_events_(max_events), max_bytes_(max_bytes) {}
 
-  /// A new stream, and the place before its first event.
+  /// Opens a stream and returns the place before its first event.
   Place open();
   Place append(std::uint64_t stream, std::string data);
   void finish(std::uint64_t stream);
-  /// Every stream ends.
+  /// Ends every stream.
   void close();
 
-  /// The place that an event id ("stream-number") names; nothing when this log never gave it.
+  /// Returns the place that an event id names, or nothing when this log never gave that id.
   std::optional<Place> find(std::string_view id) const;
-  /// What is kept of `place`'s stream after it; waits at most `timeout` for the first.
+  /// Returns the kept events of the stream after `place`. Waits at most `timeout` for the first
+  /// one.
   Batch after(const Place& place, std::chrono::milliseconds timeout);
 
  private:
@@ -109,7 +103,7 @@ class EventLog {
   std::set<std::uint64_t> open_ ASSAY_GUARDED_BY(mutex_) = {0};
 };
 
-/// "stream-number"
+/// The id of an event: "stream-number".
 std::string event_id(const EventLog::Place& place);
 
 }  // namespace assay::mcp

@@ -1,23 +1,14 @@
-// Who may talk to the HTTP server, decided from a request's headers before anything of its body is
-// read:
+// Admission decides from the headers of a request if its client may talk to the HTTP server, before
+// the body is read. It checks in this order: Host and Origin (against DNS rebinding), the bearer
+// token, then the rate limit of the token, or of the address when the server has no tokens.
 //
-//   Host, Origin (DNS rebinding) -> bearer token -> rate limit of the token, or of the address
-//   where there are no tokens
+//   const Admission::Decision decision =
+//       admission.decide(request.lookup(), "192.0.2.7", Admission::Path::protocol);
+//   if (decision.refusal) return *decision.refusal;  // 400, 401, 403 or 429
 //
-//   Admission::Decision decision = admission.decide(header, connection.remote().host,
-//   Admission::Path::protocol); if (decision.refusal) return *decision.refusal;            // 400,
-//   401, 403 or 429
-//
-// Thread-safe.
-//
-// How many requests a caller may make: a token bucket per key (a token's name, or an address),
-// filled at a steady rate up to a burst.
-//
-//   RateLimiter limiter({.per_second = 50, .burst = 200});
-//   if (const auto wait = limiter.take("alice"); wait.count() > 0) refuse_until(wait);
-//
-// Thread-safe. Memory is bounded: beyond kMaxKeys the buckets that are full again are forgotten,
-// and newcomers share one bucket when none is.
+// RateLimiter is a token bucket for each key, which is the name of a token or an address. Its
+// memory is bounded: beyond kMaxKeys keys it forgets the buckets that are full again, and when all
+// keys are in use, new ones share one bucket. Both classes are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -34,11 +25,6 @@
 
 namespace assay::mcp {
 
-struct RateLimit {
-  double per_second = 0;  // 0: no limit
-  double burst = 0;       // requests at once after a pause; at least 1 where there is a limit
-};
-
 class RateLimiter {
  public:
   using Clock = std::chrono::steady_clock;
@@ -46,7 +32,8 @@ class RateLimiter {
 
   explicit RateLimiter(const RateLimit& limit) : limit_(limit) {}
 
-  /// Zero when the request may go on; else how long until the next one may, and nothing was taken.
+  /// Takes a token of `key`'s bucket and returns 0. Returns the time until the next token when the
+  /// bucket is empty.
   std::chrono::milliseconds take(const std::string& key, Clock::time_point now = Clock::now());
   const RateLimit& limit() const { return limit_; }
 
@@ -65,16 +52,16 @@ class RateLimiter {
 
 class Admission {
  public:
-  /// `open`: needs no token and is not limited, such as /healthz.
+  /// `open` needs no token and has no limit, as /healthz does.
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;
-    std::shared_ptr<const Caller> caller = nullptr;  // null where no tokens are asked for
+    std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
 
   explicit Admission(const HttpOptions& options)
       : options_(options), limiter_(options.rate_limit) {}
-  /// `remote`: the client's numeric address.
+  /// `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
 
  private:

@@ -1,18 +1,13 @@
-// What the HTTP server counts about itself, for GET /metrics. Names are listed in
-// docs/how-to/run-http-server.md.
-//
-//   metrics.count_response(200);
-//   metrics.write(text, dispatcher.counts());
-//
-// Lock-free and thread-safe: a response costs one atomic increment.
-//
-// Prometheus' text format, version 0.0.4: what GET /metrics answers.
+// The metrics of the HTTP server: HttpMetrics counts responses, and MetricsText writes metrics in
+// Prometheus' text format, version 0.0.4, which GET /metrics answers with. The names of the metrics
+// are in docs/how-to/run-http-server.md.
 //
 //   MetricsText text;
-//   text.family("assay_jobs_queued", "gauge", "Jobs that wait for a device.");
-//   text.sample("assay_jobs_queued", {{"device", "cuda:0"}}, 3);
+//   text.gauge("assay_jobs_running", "Jobs that run.", 2);
+//   metrics.write(text, dispatcher.counts());
 //
-// Belongs to one thread.
+// HttpMetrics is thread-safe without locks: a response costs one atomic increment. MetricsText
+// belongs to one thread.
 #pragma once
 
 #include <array>
@@ -32,10 +27,10 @@ class MetricsText {
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  /// Begins a metric; `type` is counter, gauge or histogram. Its samples follow.
+  /// Begins a metric, whose samples follow. `type` is counter, gauge or histogram.
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(std::string_view name, const Labels& labels, double value);
-  /// Family and only sample at once.
+  /// Writes a gauge that has one sample without labels.
   void gauge(std::string_view name, std::string_view help, double value);
 
   const std::string& text() const { return text_; }
@@ -46,11 +41,11 @@ class MetricsText {
 
 class HttpMetrics {
  public:
-  /// An HTTP response, by its status.
+  /// Counts one HTTP response.
   void count_response(int status);
 
-  /// The responses, the messages (`counts`), and the process's own figures: start time, memory,
-  /// threads.
+  /// Writes the responses, the messages (`counts`), and the figures of the process: uptime, CPU
+  /// time, memory, threads.
   void write(MetricsText& out, const MessageCounts& counts) const;
 
  private:

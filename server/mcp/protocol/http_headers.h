@@ -1,11 +1,11 @@
-// The checks on HTTP headers, apart from any HTTP library: who may talk to us (Host, Origin), and
-// whether the headers that mirror the body say the same as the body (2026-07-28). Pure functions,
-// thread-safe.
+// Checks of HTTP headers that need no HTTP library. Host and Origin say if a client may talk to
+// this server. Headers that mirror the body, such as Mcp-Method and Mcp-Param-*, let a proxy route
+// a request without reading its body (2026-07-28), so they must agree with the body. A tool's
+// schema names the arguments that clients mirror:
 //
-// Tool parameters that HTTP clients of 2026-07-28 mirror into headers (x-mcp-header in the input
-// schema), so that what stands between may route by them. The header must say what the body says.
-//
-//   "region": {"type": "string", "x-mcp-header": "Region"}      ->  Mcp-Param-Region
+//   const nlohmann::json region = {{"type", "string"}, {"x-mcp-header", "Region"}};
+//   const auto headers = param_headers({{"properties", {{"region", region}}}});
+//   if (headers) show(headers->front().header);  // "Mcp-Param-Region"
 //
 // Pure functions, thread-safe.
 #pragma once
@@ -22,44 +22,45 @@
 
 namespace assay::mcp {
 
-/// Guards against DNS rebinding. `bound_host` is what the server listens on. A loopback server
-/// answers to loopback names only; any other one to its own name, the machine's name and IP
-/// literals, since rebinding needs a name that the attacker controls.
+/// Guards against DNS rebinding. `bound_host` is the host that the server listens on. A loopback
+/// server accepts only loopback names. Any other server accepts its own name, the name of the
+/// machine and IP literals, because rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
-/// `host_header` (with or without a port) names `name`; compared without case.
+/// True when `host_header`, with or without a port, names `name`. The comparison ignores case.
 bool host_is(std::string_view host_header, std::string_view name);
-/// `origin_header` as sent: scheme://host[:port]. "null" is refused.
+/// `origin_header` is scheme://host[:port]. "null" is refused.
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host);
 
-/// "=?base64?...?=" decoded; other values unchanged; nothing when malformed.
+/// Decodes "=?base64?...?=". Other values stay as they are. Returns nothing for malformed base64.
 std::optional<std::string> decode_header_value(std::string_view value);
-/// `value`, or its base64 form when it would not survive as a plain header value.
+/// Returns `value`, or its base64 form when a plain header cannot carry it.
 std::string encode_header_value(std::string_view value);
 
-/// The value of a header by name, or nothing.
+/// Returns the value of a header by name, or nothing.
 using HeaderLookup = std::function<std::optional<std::string>(const char* name)>;
 
-/// The value in the body that Mcp-Name mirrors, where the method has one.
+/// Returns the value in the body that Mcp-Name mirrors, if the method has one.
 std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params);
 
-/// What is wrong with the mirrored headers of a stateless request, as a sentence; nothing when they
-/// match.
+/// Compares the mirrored headers of a stateless request with its body. Returns the first problem as
+/// a sentence, or nothing when they match.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 
 /// True when `accept` (a list of media types) admits `media_type`, such as "text/event-stream".
 bool accepts(std::string_view accept, std::string_view media_type);
 
+/// An argument of a tool that HTTP clients mirror into a header.
 struct ParamHeader {
   std::string header;             // Mcp-Param-...
-  std::vector<std::string> path;  // of property names, from the arguments object
+  std::vector<std::string> path;  // property names, from the arguments object down
 };
 
-/// An Error when a header's name is not legal or not unique, or the property is no string, integer
-/// or boolean reached by `properties` alone.
+/// Returns the mirrored arguments of a tool. An Error when the name of a header is illegal or used
+/// twice, or when the property is no string, integer or boolean below `properties` alone.
 Result<std::vector<ParamHeader>> param_headers(const nlohmann::json& input_schema);
 
-/// What is wrong, as a sentence; nothing when every header matches its argument. An argument that
-/// is missing or null has no header.
+/// Compares the headers with the arguments. Returns the first problem as a sentence, or nothing
+/// when they match. An argument that is missing or null has no header.
 std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers,
                                           const nlohmann::json& arguments,
                                           const HeaderLookup& header);

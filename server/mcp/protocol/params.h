@@ -1,12 +1,11 @@
-// Reading params._meta, where the stateless era keeps what used to be a session's: version,
-// capabilities, progress token. Pure functions, thread-safe.
+// The members of `params` that many methods share: _meta, where the stateless era keeps what a
+// session used to keep (version, capabilities, progress token), and the cursor of a list.
 //
-// One page of a list that never changes while the server runs. A cursor is opaque to clients, names
-// its list, and is checked when it comes back.
+//   const RequestMeta meta = read_meta(message);
+//   const Rpc<nlohmann::json> page = list_page(all, "tools", message.params, 100);
+//   if (page) show((*page)["tools"]);  // and "nextCursor" when there are more
 //
-//   auto page = list_page(all, "tools", params, 100);      // {"tools": [...], "nextCursor": "..."}
-//
-// Pure, thread-safe.
+// Pure functions, thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -19,32 +18,33 @@
 
 namespace assay::mcp {
 
-/// What a request's params._meta says, read once. Malformed entries count as missing, except a log
-/// level.
+/// The params._meta of a request. A malformed entry counts as missing, except a log level.
 struct RequestMeta {
-  /// The request names a protocol version or client capabilities, as only the stateless era does.
+  /// The request has a protocol version or client capabilities. Only the stateless era sends them.
   bool names_era = false;
-  bool names_progress_token = false, names_log_level = false;  // malformed ones too
-  nlohmann::json progress_token = nullptr;                     // null: the client wants no progress
-  /// The client's capabilities that this request declares (stateless era).
+  bool names_progress_token = false, names_log_level = false;  // true for malformed ones too
+  nlohmann::json progress_token = nullptr;                     // null: no progress
+  /// The capabilities of the client, which a stateless request declares.
   nlohmann::json client_capabilities = nlohmann::json::object();
-  /// The level from which on this request wants log messages. Nothing when it wants none, an error
-  /// when it names no level.
+  /// The lowest level of the log messages that the request wants. Nothing when it wants none; an
+  /// error when the level is unknown.
   Rpc<std::optional<LogLevel>> log_level = std::optional<LogLevel>();
 
-  /// The request declares the extension `name` among its client's capabilities.
+  /// True when the client's capabilities have the extension `name`.
   bool declares_extension(const char* name) const;
 };
 RequestMeta read_meta(const Message& message);
 
-/// Every revision that this server speaks, newest first.
+/// All revisions that this server speaks, newest first.
 nlohmann::json supported_versions();
 
-/// Why the request's _meta does not do for the stateless era; nothing when it does.
+/// Checks the _meta that a stateless request must have. Returns the refusal, or nothing.
 std::optional<RpcError> check_stateless_meta(const Message& message);
 
-/// `key` is the list's name in the result. A cursor of another list, or one that this server did
-/// not make, is refused.
+/// Returns the page of `all` that params.cursor names, or the first page. `all` must not change
+/// while the server runs. `key` is the name of the list in the result. A cursor is opaque to
+/// clients and names its list, so a cursor of another list, or one that this server did not make,
+/// is refused.
 Rpc<nlohmann::json> list_page(const nlohmann::json& all, const std::string& key,
                               const nlohmann::json& params, std::size_t page_size);
 

@@ -12,8 +12,6 @@
 #include <valijson/schema_parser.hpp>
 #include <valijson/validator.hpp>
 
-#include "server/mcp/schema/schema_explain.h"
-
 namespace assay::mcp {
 namespace {
 

@@ -1,13 +1,14 @@
 // JSON Schema 2020-12 for tool arguments and results. schema.cc is the only file that knows the
 // validator.
 //
-//   auto schema = Schema::compile(tool.input_schema);            // an Error names a keyword that
-//   the validator would ignore for (const std::string& problem : schema->check(arguments)) ...
+//   const Result<Schema> schema = Schema::compile({{"type", "object"}, {"required", {"name"}}});
+//   const std::vector<std::string> problems = schema->check(nlohmann::json::object());
+//   // {"missing required property 'name'"}
 //
-// The validator silently ignores keywords it does not know, so compile() accepts a closed list.
-// `pattern` is not on it: the validator matches by std::regex, which hostile text can make
-// exponentially slow. A $ref must be local ("#/$defs/..."); nothing is ever fetched. A compiled
-// schema is immutable and may be used from many threads at once.
+// The validator silently ignores the keywords that it does not know, so compile() accepts a closed
+// list. `pattern` is not on the list: the validator uses std::regex, which hostile text can make
+// exponentially slow. A $ref must be local ("#/$defs/..."), so nothing is ever fetched. A compiled
+// schema is immutable, and many threads may use it at once.
 #pragma once
 
 #include <memory>
@@ -19,9 +20,18 @@
 
 namespace assay::mcp {
 
-/// Keywords at every level are known, values have the right form, at most 32 levels. The message
-/// names path and keyword.
+/// Checks that the schema has only known keywords with valid values, and at most 32 levels. The
+/// message of the Error names path and keyword.
 Status lint_schema(const nlohmann::json& schema);
+
+constexpr std::size_t kMaxProblems = 8;
+
+/// Explains why `instance` does not conform, so that an agent can correct it. Each problem names
+/// the property, the value that it has, and the valid ones: "unknown property 'splitt'; valid:
+/// split". It covers type, enum, const, required, additionalProperties, bounds and lengths, through
+/// properties, items and local $ref. It finds nothing when only a combination (oneOf, not, ...)
+/// fails; Schema::check() then has the validator's own message.
+std::vector<std::string> explain(const nlohmann::json& schema, const nlohmann::json& instance);
 
 class Schema {
  public:
@@ -30,8 +40,8 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  /// Empty when `instance` conforms. Otherwise at most 8 sentences that name the property and what
-  /// would be valid.
+  /// Returns the problems of `instance`: none when it conforms, otherwise at most kMaxProblems
+  /// sentences that name the property and the valid values.
   std::vector<std::string> check(const nlohmann::json& instance) const;
   const nlohmann::json& document() const;
 

@@ -1,8 +1,9 @@
-#include "server/mcp/schema/schema_explain.h"
+// Explains why a value does not conform to a schema.
 
 #include <algorithm>
 
 #include "base/text.h"
+#include "server/mcp/schema/schema.h"
 
 namespace assay::mcp {
 namespace {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
@@ -12,14 +11,14 @@
 #include <utility>
 
 #include "sandbox/jail/cgroup_mounts.h"
+#include "sandbox/pool/process.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr long kPidfdSendSignal = 424;
 // A killed process that had a GPU first ends its context. That takes seconds if others use the
 // driver.
-constexpr std::int64_t kReapMs = 15'000;
+constexpr std::int64_t kCandidateReapMs = 15'000;
 constexpr std::size_t kDrainBytes = 64U << 10;
 constexpr int kYieldingNiceness = 6;  // if no cgroup weighs processors
 // Reads of one pipe before next() looks at the deadline again.
@@ -197,10 +196,10 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
     ::poll(&entry, 1, static_cast<int>(grace_ms));
   }
   was_killed_ = !exited();
-  ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
+  kill_by_pidfd(pidfd_.get());
   if (group_ > 1) ::kill(-group_, SIGKILL);
   if (was_killed_) (void)cgroup_.hurry_end();  // without it the end only comes later
-  status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kReapMs));
+  status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kCandidateReapMs));
   drain();
   return status_;
 }

@@ -13,7 +13,7 @@ namespace {
 constexpr int kPoolSlots = kMaxSlots / 2;
 constexpr int kMaxDeaths = 2;  // zygotes that die in a row before the caller gets an error
 constexpr std::int64_t kParkMs = 15'000;
-constexpr auto kRetryPause = std::chrono::seconds(2);          // after a failure, without a caller
+constexpr auto kZygoteRetryPause = std::chrono::seconds(2);    // after a failure, without a caller
 constexpr auto kHealthPause = std::chrono::milliseconds(500);  // between checks of the zygote
 
 }  // namespace
@@ -103,7 +103,7 @@ std::optional<CandidatePool::Work> CandidatePool::next_work() {
   while (!stop.stop_requested()) {
     if (!swept_) swept_ = sweep_cgroups();
     if (failure_) {
-      changed_.wait_for(lock, stop, kRetryPause,
+      changed_.wait_for(lock, stop, kZygoteRetryPause,
                         [&]() ASSAY_REQUIRES(mutex_) { return !failure_; });
       failure_.reset();
     } else if (!config_.spawn && (!zygote_ || !zygote_->alive())) {

@@ -6,7 +6,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kStartMs = 120'000;
+constexpr std::int64_t kJudgeStartMs = 120'000;
 
 std::string log_name(const SandboxConfig& config, std::string device, int number) {
   for (char& c : device) {
@@ -24,7 +24,7 @@ Judge::Judge(const SandboxConfig& config, Spawner& spawner, const std::string& d
       gpu_(lone_gpu(device)),
       device_(gpu_ ? gpu_->device : device),
       log_(log_name(config, device, number)),
-      warm_up_([this] { ready(Deadline::after_ms(kStartMs, shutdown_.get_token())); }) {}
+      warm_up_([this] { ready(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token())); }) {}
 
 Judge::~Judge() {
   shutdown_.request_stop();
@@ -191,7 +191,7 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 
 void Judge::release(const std::string& job) {
   const Result<FifoSemaphore::Slot> turn =
-      turn_.acquire(Deadline::after_ms(kStartMs, shutdown_.get_token()));
+      turn_.acquire(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token()));
   // A process that ended has nothing to forget.
   if (turn && socket_)
     send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));

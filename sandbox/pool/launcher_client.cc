@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kReportBytes = 4 << 20;  // the longest report of a profiler
 // How much of a launcher's log an error message quotes, when it does not start and when it ends.
 constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;
-constexpr unsigned kLogs = 8;           // the least number of log files
+constexpr unsigned kLauncherLogs = 8;   // the least number of log files
 constexpr std::int64_t kEndMs = 1'000;  // from the end of its stream to the end of the process
 
 /// Deals out the numbers of log files. A launcher that lives has its file to itself. Otherwise the
@@ -24,7 +24,7 @@ class LogNumbers {
  public:
   unsigned take() {
     const MutexLock lock(mutex_);
-    const unsigned count = std::max(kLogs, static_cast<unsigned>(taken_.size()) + 1);
+    const unsigned count = std::max(kLauncherLogs, static_cast<unsigned>(taken_.size()) + 1);
     do next_ = (next_ + 1) % count;
     while (taken_.count(next_) > 0);
     taken_.insert(next_);

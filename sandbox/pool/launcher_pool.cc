@@ -10,8 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kThreads = 3;  // a context takes longer to make than most recordings
-constexpr std::int64_t kStartMs = 30'000;
-constexpr auto kRetryPause = std::chrono::seconds(2);
+constexpr std::int64_t kLauncherStartMs = 30'000;
+constexpr auto kLauncherRetryPause = std::chrono::seconds(2);
 
 }  // namespace
 
@@ -199,7 +199,7 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
   };
   while (!stop.stop_requested()) {
     if (failure_) {
-      changed_.wait_for(lock, stop, kRetryPause,
+      changed_.wait_for(lock, stop, kLauncherRetryPause,
                         [&]() ASSAY_REQUIRES(mutex_) { return !failure_; });
       failure_.reset();
       changed_.notify_all();
@@ -225,7 +225,7 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
 void LauncherPool::perform(Start start) {
   Result<std::unique_ptr<LauncherClient>> started =
       LauncherClient::start(config_, spawner_, device_index_, driver_,
-                            Deadline::after_ms(kStartMs, shutdown_.get_token()));
+                            Deadline::after_ms(kLauncherStartMs, shutdown_.get_token()));
   const MutexLock lock(mutex_);
   --starting_;
   if (started) {

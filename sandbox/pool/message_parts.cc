@@ -8,8 +8,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
-
 Argument read_argument(const json& object, HeaderReader& outer, const char* name) {
   HeaderReader in(object, name);
   Argument argument;
@@ -21,12 +19,13 @@ Argument read_argument(const json& object, HeaderReader& outer, const char* name
     argument.shape = in.integers("shape", kMaxRank);
     argument.strides = in.integers("strides", kMaxRank);
     argument.fd = in.optional_integer("fd");
-    argument.offset = in.integer("offset", 0, kHighest);
-    argument.nbytes = in.integer("nbytes", 0, kHighest);
+    argument.offset = in.integer("offset", 0, kHighestInteger);
+    argument.nbytes = in.integer("nbytes", 0, kHighestInteger);
   } else if (kind == "scalar") {
     argument.scalar_type = in.text("type");
     if (argument.scalar_type == "int")
-      argument.value = in.integer("value", std::numeric_limits<std::int64_t>::min(), kHighest);
+      argument.value =
+          in.integer("value", std::numeric_limits<std::int64_t>::min(), kHighestInteger);
     else if (argument.scalar_type == "float")
       argument.value = in.number("value");
     else if (argument.scalar_type == "bool")
@@ -69,15 +68,15 @@ std::vector<KernelReport> read_kernels(HeaderReader& in, bool launcher) {
     HeaderReader from(entry, "a kernel");
     KernelReport kernel;
     kernel.name = from.text("name");
-    kernel.registers = from.integer("registers", 0, kHighest);
-    kernel.shared_bytes = from.integer("shared_bytes", 0, kHighest);
-    kernel.launches = from.integer("launches", 0, kHighest);
-    kernel.spill_bytes = from.integer(launcher ? "local_bytes" : "spill_bytes", 0, kHighest);
+    kernel.registers = from.integer("registers", 0, kHighestInteger);
+    kernel.shared_bytes = from.integer("shared_bytes", 0, kHighestInteger);
+    kernel.launches = from.integer("launches", 0, kHighestInteger);
+    kernel.spill_bytes = from.integer(launcher ? "local_bytes" : "spill_bytes", 0, kHighestInteger);
     if (!launcher) {
       kernel.symbol = from.optional_text("symbol");
       kernel.target = from.text("target");
       kernel.num_warps = from.integer("num_warps", 0, 1'024);
-      kernel.binary_bytes = from.integer("binary_bytes", 0, kHighest);
+      kernel.binary_bytes = from.integer("binary_bytes", 0, kHighestInteger);
       kernel.grid = from.integers("grid", 3);
     }
     in.merge(from);

@@ -1,6 +1,8 @@
 // Parts that several messages share. Used by messages_*.cc only.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -11,6 +13,7 @@
 
 namespace assay::sandbox {
 
+inline constexpr std::int64_t kHighestInteger = std::numeric_limits<std::int64_t>::max();
 inline constexpr std::size_t kMaxArguments = 256;
 inline constexpr std::size_t kMaxRank = 16;
 inline constexpr std::size_t kMaxKernels = 4'096;

@@ -10,7 +10,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 constexpr std::size_t kMaxCases = 1'024;
 constexpr std::size_t kMaxChecks = 65'536;
 
@@ -29,7 +28,7 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   if (const json* axes = in.optional_object("axes"); axes != nullptr) {
     HeaderReader from(*axes, "the axes of a case");
     for (const auto& [name, extent] : axes->items())
-      one.axes[name] = from.integer(name.c_str(), 0, kHighest);
+      one.axes[name] = from.integer(name.c_str(), 0, kHighestInteger);
     in.merge(from);
   }
   for (const json& entry : in.list("outputs", kMaxArguments)) {
@@ -38,19 +37,19 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
     output.name = from.text("name");
     output.dtype = from.text("dtype");
     output.shape = from.integers("shape", kMaxRank);
-    output.nbytes = from.integer("nbytes", 0, kHighest);
+    output.nbytes = from.integer("nbytes", 0, kHighestInteger);
     output.from = from.optional_text("from");
     in.merge(from);
     one.outputs.push_back(std::move(output));
   }
-  one.output_bytes = in.integer("output_bytes", 0, kHighest);
+  one.output_bytes = in.integer("output_bytes", 0, kHighestInteger);
   if (const json* device = in.optional_object("device"); device != nullptr) {
     HeaderReader from(*device, "the device memory of a case");
     one.device.emplace();
-    one.device->output_offset = from.integer("output_offset", 0, kHighest);
+    one.device->output_offset = from.integer("output_offset", 0, kHighestInteger);
     for (const json& entry : from.list("inputs", kMaxArguments)) {
       HeaderReader place(entry, "a place in device memory");
-      one.device->inputs[place.text("name")] = place.integer("offset", 0, kHighest);
+      one.device->inputs[place.text("name")] = place.integer("offset", 0, kHighestInteger);
       from.merge(place);
     }
     for (const Argument& argument : one.arguments) {
@@ -85,8 +84,8 @@ Compared read_compared(HeaderReader& in) {
   record.max_abs_error = in.optional_number("max_abs_error");
   record.float64_error = in.optional_number("float64_error");
   record.strict_pass = in.optional_flag("strict_pass");
-  record.elements = in.integer("elements", 0, kHighest);
-  record.mismatches = in.integer("mismatches", 0, kHighest);
+  record.elements = in.integer("elements", 0, kHighestInteger);
+  record.mismatches = in.integer("mismatches", 0, kHighestInteger);
   if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
     HeaderReader from(*first, "first_mismatch");
     record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank),
@@ -124,7 +123,7 @@ Result<Prepared> parse_prepared(const Frame& frame) {
     HeaderReader from(*device, "the device memory");
     prepared.device =
         DeviceMemory{from.integer("fd", 0, static_cast<std::int64_t>(frame.fds.size()) - 1),
-                     from.integer("bytes", 1, kHighest)};
+                     from.integer("bytes", 1, kHighestInteger)};
     in.merge(from);
   }
   for (const json& entry : in.list("cases", kMaxCases)) {

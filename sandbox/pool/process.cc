@@ -72,7 +72,7 @@ Process& Process::operator=(Process&& other) noexcept {
 }
 
 void Process::kill() {
-  if (pid_ > 0 && !status_) ::syscall(kPidfdSendSignal, pidfd_.get(), SIGKILL, nullptr, 0);
+  if (pid_ > 0 && !status_) kill_by_pidfd(pidfd_.get());
 }
 
 void Process::kill_group() {
@@ -144,6 +144,8 @@ void Spawner::run() {
     changed_.notify_all();
   }
 }
+
+void kill_by_pidfd(int pidfd) { ::syscall(kPidfdSendSignal, pidfd, SIGKILL, nullptr, 0); }
 
 std::string signal_name(int signal) {
   const char* name = ::sigabbrev_np(signal);

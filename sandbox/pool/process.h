@@ -87,6 +87,8 @@ class Spawner {
   std::thread thread_;
 };
 
+/// Sends SIGKILL to the process of a pidfd. Does nothing if it is dead.
+void kill_by_pidfd(int pidfd);
 /// "killed by SIGSEGV", "exit status 3".
 std::string describe(const ExitStatus& status);
 /// "SIGSEGV"; "signal 99" for one without a name.

@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCancelledForkMs = 1'000;
-constexpr unsigned kLogs = 8;  // log files; one zygote more overwrites the oldest
+constexpr unsigned kZygoteLogs = 8;  // log files; one zygote more overwrites the oldest
 constexpr int kSlotUsers = kMaxSlots;
 
 /// Shows a toolkit folder inside the jail, and names it to the harness, which loads NVRTC there.
@@ -89,7 +89,7 @@ Result<std::unique_ptr<Zygote>> Zygote::start(const SandboxConfig& config, Spawn
   if (!sockets) return fail(sockets.error());
   std::unique_ptr<Zygote> zygote(new Zygote);
   static std::atomic<unsigned> started{0};
-  const unsigned which = config.spawn ? started++ % kLogs : 0;
+  const unsigned which = config.spawn ? started++ % kZygoteLogs : 0;
   if (config.gpu) zygote->devices_ = config.gpu->devices;
   zygote->log_ = config.state_dir + "/zygote" +
                  (config.gpu ? "-gpu" + std::to_string(config.gpu->index) : "") +

@@ -1,4 +1,4 @@
-// The job jail, entered by a forked child that then tries what a submission might.
+// The job jail. A forked child enters it and tries what a submission might try.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -30,17 +30,16 @@
 #include "sandbox/jail/seccomp.h"
 #include "sandbox/jail/user_namespace.h"
 #include "tests/catch.h"
+#include "tests/sandbox/jail/attempts.h"
 #include "tests/sanitized.h"
 
 using namespace assay;
 using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
 
 namespace {
 
-constexpr int kNoJail = 99;
-
-/// Runs `attempt` in a child inside a job jail. 0: every expectation held; kNoJail: this machine
-/// cannot build one; else the number of the failed one.
+/// Runs `attempt` in a child inside a job jail and returns the child's exit status.
 template <class Attempt>
 int in_job_jail(Attempt attempt, JobJail config = {}) {
   config.strict = false;
@@ -58,27 +57,15 @@ int in_job_jail(Attempt attempt, JobJail config = {}) {
       }
       ::_exit(attempt(config.job_fd));
     }
-    int status = 0;
-    ::waitpid(inner, &status, 0);
-    ::_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+    ::_exit(status_of(inner));
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WEXITSTATUS(status);
+  return status_of(child);
 }
 
 template <class Attempt>
 void expect_all_held(Attempt attempt, JobJail config = {}) {
-  const int result = in_job_jail(attempt, config);
-  if (result == kNoJail) {
-    WARN("no job jail can be built on this machine");
-    return;
-  }
-  INFO("expectation number " << result << " did not hold");
-  CHECK(result == 0);
+  check_all_held(in_job_jail(attempt, config));
 }
-
-bool denied(long result, int with = EPERM) { return result == -1 && errno == with; }
 
 }  // namespace
 
@@ -162,9 +149,7 @@ TEST_CASE("one that is nicer than it must be stays so, and the jail is complete"
       if (niceness > 0 && ::setpriority(PRIO_PROCESS, 0, niceness) != 0) ::_exit(1);
       ::_exit(in_job_jail([](int) { return ::getpriority(PRIO_PROCESS, 0); }, config));
     }
-    int status = 0;
-    ::waitpid(child, &status, 0);
-    return WEXITSTATUS(status);
+    return status_of(child);
   };
   if (::getpriority(PRIO_PROCESS, 0) != 0 || as_nice_as(0) == kNoJail) {
     WARN("no jail can be built here, or this test is nice itself");

@@ -21,9 +21,11 @@
 
 #include "base/unique_fd.h"
 #include "tests/catch.h"
+#include "tests/sandbox/jail/attempts.h"
 
 using namespace assay;
 using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
 
 namespace {
 
@@ -53,12 +55,10 @@ int restricted(const Folders& folders, Attempt attempt) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (!restrict_with_landlock({folders.root + "/own"})) ::_exit(99);
+    if (!restrict_with_landlock({folders.root + "/own"})) ::_exit(kNoJail);
     ::_exit(attempt());
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  return status_of(child);
 }
 
 bool supported(int version) {

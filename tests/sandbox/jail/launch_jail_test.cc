@@ -1,5 +1,5 @@
-// The launcher's jail, entered by a forked child that then tries what a driver that was taken over
-// might: as it is for plans, and as it is for a profiler.
+// The launcher's jail, for plans and for a profiler. A forked child enters it and tries what
+// hijacked driver code might try.
 #include "sandbox/jail/launch_jail.h"
 
 #include <fcntl.h>
@@ -12,7 +12,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -21,19 +20,19 @@
 
 #include "sandbox/jail/landlock.h"
 #include "tests/catch.h"
+#include "tests/sandbox/jail/attempts.h"
 
 using namespace assay;
 using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
 
 namespace {
 
-constexpr int kNoJail = 99;
-constexpr int kLandlockOfTcp = 4;  // its version that knows of TCP
+constexpr int kLandlockOfTcp = 4;  // the first version that can restrict TCP
 
-/// 0: every expectation held; kNoJail: this machine cannot build one; else the number of the failed
-/// one.
+/// Runs `attempt` in a child inside a launcher's jail and checks that every expectation held.
 template <class Attempt>
-int in_launch_jail(bool profile, Attempt attempt) {
+void expect_all_held(bool profile, Attempt attempt) {
   const pid_t child = ::fork();
   if (child == 0) {
     const auto layers = enter_launch_jail({.devices = {}, .libraries = {}, .profile = profile});
@@ -43,23 +42,9 @@ int in_launch_jail(bool profile, Attempt attempt) {
         });
     ::_exit(whole ? attempt() : kNoJail);
   }
-  int status = 0;
-  ::waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  INFO("profile " << profile);
+  check_all_held(status_of(child));
 }
-
-template <class Attempt>
-void expect_all_held(bool profile, Attempt attempt) {
-  const int result = in_launch_jail(profile, attempt);
-  if (result == kNoJail) {
-    WARN("no launch jail can be built on this machine");
-    return;
-  }
-  INFO("expectation number " << result << " did not hold, profile " << profile);
-  CHECK(result == 0);
-}
-
-bool denied(long result, int with = EPERM) { return result == -1 && errno == with; }
 
 bool can_connect_by_tcp() {
   const int listener = ::socket(AF_INET, SOCK_STREAM, 0);

@@ -18,8 +18,6 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-Deadline soon() { return Deadline::after_ms(10'000); }
-
 /// A folder with a script in the place of ncu; whoever the launcher is in its jail may run it.
 class Script {
  public:
@@ -43,8 +41,8 @@ class Script {
 std::string why_not_ready(const std::string& script) {
   Spawner spawner;
   const Script ncu(script);
-  const auto launcher =
-      LauncherClient::start(real_config(), spawner, 0, "fake", soon(), ncu.path());
+  const auto launcher = LauncherClient::start(real_config(), spawner, 0, "fake",
+                                              Deadline::after_ms(10'000), ncu.path());
   REQUIRE_FALSE(launcher);
   return launcher.error().message;
 }
@@ -66,7 +64,8 @@ TEST_CASE(
 TEST_CASE("no launcher writes to the log of one that lives") {
   Spawner spawner;
   const auto start = [&] {
-    return LauncherClient::start(real_config(), spawner, 0, "fake", soon()).value();
+    return LauncherClient::start(real_config(), spawner, 0, "fake", Deadline::after_ms(10'000))
+        .value();
   };
   const std::unique_ptr<LauncherClient> old = start();
   std::set<std::string> logs;

@@ -1,10 +1,10 @@
-"""The two sides of a golden file's call: the test part's real tensors, and the recorder's fake
-ones.
+"""Converts the arguments of a golden file's call: the test part's real tensors become the
+recorder's fake ones.
 
-with TestSide(): ...                              # the test part; `side.off = True` while the kernel part runs
-arguments = Arguments(recorder, structural)       # of one call
-fake_args = arguments.tree(args)                  # arguments.real has the memory behind them
-"""
+    with TestSide():  # for the test part; `off` is True while the kernel part runs
+        ...
+    arguments = Arguments(recorder, structural)  # of one call
+    fake_args = arguments.tree(args)  # arguments.real has the memory behind them"""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ import torch  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
 
-MADE = "_assay_made"  # attribute: how an object of the kernel part's class was made
+MADE = "_assay_made"  # attribute of an object of a kernel part's class: the arguments that made it
 SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
 class TestSide(CudaOnCpu):
-    """What the test part runs in; off while the kernel part runs, whose tensors are the
+    """The mode for the test part. It is off while the kernel part runs, whose tensors are the
     recorder's."""
 
     off = False
@@ -39,19 +39,17 @@ class TestSide(CudaOnCpu):
 
 
 class Arguments:
-    """The arguments of one call as the recorder's fake tensors; tensors that share memory share a
+    """The arguments of one call as the recorder's fake tensors. Tensors that share memory share a
     buffer."""
 
     def __init__(self, recorder: Any, structural: set[str]) -> None:
         self._recorder = recorder
         self._structural = structural
         self._wholes: dict[int, torch.Tensor] = {}
-        self.real: dict[
-            str, torch.Tensor
-        ] = {}  # a flat view of the whole storage, by the name of its buffer
-        self.fakes: list[
-            tuple[torch.Tensor, torch.Tensor]
-        ] = []  # (real, fake) of every tensor that wants a gradient
+        # By the name of the buffer: a flat view of the whole storage.
+        self.real: dict[str, torch.Tensor] = {}
+        # (real, fake) for every tensor that needs a gradient.
+        self.fakes: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def convert(self, value: Any) -> Any:
         if isinstance(value, torch.Tensor):
@@ -87,8 +85,8 @@ class Arguments:
         return fake
 
     def _object(self, value: Any) -> Any:
-        """An object of the test part, or of a class of the kernel part: its tensors are arguments
-        too."""
+        """Converts an object of the test part or of a class of the kernel part. Its tensors are
+        arguments too."""
         if MADE in vars(value):
             kind, args, kwargs = vars(value)[MADE]
             return kind(*self.tree(args), **self.tree(kwargs))

@@ -1,13 +1,14 @@
-"""The calls that a golden file's test part makes of its kernel part, and which of them can be cases
-of an operator.
+"""Collects the calls that a golden file's test part makes of its kernel part, and decides which of
+them can be cases of an operator.
 
-    calls = trace(path, target, cache)            # runs the file on a recorder that lets torch's arithmetic through
-    for group in groups(calls): ...               # calls of one form: one operator
+    calls = trace(path, target, cache)  # runs the file on a recorder that allows torch arithmetic
+    for group in groups(calls):  # calls of one form: one operator
+        print(len(group))
 
-A call can be a case when it is a call of a function (or an autograd.Function's `apply`) that
-launches a kernel, its tensors share no memory, and the rest of its arguments are numbers or
-constants that Python can write down. Calls of one form have the same function, structure,
-constants, dtypes and ranks; shapes and numbers are what tells their cases apart."""
+A call can be a case under three conditions. It calls a function (or an autograd.Function's `apply`)
+that launches a kernel. Its tensors share no memory. Its other arguments are numbers, or constants
+that can be written as Python. Calls of one form have the same function, structure, constants,
+dtypes and ranks; their cases differ in shapes and numbers."""
 
 from __future__ import annotations
 
@@ -31,19 +32,17 @@ NUMBERS = {int: "int", float: "float", bool: "bool"}
 
 @dataclass
 class Call:
-    """One call; `why_not` says why it cannot be a case, or is empty."""
+    """One call. `why_not` is the reason why it cannot be a case, or empty."""
 
     number: int
     function: str
     args: Any
     kwargs: Any
     returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
-    touched: set[int] = field(
-        default_factory=set
-    )  # positions of leaves whose memory kernels were given
-    structural: set[int] = field(
-        default_factory=set
-    )  # positions of leaves whose values host code reads
+    # Positions of leaves whose memory was passed to kernels.
+    touched: set[int] = field(default_factory=set)
+    # Positions of leaves whose values host code reads.
+    structural: set[int] = field(default_factory=set)
     why_not: str = ""
 
     @property
@@ -52,7 +51,7 @@ class Call:
 
 
 class Tracer(KernelPart):
-    """A kernel part whose calls are kept."""
+    """A kernel part that keeps its calls."""
 
     latest: ClassVar[list[Call]] = []
 
@@ -109,7 +108,7 @@ def is_interface(name: str, function: Any) -> bool:
 
 
 def unwritable(call: Call) -> str:
-    """Why a call's arguments cannot be an operator's, or ""."""
+    """Returns the reason why a call's arguments cannot be an operator's, or ""."""
     seen: set[int] = set()
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
@@ -129,7 +128,7 @@ def unwritable(call: Call) -> str:
 
 
 def constant(value: Any) -> str | None:
-    """Python that makes the value, where there is such."""
+    """Returns Python text that makes the value, or None."""
     if value is None or isinstance(value, str):
         return repr(value)
     if isinstance(value, torch.dtype):
@@ -142,7 +141,7 @@ def constant(value: Any) -> str | None:
 
 
 def form(call: Call) -> tuple[Any, ...]:
-    """What calls of one operator have in common."""
+    """Returns the properties that all calls of one operator share."""
     kinds: list[str] = []
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
@@ -161,7 +160,7 @@ def form(call: Call) -> tuple[Any, ...]:
 
 
 def groups(calls: list[Call]) -> Iterator[list[Call]]:
-    """Calls of one form together, in the order of their first."""
+    """Groups calls of one form, in the order of their first call."""
     found: dict[tuple[Any, ...], list[Call]] = {}
     for call in calls:
         if not call.why_not:
@@ -172,7 +171,7 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
 def trace(
     path: Path, target: str, cache: Path | None, arithmetic: bool
 ) -> tuple[list[Call], dict[str, Any]]:
-    """The calls, and golden_file's report of the file. Once per process."""
+    """Returns the calls and golden_file's report of the file. Call it once in a process."""
     Tracer.latest = []
     report = golden_file.run(path, target, None, cache, arithmetic, Tracer)
     return Tracer.latest, report

@@ -1,12 +1,12 @@
-"""One golden file of TritonBench-G in a process of its own: its test part runs, every call of its
-kernel part is recorded.
+"""Runs the test part of one golden file of TritonBench-G in a process of its own, and records every
+call of the kernel part.
 
-    python importers/golden_file.py FILE --target cuda:90 [--plans DIR]      # prints one JSON object
+    python importers/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
 
-The file's two parts have different authors in mind and get different roles. The *test part* is the
-judge: it makes real tensors (on the CPU, which it takes for a GPU) and calls what the kernel part
-defines. The *kernel part* is the submission: each such call goes through the recorder on fake
-tensors, as a candidate's would, and gives one launch plan (golden_kernel_part.py)."""
+The file's two parts get different roles. The *test part* plays the judge: it makes real tensors (on
+the CPU, which it takes for a GPU) and calls the functions of the kernel part. The *kernel part*
+plays the submission: each such call goes through the recorder on fake tensors, as a candidate's
+would, and gives one launch plan (golden_kernel_part.py)."""
 
 from __future__ import annotations
 
@@ -30,15 +30,16 @@ from harness.entry.errors import Source, describe  # noqa: E402
 from harness.imported.golden import run_tests  # noqa: E402
 
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
+# Kinds of errors that the recorder raises.
 REFUSALS = (
     "not_recordable",
     "compilation_error",
     "unsupported",
-)  # kinds of errors that are the recorder's
+)
 
 
 def split(text: str) -> tuple[str, str]:
-    """The kernel part and the test part; the latter keeps its line numbers."""
+    """Returns the kernel part and the test part. The test part keeps its line numbers."""
     found = list(SEPARATOR.finditer(text))
     if not found:
         raise ValueError(
@@ -90,7 +91,7 @@ def _run(
         whole = Source(path.read_text(encoding="utf-8"), str(path))
         return {**report, **(_refused(part.calls) or _told(error, whole, "test part"))}
     failed = [call for call in part.calls if not call["recorded"]]
-    # What a submission raises itself, and the test part expects, is no refusal.
+    # An exception that the submission itself raises and the test part expects is not a refusal.
     refused = [call for call in failed if call["kind"] in REFUSALS]
     report["recorded"] = (
         any(call["recorded"] and not call.get("helper") for call in part.calls) and not refused
@@ -109,8 +110,8 @@ def _run(
 
 
 def _share_imports(module: ModuleType, test_text: str) -> None:
-    """In the original both parts are one module: the kernel part's functions see what the test part
-    imports."""
+    """Gives the test part's imports to the kernel part. In the original both parts are one module,
+    so the kernel part's functions see these imports."""
     imports = [
         node for node in ast.parse(test_text).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]
@@ -118,7 +119,7 @@ def _share_imports(module: ModuleType, test_text: str) -> None:
 
 
 def _refused(calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Why the last call that was not recorded was not."""
+    """Returns the reason for the last call that was not recorded."""
     failed = [call for call in calls if not call["recorded"]]
     return (
         {"stage": "record", **{key: failed[-1][key] for key in ("kind", "message", "line", "code")}}

@@ -1,15 +1,16 @@
-"""The kernel part of a golden file, in the role of the submission: each call that the test part
-makes of it is recorded.
+"""Runs the kernel part of a golden file as the submission: records each call that the test part
+makes of it.
 
     part = KernelPart(text, path, "cuda:90", None, cache)
-    with part.side: exec(test_part, part.names())
-    part.calls                       # what was recorded of each, or why it was not
+    with part.side:
+        exec(test_part, part.names())
+    part.calls  # the recording of each call, or the reason why there is none
 
-What a call returns to the test part are zeros of the right shape: nothing is computed here, so
-nothing is judged either. Where host code needs the values of an integer argument (offsets, block
-tables), the call is recorded again with that argument declared structural, and the report says so.
-A backward pass is recorded as one plan with its forward pass, since tensors that the first kept for
-the second live on the device."""
+Each call returns zeros of the right shape to the test part: nothing is computed here, so nothing is
+judged either. If host code needs the values of an integer argument (offsets, block tables), the
+call is recorded again with that argument declared structural, and the report says so. A backward
+pass and its forward pass are recorded as one plan, because the tensors that the first keeps for the
+second exist only on the device."""
 
 from __future__ import annotations
 
@@ -32,11 +33,11 @@ from harness.recording.record import RecordRunner  # noqa: E402
 from torch.utils._pytree import tree_flatten, tree_map  # noqa: E402
 
 MODULE = "submission"
-OURS = "assay_"  # kernels that stand for what torch does
+OURS = "assay_"  # prefix of Assay's kernels, which replace torch operations
 
 
 class KernelPart:
-    """The kernel part as a submission, and the calls that were made of it."""
+    """The kernel part as a submission, and the calls of it."""
 
     def __init__(
         self,
@@ -54,7 +55,7 @@ class KernelPart:
         self._recorder = self.runner.recorder
         self._arithmetic = arithmetic
         self.side = TestSide()
-        self._seen: dict[str, torch.Tensor] = {}  # of the call that was tried last
+        self._seen: dict[str, torch.Tensor] = {}  # tensors of the last call that was tried
         with self.runner.context():
             self.module = self._import()
 
@@ -68,7 +69,7 @@ class KernelPart:
         return module
 
     def names(self) -> dict[str, Any]:
-        """What the test part sees of the kernel part."""
+        """Returns the names of the kernel part that the test part sees."""
         return {
             name: proxy_of(name, value, MODULE, self.record)
             for name, value in vars(self.module).items()
@@ -78,7 +79,8 @@ class KernelPart:
     def record(
         self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None
     ) -> Any:
-        """One call; once more with integer arguments structural if host code reads values."""
+        """Records one call. If host code reads values, records it again with structural integer
+        arguments."""
         started = time.perf_counter()
         try:
             try:
@@ -118,14 +120,13 @@ class KernelPart:
         return result
 
     def _helper(self, name: str, function: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
-        """A function that computes with torch alone and launches no kernel is no submission's work
-        but the test part's: it prepares what the kernels get. It runs for real; nothing when a
-        kernel is launched after all."""
+        """Runs a function for real that computes with torch alone and launches no kernel. Such a
+        function belongs to the test part, not to the submission: it prepares the kernels'
+        arguments. Returns None if it launches a kernel after all."""
         try:
             result = function(*args, **kwargs)
-        except (
-            Exception
-        ):  # a launch on the test side's CPU tensors, for one: then the refusal is what counts
+        # For example a launch on the test side's CPU tensors. Then the refusal is reported.
+        except Exception:
             return None
         note = f"{name} launches no kernel: run for real, as a helper of the test part"
         nothing: dict[str, Any] = {
@@ -221,7 +222,7 @@ class KernelPart:
         )
 
     def _real(self, value: Any, arguments: Arguments) -> Any:
-        """What the test part gets for a fake tensor: the argument's own memory, or zeros."""
+        """Returns the test part's value for a fake tensor: the argument's own memory, or zeros."""
         if not isinstance(value, torch.Tensor):
             return value
         record = self._recorder.record_of(value)
@@ -237,7 +238,7 @@ class KernelPart:
         return torch.empty_strided(shape, strides, dtype=value.dtype).zero_()
 
     def _keep(self, plan: bytes, arguments: Arguments) -> None:
-        """The plan and its inputs, for a replay elsewhere."""
+        """Keeps the plan and its inputs, for a replay on another machine."""
         assert self._plans is not None
         folder = self._plans / f"{Path(self.source.path).stem}-{len(self.calls)}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -247,8 +248,8 @@ class KernelPart:
 
 
 class Bridge(torch.autograd.Function):
-    """Stands for a recorded call in the test part's autograd graph: its backward pass records the
-    call's."""
+    """Replaces a recorded call in the test part's autograd graph. Its backward pass records the
+    backward pass of the call."""
 
     @staticmethod
     def forward(ctx: Any, box: dict[str, Any], *sources: torch.Tensor) -> Any:

@@ -1,11 +1,11 @@
 """Writes a group of a golden file's calls as an operator's folder
-(docs/reference/operator-format.md), which a suite holds.
+(docs/reference/operator-format.md) of a suite.
 
-    write_operator(folder, "add_example", group, Parts(kernel, test), calls, text)
+    write_operator(folder, group, Parts(...), calls)
 
-The folder has spec.toml with an adapter from the operator's entry to the kernel part's function,
-oracle.py with the golden kernel part, the test part beside it, and a reference.py that leaves
-everything to harness/imported/golden.py."""
+The folder holds spec.toml with an adapter from the operator's entry to the kernel part's function,
+oracle.py with the golden kernel part, the test part, and a reference.py that calls
+harness/imported/golden.py for everything."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ import torch
 from golden_calls import NUMBERS, Call, constant
 from harness.wire.tensors import NAMES
 
-# the widest that a spec may have; the benchmark itself compares what print() shows of the outputs
+# The largest error that a spec may allow. The benchmark itself compares the outputs as print()
+# shows them.
 FLOAT_ERROR = 0.01
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
@@ -57,7 +58,7 @@ class Parts:
     file: str
     kernel: str
     test: str
-    description: str  # what the benchmark tells a model, or ""
+    description: str  # the benchmark's prompt for a model, or ""
     difficulty: int
 
 
@@ -69,8 +70,8 @@ def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Ca
         for i, leaf in enumerate(leaves)
     ]
     assert first.returned is not None
-    # What kernels were given they may have written: a recording does not tell, and the launcher
-    # sees to it that inputs stay as they are.
+    # Kernels may have written any memory that was passed to them. A recording does not show that,
+    # and the launcher ensures that inputs stay unchanged.
     written = [names[i] for i in sorted(first.touched - first.structural)]
     structural = {names[i] for call in group for i in call.structural} - set(written)
     tensors = {
@@ -116,7 +117,8 @@ def _spec(
         if len(returned) == 1
         else f"tuple[{', '.join(returned)}]"
     )
-    entry = f"call_{name}"  # no name of the kernel part, whose function may be called like the file
+    # differs from all names of the kernel part, which may have a function named like the file
+    entry = f"call_{name}"
     signature = f"{entry}({', '.join(f'{argument}: {_type_name(leaf)}' for argument, leaf in given)}) -> {result}"
     yield f"name = {_toml(name)}"
     yield 'split = "standard"'
@@ -187,7 +189,7 @@ def _description(call: Call, parts: Parts) -> str:
 
 
 def adapter(entry: str, call: Call, names: list[str]) -> str:
-    """Python that defines the entry in terms of the kernel part's function."""
+    """Returns Python text that defines the entry by a call of the kernel part's function."""
     leaves = iter(list(zip(names, call.leaves, strict=True)))
     args, kwargs = _expression(call.args, leaves), _expression(call.kwargs, leaves)
     made = f"{call.function}(*{args}, **{kwargs})"
@@ -204,7 +206,7 @@ def adapter(entry: str, call: Call, names: list[str]) -> str:
 
 
 def _expression(value: Any, leaves: Iterator[tuple[str, Any]]) -> str:
-    """Python for a structure whose leaves go by their names, where they have one."""
+    """Returns Python text for a structure whose leaves have names."""
     if type(value) is tuple:
         return "(" + "".join(_expression(item, leaves) + ", " for item in value) + ")"
     if type(value) is list:

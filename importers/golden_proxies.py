@@ -1,8 +1,8 @@
-"""What the test part of a golden file sees instead of what the kernel part defines: each use is a
-call that is recorded.
+"""Proxies for the definitions of a golden file's kernel part, for the test part. Each use of a
+proxy is a call that is recorded.
 
-names["softmax"] = proxy_of("softmax", module.softmax, MODULE, record)      # record(name, function, args, kwargs) answers a call
-"""
+    # record(name, function, args, kwargs) returns the result of a call
+    names["softmax"] = proxy_of("softmax", module.softmax, MODULE, record)"""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ Record = Callable[[str, Callable[..., Any], Any, Any], Any]
 
 
 def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
-    """For what belongs to the module of this name and can be called; everything else as it is."""
+    """Returns a proxy for a callable of the module of this name, and every other value
+    unchanged."""
     if hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__"):
         return KernelProxy(name, value, record)
     if isinstance(value, type) and value.__module__ == module:
@@ -33,7 +34,7 @@ def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
 
 
 class KernelProxy:
-    """A kernel that the test part launches itself."""
+    """A kernel that the test part launches directly."""
 
     def __init__(self, name: str, kernel: Any, record: Record) -> None:
         self._name, self._kernel, self._record = name, kernel, record
@@ -64,7 +65,8 @@ class FunctionProxy:
 
 
 class ClassProxy:
-    """A class of the kernel part: objects are made on the test side, their calls are recorded."""
+    """A class of the kernel part. Its objects are made on the test side, and their calls are
+    recorded."""
 
     def __init__(self, name: str, kind: type, record: Record) -> None:
         self._name, self._kind, self._record = name, kind, record

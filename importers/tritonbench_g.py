@@ -1,13 +1,15 @@
-"""`assay import tritonbench-g`: the golden files of TritonBench-G (thunlp/TritonBench) as a suite,
-and the tier that each file gets.
+"""Implements `assay import tritonbench-g`: imports the golden files of TritonBench-G
+(thunlp/TritonBench) as a suite, and finds the tier of each file.
 
-    python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE        # SUITE/standard/NAME/, SUITE/import.json
+    # writes SUITE/standard/NAME/ and SUITE/import.json
+    python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE
 
-A file's part before its line of '#' is the kernel part: what a submission replaces, and the
-operator's oracle. The part behind is the test part: it makes the inputs and stays with the judge
-(harness/imported/golden.py). Tiers: `plan`, every call is recorded as a scored submission's would
-be; `host`, the recorder refuses something that a GPU inside the jail could do; `neither`, it does
-not compile, or its test part fails. Nothing of the benchmark is part of Assay."""
+The part of a file before its line of '#' is the kernel part: a submission replaces it, and it is
+the operator's oracle. The part behind that line is the test part: it makes the inputs and stays
+with the judge (harness/imported/golden.py). Tiers: `plan`, every call is recorded as in a scored
+submission; `host`, the recorder refuses something that is possible with a GPU inside the jail;
+`neither`, it does not compile, or its test part fails. Nothing of the benchmark is part of
+Assay."""
 
 from __future__ import annotations
 
@@ -26,7 +28,8 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = "libassay_fake_cuda_guard.so"
-REFUSED = ("not_recordable",)  # kinds of errors that say nothing of the code on a GPU
+# Kinds of errors after which the code may still work on a GPU.
+REFUSED = ("not_recordable",)
 
 
 @dataclass
@@ -39,7 +42,7 @@ class Settings:
 
 
 def step(settings: Settings, *words: str) -> dict[str, Any]:
-    """One process of tritonbench_operator.py; its own failure is an answer too."""
+    """Runs one process of tritonbench_operator.py. Its failure is also an answer."""
     options = ["--target", settings.target, "--cache", str(settings.cache)]
     command = [sys.executable, str(ROOT / "importers/tritonbench_operator.py"), *words, *options]
     environment = {
@@ -48,9 +51,8 @@ def step(settings: Settings, *words: str) -> dict[str, Any]:
         **os.environ,
         "CUDA_VISIBLE_DEVICES": "",
     }
-    with tempfile.TemporaryDirectory(
-        prefix="assay-import-"
-    ) as scratch:  # which a process that crashes leaves as it is
+    # A process that crashes leaves its files there.
+    with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:
         environment["TMPDIR"] = scratch
         try:
             done = subprocess.run(
@@ -83,8 +85,8 @@ def why(found: dict[str, Any]) -> str:
 
 
 def import_file(file: Path, settings: Settings) -> dict[str, Any]:
-    """The file's tier and reason, and the operators that were made of it, each recorded once more
-    by itself."""
+    """Returns the file's tier with the reason, and its operators. Each operator is recorded once
+    more by itself."""
     trace = ["trace", str(file), "--out", str(settings.out)]
     found = step(settings, *trace)
     report: dict[str, Any] = {"file": file.name, "tier": "plan", "reason": ""}
@@ -123,7 +125,8 @@ def line(report: dict[str, Any]) -> str:
 
 
 def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
-    """What an earlier import of other files left there; the operators that it made of these go."""
+    """Returns the reports of an earlier import for other files. Deletes the operators that the
+    earlier import made from these files."""
     kept = []
     found = (
         json.loads((out / "import.json").read_text())["files"]
@@ -140,7 +143,7 @@ def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
 
 
 def guard(build: Path) -> str:
-    """The fake CUDA guard, which a CPU build of torch needs."""
+    """Returns the path of the fake CUDA guard, which a CPU build of torch needs."""
     found = sorted(build.glob(f"**/{GUARD}"))
     return str(found[0]) if found else ""
 

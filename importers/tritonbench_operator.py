@@ -1,12 +1,14 @@
-"""One golden file of TritonBench-G in a process of its own. Prints one JSON object on its last
-line.
+"""Imports one golden file of TritonBench-G in a process of its own. Prints one JSON object on its
+last line.
 
-    python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]    # its calls; writes the operators that they make
-    python importers/tritonbench_operator.py record OPERATOR_DIR...                   # records the oracles as submissions
+    # records the file's calls and writes the operators that they make
+    python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]
+    # records the oracles as submissions
+    python importers/tritonbench_operator.py record OPERATOR_DIR...
 
-A trace without arithmetic says whether the file is for the plan tier: that is how a scored
-submission is recorded. Where it is refused, one with arithmetic still knows the outputs' shapes, so
-that the operators can be written for the host tier."""
+A trace without arithmetic records the calls as those of a scored submission, so it shows if the
+file fits the plan tier. If that is refused, a trace with arithmetic still finds the outputs'
+shapes, so that the operators can be written for the host tier."""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ from golden_operator import Parts, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
-MAX_NAME_CHARS = 56  # of 64: a number may follow
+MAX_NAME_CHARS = 56  # of 64: a number may be appended
 
 
 def operator_name(file: Path) -> str:
@@ -39,7 +41,7 @@ def operator_name(file: Path) -> str:
 
 
 def told(file: Path) -> tuple[str, int]:
-    """The benchmark's own description and difficulty, from the index beside its folder."""
+    """Returns the benchmark's own description and difficulty, from the index beside its folder."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
         return "", 3
@@ -85,11 +87,11 @@ def trace_file(
 
 
 def record_operators(folders: list[Path], target: str, cache: Path | None) -> dict[str, Any]:
-    """By folder, as a candidate would record the oracle, case by case: {"recorded": ..., "kind":
-    ..., "message": ...}."""
+    """Records each folder's oracle case by case, as a candidate would. Returns for each folder
+    {"recorded": ..., "kind": ..., "message": ...}."""
     inputs = {}
     failed: dict[str, Any] = {}
-    for folder in folders:  # before anything stands in for a device
+    for folder in folders:  # before anything replaces a device
         operator = Operator.load(folder)
         try:
             wires = [wire for wire in operator.spec["cases"] if wire["visibility"] == "public"]
@@ -171,7 +173,7 @@ def main() -> None:
     parser.add_argument(
         "--arithmetic",
         action="store_true",
-        help="trace: let kernels of Assay's do what torch would compute",
+        help="trace: let Assay's kernels do the arithmetic of torch",
     )
     arguments = parser.parse_args()
     torch.manual_seed(0)

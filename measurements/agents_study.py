@@ -1,17 +1,20 @@
-"""What feedback and the parts of the reference agents are worth, with the simulated model (which is
-no model).
+"""Measures the worth of feedback and of the parts of the reference agents, with the simulated model
+(which is not a language model).
 
-    python measurements/agents_study.py   # writes measurements/results/agents-study.json and the
-        # tables of docs/measurements/agents-study.md
-    python measurements/agents_study.py --device cuda:0    # correctness and speed from a GPU; writes agents-study-cuda0.json
-    python measurements/agents_study.py --tables           # summary and tables anew, from the attempts that are there
+    # writes measurements/results/agents-study.json and the tables of
+    # docs/measurements/agents-study.md
+    python measurements/agents_study.py
+    # correctness and speed from a GPU; writes agents-study-cuda0.json
+    python measurements/agents_study.py --device cuda:0
+    # writes summary and tables again, from the attempts in the file
+    python measurements/agents_study.py --tables
 
-Two parts, each against one server. `device`: real verdicts on `--device`. `fake`: the device
-`fake`, whose speeds are those that the simulated model writes into its versions, for what lives on
-times where nothing can be timed. Every agent gets the same operators, seeds and samples, and so the
-same first answers: differences are taken in pairs. What the simulated model assumes is in MODELS,
-and what is seen of a part of an agent is that its loop turns the assumption into results; it says
-nothing about any language model."""
+There are two parts, each against one server. `device` uses real verdicts on `--device`. `fake` uses
+the device `fake`, whose speeds are those that the simulated model writes into its versions. It
+covers the parts of agents that depend on times. Every agent gets the same operators, seeds and
+samples, and so the same first answers, and differences are taken in pairs. MODELS holds the
+assumptions of the simulated model. A visible effect means that an agent's loop turns such an
+assumption into results; it says nothing about any language model."""
 
 from __future__ import annotations
 
@@ -37,8 +40,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OPERATORS = ["vector_add", "relu", "gelu_tanh", "softmax_last_dim"]
 START_S = 60.0
 
-# dead_end: of the lines of attack that no repair makes right; insight: of failing repairs that a
-# reflection saves (docs/reference/cli.md).
+# dead_end: share of first ideas that no repair makes right. insight: share of failing repairs that
+# a reflection saves (docs/reference/cli.md).
 MODELS = {
     "device": "sim:{seed}?dead_end=0.4&repair=0.4&insight=0.4",
     "fake": "sim:{seed}?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3",
@@ -71,19 +74,20 @@ AGENTS = {
         "geak?iterations=3&instances=3",
     ],
 }
-TIMED_AGENTS = ["geak?ancestors=1", "geak?optimize=0"]  # of no use where nothing is timed
+TIMED_AGENTS = ["geak?ancestors=1", "geak?optimize=0"]  # have no effect if nothing is timed
 SEEDS = {"device": [1, 2, 3], "fake": [1, 2, 3, 4]}
 SAMPLES = {"device": 4, "fake": 12}
+# Attempts at once. Those on the fake device mostly wait for the disk.
 JOBS = {
     "device": 2,
     "fake": 8,
-}  # attempts at once; those on the fake device mostly wait for the disk
+}
 COUNTED = ("compile", "run_tests", "profile")
 
 
 @contextmanager
 def serving(binary: str, device: str, folder: Path) -> Iterator[str]:
-    """The address of a server that ends with the block."""
+    """Runs a server for the block and yields its address."""
     command = [
         binary,
         "serve",
@@ -129,7 +133,7 @@ def calls_of(transcript: Path) -> Counter[str]:
 
 
 def attempts_of(out: Path, report: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What became of each attempt of one bench: the graded verdict, and what it took."""
+    """Yields each attempt of one bench: the graded verdict and its cost."""
     lines = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()]
     replies = {
         (line["operator"], line["sample"]): line["replies"]
@@ -205,7 +209,7 @@ def study(part: str, device: str, options: argparse.Namespace) -> list[dict[str,
 
 
 def write(document: dict[str, Any], out: Path) -> None:
-    """One attempt a line: there are some thousands."""
+    """Writes one attempt on a line: there are some thousands."""
     head = {key: value for key, value in document.items() if key != "attempts"}
     attempts = ",\n  ".join(json.dumps(attempt) for attempt in document["attempts"])
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -223,18 +227,21 @@ def main() -> None:
     )
     parser.add_argument("--operators", nargs="*", default=OPERATORS)
     parser.add_argument(
-        "--samples", type=int, default=0, help="per operator and seed; 0: what the part has"
+        "--samples",
+        type=int,
+        default=0,
+        help="samples per operator and seed; 0: the default of the part",
     )
     parser.add_argument("--most-seeds", type=int, default=None)
     parser.add_argument(
-        "--jobs", type=int, default=0, help="attempts at once; 0: what the part has"
+        "--jobs", type=int, default=0, help="attempts at once; 0: the default of the part"
     )
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument(
         "--docs",
         type=Path,
         default=None,
-        help="whose tables are replaced; default: docs/measurements/agents-study.md, unless --out is given",
+        help="the page whose tables are replaced; default: docs/measurements/agents-study.md, unless --out is given",
     )
     parser.add_argument("--tables", action="store_true", help="measure nothing")
     options = parser.parse_args()

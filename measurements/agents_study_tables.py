@@ -1,5 +1,5 @@
-"""From the attempts of measurements/agents_study.py to numbers with intervals, and to the tables of
-docs/measurements/agents-study.md. Pure functions."""
+"""Turns the attempts of measurements/agents_study.py into numbers with intervals and into the
+tables of docs/measurements/agents-study.md. All functions are pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paired import bootstrap, difference, mean, wilson
 
 Rows = Sequence[dict[str, Any]]
 
-# part, what is claimed, the agent that has it, the one that has not, in what it shows
+# part, claim, the agent with the feature, the agent without it, the metric that shows it
 CLAIMS = [
     ("device", "feedback (1 attempt against 5)", "alphaevolve", "one_shot", "passed"),
     ("device", "feedback (edits)", "leader", "one_shot", "passed"),
@@ -69,13 +69,13 @@ BEGIN, END = "<!-- measurements/agents_study.py writes this -->", "<!-- to here 
 
 
 def of(rows: Rows, part: str, agent: str) -> list[dict[str, Any]]:
-    """In an order that is the same for every agent."""
+    """Returns one agent's attempts, in the same order for every agent."""
     chosen = [row for row in rows if row["part"] == part and row["agent"] == agent]
     return sorted(chosen, key=lambda row: (row["seed"], row["operator"], row["sample"]))
 
 
 def values(rows: Rows, metric: str) -> list[float] | None:
-    """Nothing where an attempt lacks it: nothing is timed there."""
+    """Returns the values of a metric, or None if an attempt lacks it (because nothing is timed)."""
     found = [row[metric] for row in rows]
     return (
         None
@@ -154,7 +154,7 @@ def ranking_table(ranking: Rows, part: str) -> str:
 
 
 def claims_table(claims: Rows, part: str) -> str:
-    text = "| what it is good for | with | without | gain (95 %) | seen |\n|---|---|---|---|---|\n"
+    text = "| feature | with | without | gain (95 %) | seen |\n|---|---|---|---|---|\n"
     for one in claims:
         if one["part"] != part:
             continue

@@ -1,13 +1,13 @@
-"""A long bench: >= 10,000 model calls through `assay bench` and its server, with the simulated
-model: calls a second, and what grows.
+"""Measures a long bench: >= 10,000 model calls through `assay bench` and its server, with the
+simulated model. It finds calls a second, and the growth of memory and files.
 
     python measurements/bench_load.py --out measurements/results/bench-load.json
 
 Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced
 to the disk, journal, protocol, job queue, store). Running 10,000 kernels in the interpreter takes
-hours on two cores; a share of attempts (`full`) does so on the CPU device. Each part is a bench of
-its own, of two models at once. Memory is the resident set of the bench and of its server, sampled
-once a second."""
+hours on two cores, so only a share of the attempts (`full`) runs on the CPU device. Each part is a
+separate bench, of two models at once. Memory is the resident set of the bench and of its server,
+sampled once a second."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def resident_mib(pid: int) -> float:
 
 
 def child_of(pid: int) -> int | None:
-    """The bench has one child, its server."""
+    """Returns the pid of the bench's only child, its server."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(children[0]) if children else None
 
@@ -53,7 +53,7 @@ def size_mib(*paths: Path) -> float:
 
 
 def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
-    """[{at_s, bench_mib, server_mib}], until the bench ends."""
+    """Returns [{at_s, bench_mib, server_mib}], sampled until the bench ends."""
     begin = time.perf_counter()
     series = []
     while bench.poll() is None:
@@ -69,7 +69,7 @@ def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
                     }
                 )
         except (FileNotFoundError, ProcessLookupError):
-            pass  # it ended between two looks
+            pass  # it ended between two samples
         time.sleep(SAMPLE_S)
     return series
 
@@ -133,8 +133,8 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
 
 
 def memory_summary(part: dict[str, Any]) -> dict[str, float]:
-    """The start is a tenth into the work, when every thread has worked; the end is the last
-    attempt's. Then comes the report."""
+    """Summarises the memory. The start is the sample a tenth into the work, when every thread has
+    worked. The end is that of the last attempt; the report comes after it."""
     work = [one for one in part["memory"] if one["at_s"] <= part["work_s"]] or part["memory"]
     moments = (("start", work[len(work) // 10]), ("end", work[-1]), ("report", part["memory"][-1]))
     return {
@@ -148,10 +148,16 @@ def main() -> None:
     )
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument(
-        "--samples", type=int, default=1000, help="of the part on the fake device; 10 calls each"
+        "--samples",
+        type=int,
+        default=1000,
+        help="samples of the part on the fake device; 10 calls each",
     )
     parser.add_argument(
-        "--full-samples", type=int, default=10, help="of the part on the CPU device; 10 calls each"
+        "--full-samples",
+        type=int,
+        default=10,
+        help="samples of the part on the CPU device; 10 calls each",
     )
     parser.add_argument("--jobs", type=int, default=4)
     parser.add_argument("--out", type=Path, required=True)

@@ -1,12 +1,15 @@
-"""Every reference agent over every operator, with the simulated model: how long a maintainer waits
-for the table.
+"""Runs every reference agent over every operator with the simulated model, and measures how long a
+maintainer waits for the table.
 
-    python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json  # budget: 25 minutes on 2 cores
-    python measurements/bench_suite.py --device cuda:0 --jobs 28 --out measurements/results/bench-suite-h200.json     # budget: 10 minutes
+    # budget: 25 minutes on 2 cores
+    python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json
+    # budget: 10 minutes
+    python measurements/bench_suite.py --device cuda:0 --jobs 28 \
+        --out measurements/results/bench-suite-h200.json
 
-One `assay bench` of all pairs, as a user would start it. The wall time of each attempt, by agent
-and operator, is kept, and what the server's jobs took, by kind: how many, and the seconds of each
-stage, added up. `--limit-s` ends a bench that is not through by then; what it has finished is
+It is one `assay bench` of all pairs, as a user would start it. The result holds the wall time of
+each attempt, by agent and operator. It also sums up the server's jobs by kind: their number, and
+the seconds of each stage. `--limit-s` ends a bench that takes longer; the finished attempts are
 summed up all the same."""
 
 from __future__ import annotations
@@ -28,13 +31,12 @@ from environment import environment
 ROOT = Path(__file__).resolve().parent.parent
 AGENTS = ("one_shot", "leader", "alphaevolve", "geak")
 BUDGET_S = {"cpu": 25 * 60, "cuda:0": 10 * 60}
-END_S = 20.0  # for its processes
+END_S = 20.0  # for its processes to end
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
-    whole = [
-        line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")
-    ]  # the last one may be cut off
+    # The last line may be incomplete.
+    whole = [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return [line for line in map(json.loads, whole) if line["kind"] == "finished"]
 
 
@@ -53,7 +55,8 @@ def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
-    """What the jobs took, by kind, and of each: operator, kind, tier, ms by stage, Perf."""
+    """Returns the cost of the jobs by kind, and for each job: operator, kind, tier, ms by stage,
+    Perf."""
     rows = (
         sqlite3.connect(store)
         .execute("SELECT operator, kind, tier, document FROM verdicts JOIN submissions USING (job)")
@@ -153,7 +156,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def text_of(document: dict[str, Any]) -> str:
-    """Each job on a line of its own: there are thousands."""
+    """Writes each job on a line of its own: there are thousands."""
     rows = ",\n  ".join(json.dumps(job) for job in document["each_job"])
     return (
         json.dumps({**document, "each_job": []}, indent=1).replace(
@@ -174,13 +177,11 @@ def main() -> None:
         "--sandbox", default="", help="options of the server that is started, e.g. '--gpu-jobs 20'"
     )
     parser.add_argument("--model", default="sim:7")
-    parser.add_argument(
-        "--operators", default="", help="comma-separated; all of them unless told otherwise"
-    )
+    parser.add_argument("--operators", default="", help="comma-separated; default: all")
     parser.add_argument(
         "--limit-s",
         type=float,
-        help="after which the bench is ended, through or not; none unless told otherwise",
+        help="the bench is ended after this time, complete or not; default: no limit",
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()

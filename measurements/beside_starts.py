@@ -1,11 +1,11 @@
-"""What somebody who is timed on a GPU notices of launchers that start beside him.
+"""Measures how launchers that start on a GPU disturb a job that is timed there.
 
     python measurements/beside_starts.py --device 0 --out bench-out/beside-starts.json
 
-Processes start again and again: some come as far as `cuInit`, some make a context and end.
-Meanwhile another process times a short kernel (blocks of samples between two events, the L2 flushed
-before each), and calls the driver for memory. `blocks`: microseconds, the median and the longest
-sample of each. `calls`: milliseconds of each call, to take and to give back."""
+Processes start again and again: some end after `cuInit`, some make a context and end. Meanwhile
+another process times a short kernel (blocks of samples between two events, with a flush of the L2
+before each) and calls the driver for memory. `blocks` holds microseconds: the median and the
+longest sample of each. `calls` holds milliseconds of each call, to allocate and to free."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ ELEMENTS = 1 << 20
 MEMORY_BYTES = 64 << 20
 FLUSH_BYTES = 256 << 20
 ROUNDS = 3
+# The part after which a process ends, and the number of processes.
 BESIDE = {
     "nothing": ("", 0),
     "cuInit": ("cuInit", 1),
     "one start": ("context", 1),
     "three starts": ("context", 3),
-}  # how far, how many
+}
 
 
 class StoppedHere(Exception):
@@ -60,7 +61,7 @@ def start_again_and_again(device: int, until: str) -> None:
 
 @contextmanager
 def beside(device: int, until: str, processes: int) -> Iterator[None]:
-    context = multiprocessing.get_context("spawn")  # a fork would have our own context
+    context = multiprocessing.get_context("spawn")  # a fork would inherit this process's context
     workers = [
         context.Process(target=start_again_and_again, args=(device, until))
         for _ in range(processes)
@@ -100,7 +101,7 @@ def timed_kernel(device: int) -> Callable[[], list[float]]:
 
 
 def timed_calls() -> list[float]:
-    """Milliseconds of taking device memory and of giving it back, in the current context."""
+    """Returns the milliseconds to allocate and to free device memory, in the current context."""
     cuda = ctypes.CDLL("libcuda.so.1")
     memory = ctypes.c_uint64()
     begin = time.perf_counter()
@@ -139,12 +140,12 @@ def main() -> None:
         "--seconds",
         type=float,
         default=1.5,
-        help="for each measurement, of which there are some two dozen",
+        help="for each measurement; there are some two dozen",
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     block = timed_kernel(options.device)
-    repeated(options.seconds, block)  # clocks rise
+    repeated(options.seconds, block)  # until the clocks have risen
     measured: dict[str, dict[str, Any]] = {name: {"blocks": [], "calls": []} for name in BESIDE}
     for _ in range(ROUNDS):
         for name, (until, processes) in BESIDE.items():

@@ -1,11 +1,12 @@
-"""CUDA contexts made in a second on one GPU and on several at once: whether the driver makes them
-one by one for the whole machine.
+"""Measures how many CUDA contexts can be made in a second, on one GPU and on several at once. It
+shows if the driver makes them one by one for the whole machine.
 
-    python measurements/contexts.py --devices 0 1 2 3 --processes 6 --seconds 6 --out bench-out/contexts.json
+    python measurements/contexts.py --devices 0 1 2 3 --processes 6 --seconds 6 \
+        --out bench-out/contexts.json
 
-Every submission gets a context of its own, so this bounds how fast small jobs can be. So many
-processes for each GPU do nothing but fork children that make a context and end. `parts`: how long
-the parts of that take, one process after the other, with one and with eight hardware queues
+Every submission gets a context of its own, so this bounds the speed of small jobs. `--processes`
+processes for each GPU only fork children that make a context and end. `parts` holds the time of the
+parts of that, one process after the other, with one and with eight hardware queues
 (CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ CONNECTIONS = (1, 8)
 
 
 def make_one(device: int, done: Callable[[str], None] = lambda part: None) -> int:
-    """In a child of its own: 0 when a context was made."""
+    """Runs in a child of its own. Returns 0 if a context was made."""
     cuda = ctypes.CDLL("libcuda.so.1")
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     done("library")
@@ -43,7 +44,7 @@ def make_one(device: int, done: Callable[[str], None] = lambda part: None) -> in
 
 
 def parts_of_one(device: int, connections: int) -> dict[str, float]:
-    """Milliseconds of each part, the process's end among them."""
+    """Returns the milliseconds of each part, including the process's end."""
     reader, writer = os.pipe()
     times = {"begin": time.perf_counter()}
     child = os.fork()

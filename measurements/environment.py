@@ -1,4 +1,4 @@
-"""What a number was measured on. Every result file carries this."""
+"""The environment of a measurement. Every result file contains it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def _cpu_model() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Machine, compilers, library versions, GPU and revision, as far as they can be read."""
+    """Returns machine, compilers, library versions, GPU and revision, as far as they can be
+    read."""
     import torch
     import triton
 

@@ -1,10 +1,10 @@
-"""What public harnesses do for one submission: a fresh Python process that imports, compiles, runs
-and compares.
+"""Does the work of a public harness for one submission: a fresh Python process that imports,
+compiles, runs and compares.
 
     python measurements/fresh_process.py OPERATOR_DIR SUBMISSION DEVICE CASE...
 
-The same work as `run_tests` for these cases: inputs, the submission, the reference, the comparison.
-Exit status 0: all right."""
+It does the same work as `run_tests` for these cases: inputs, the submission, the reference, the
+comparison. Exit status 0: all outputs are right."""
 
 from __future__ import annotations
 

@@ -1,14 +1,14 @@
-"""Verdicts an hour of one server with several GPUs, against the same server with one of them.
+"""Compares verdicts an hour of one server with several GPUs and with one of them.
 
     python measurements/gpus.py --devices cuda:0 cuda:1 --out measurements/results/gpus-h200-x2.json
 
 The budget is 1.9 times with two GPUs and 3.8 times with four.
 
-Agents are those of sandbox.py, so many for each GPU, each of which names its device. Both servers
-stay for the whole run and are loaded in turns, so that what else the machine does meets both.
-`run_tests` of vector_add is as small as a verdict can be, and bounded by how fast the machine's
-driver makes contexts (contexts.py); `submit` goes through several operators of the usual kinds, and
-times them."""
+Agents are those of sandbox.py, the same number for each GPU. Each of them names its device. Both
+servers run the whole time and are loaded in turns, so that other load on the machine affects both.
+`run_tests` of vector_add is the smallest possible verdict; the rate at which the machine's driver
+makes contexts bounds it (contexts.py). `submit` goes through several operators of the usual kinds,
+and times them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TOOLS = {
 
 
 def ratio(rates: list[dict[str, Any]], tool: str, most: int) -> float:
-    """Verdicts an hour with all GPUs over those with one: medians over the rounds."""
+    """Returns verdicts an hour with all GPUs over those with one: medians over the rounds."""
     by_count = {
         count: statistics.median(
             rate["verdicts_per_hour"]
@@ -49,7 +49,7 @@ def first_verdict(port: int, operator: str, code: str, device: str) -> dict[str,
 
 
 def warm(server: Server, devices: list[str]) -> None:
-    """Every device has its processes started, and has every oracle's plans."""
+    """Makes every device start its processes and record every oracle's plans."""
     with ThreadPoolExecutor(len(devices)) as pool:
         for operator in TOOLS["submit"]:
             ask = partial(first_verdict, server.port, operator, oracle_of(operator))
@@ -71,7 +71,7 @@ def main() -> None:
         "--seconds",
         type=float,
         default=40.0,
-        help="for each load; several times what one verdict takes",
+        help="for each load; must be several times as long as one verdict",
     )
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--tools", nargs="+", choices=TOOLS, default=list(TOOLS))

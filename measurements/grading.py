@@ -1,11 +1,11 @@
-"""What a graded submission costs: every oracle is submitted, with its hidden cases, and its stages
-are added up.
+"""Measures the cost of graded submissions: submits every oracle, with its hidden cases, and adds up
+the stages.
 
     python measurements/grading.py --out measurements/results/grading-h200.json
 
-`launch`, `judge` (inputs, first comparisons), `baseline` (oracle and PyTorch, timed beside) and
-`recheck` (of each block that was timed) are the stages that hold the GPU. `times` are medians in
-ns: of all samples, of those that were the first run on their inputs, of the oracle."""
+The stages that hold the GPU are `launch`, `judge` (inputs, first comparisons), `baseline` (oracle
+and PyTorch, timed beside) and `recheck` (of each block that was timed). `times` are medians in ns:
+of all samples, of those that were the first run on their inputs, and of the oracle."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def main() -> None:
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument(
-        "--seconds", type=float, default=3600, help="no further submission begins after that"
+        "--seconds", type=float, default=3600, help="no submission starts after this time"
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -101,7 +101,7 @@ def main() -> None:
         run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
             "structuredContent"
         ]["run"]
-        submit(client, run, chosen[0])  # the pool starts
+        submit(client, run, chosen[0])  # starts the pool
         end = time.monotonic() + options.seconds
         graded = [submit(client, run, one) for one in chosen if time.monotonic() < end]
         client.close()

@@ -1,12 +1,13 @@
-"""What others say of an oracle's time, in a process of its own: `triton.testing.do_bench`, and
-kernel durations from CUPTI (torch).
+"""Times an oracle with other tools in a process of its own: `triton.testing.do_bench`, and kernel
+durations from CUPTI (torch).
 
-    echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' | python measurements/ground_truth.py
+    echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' |
+        python measurements/ground_truth.py
 
 Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. Inputs are
-those of the operator's reference.py; caches are flushed before each run. First comes what CUPTI
-says of the kernel by which the launcher finds out what its marks take: {"touch_ns": {"cold",
-"warm"}}."""
+those of the operator's reference.py, and caches are flushed before each run. The first entry is
+{"touch_ns": {"cold", "warm"}}: CUPTI's durations of the kernel by which the launcher measures the
+overhead of its event markers."""
 
 from __future__ import annotations
 
@@ -42,8 +43,8 @@ def entry(folder: Path, name: str) -> Callable[..., Any]:
 
 
 def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
-    """Median over runs of the sum of the durations of what `run` has the GPU do, and how many
-    operations that is."""
+    """Returns the summed duration of the GPU operations of `run` (the median over runs), and their
+    number."""
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=DEVICE)
     totals, counts = [], []
     for _ in range(RUNS):
@@ -64,7 +65,7 @@ def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
 
 
 def touch_ns() -> dict[str, float]:
-    """Of the launcher's own kernel, whose text is read from its source."""
+    """Measures the launcher's own kernel, whose text is read from its source."""
     source = (ROOT / "sandbox/launcher/memory/trusted_kernels.cc").read_text()
     found = re.search(r'kTouchText = R"\((.*?)\)";', source, re.DOTALL)
     threads = re.search(r"kTouchThreads = (\d+);", source)
@@ -119,9 +120,8 @@ def main() -> None:
         try:
             with torch.no_grad():
                 found.append(measure(Path(one["folder"]), one["case"]))
-        except (
-            Exception
-        ) as error:  # one operator's trouble is told, and the others are still measured
+        # An error of one operator is reported, and the others are still measured.
+        except Exception as error:
             found.append(
                 {
                     "operator": Path(one["folder"]).name,

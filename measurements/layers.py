@@ -1,13 +1,16 @@
-"""What each layer of the jails costs: parking a candidate, starting a launcher, a warm verdict;
-with all layers, with none, without each.
+"""Measures the cost of each layer of the jails for parking a candidate, starting a launcher, and a
+warm verdict: with all layers, with none, and without each.
 
-    cmake --preset mutations && ninja -C build/mutations assay assay-jail assay-launcher assay-park _native assay_fake_cuda_guard
+    cmake --preset mutations
+    ninja -C build/mutations assay assay-jail assay-launcher assay-park _native \
+        assay_fake_cuda_guard
     python measurements/layers.py --out measurements/results/layers-cpu.json
 
-A batch of variants runs at the same time, each in processes of its own, and is asked in turn, in an
-order that rotates; every batch has the variant with all layers, and `saves_ms` is the median of the
-differences to it, round by round. A verdict is `run_tests` of vector_add on the CPU with a
-candidate parked; a launcher has the fake driver, so that its jail is nearly all of its start."""
+The variants of a batch run at the same time, each in processes of its own. They are measured in
+turn, in an order that rotates. Every batch has the variant with all layers, and `saves_ms` is the
+median of the differences to it, round by round. A verdict is `run_tests` of vector_add on the CPU
+with a parked candidate. A launcher has the fake driver, so that its jail is nearly all of its
+start."""
 
 from __future__ import annotations
 
@@ -33,11 +36,11 @@ from launcher import Launcher  # noqa: E402
 
 ORACLE = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
 ALL, NONE = "all layers", "no layer"
-# layers at a time, besides ALL and NONE: each is a server with a zygote and a judge, some 400 MiB
+# Layers at a time, besides ALL and NONE. Each is a server with a zygote and a judge, some 400 MiB.
 BATCH = 8
-PAUSE_S = 0.1  # before each sample, in which what the last one used up is made anew
+PAUSE_S = 0.1  # before each sample, to replace the processes that the last one used up
 
-# Built once for all candidates: a candidate's start pays for what they leave to it.
+# These layers are built once for all candidates. They affect a candidate's start only indirectly.
 OF_THE_ZYGOTE = (
     "user_namespace",
     "network_namespace",
@@ -50,8 +53,8 @@ OF_THE_ZYGOTE = (
     "session",
     "parent_death",
 )
-# In the host's pid namespace the zygote may not come back to it after a fork, and forks one
-# candidate only.
+# Without its own pid namespace the zygote could not return to the host's after a fork, so it would
+# fork only one candidate. This layer is therefore not left out singly.
 NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
@@ -59,7 +62,7 @@ Samples = dict[str, list[float]]
 
 
 def layers_of(binary: Path) -> list[str]:
-    """What the build can leave out: it names them when asked for one that does not exist."""
+    """Returns the layers that the build can leave out. It lists them if a layer does not exist."""
     command = [str(binary / "assay"), "eval", "vector_add", "/dev/null", "--without", "?"]
     names = (
         subprocess.run(command, capture_output=True, text=True)
@@ -125,14 +128,14 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        while answer.get("status") in ("queued", "running"):  # the first: still importing torch
+        # the first verdict: torch is still being imported
+        while answer.get("status") in ("queued", "running"):
             answer = client.call(
                 "job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"}
             )["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
-        told = without in ("", *missing) or (
-            "," in without and missing
-        )  # without a mount namespace what would be mounted is not listed
+        # Without a mount namespace, the mounts are not listed.
+        told = without in ("", *missing) or ("," in without and missing)
         if answer.get("outcome") != "pass" or not told:
             raise SystemExit(f"without {without}: {json.dumps(answer)[:600]}")
         return took
@@ -154,7 +157,7 @@ Kind = Callable[[Path, str, Path, str, ExitStack], Sample]
 
 
 def measure(kind: Kind, layers: list[str], options: argparse.Namespace) -> Iterator[Samples]:
-    """Of each batch the samples of each variant, in the order of the rounds."""
+    """Yields the samples of each variant, batch by batch, in the order of the rounds."""
     single = [layer for layer in layers if not options.layers or layer in options.layers.split(",")]
     for first in range(0, len(single), BATCH):
         variants = {
@@ -171,7 +174,7 @@ def measure(kind: Kind, layers: list[str], options: argparse.Namespace) -> Itera
                 for name, without in variants.items()
             }
             for sample in samples.values():
-                sample()  # the first one starts what is started on demand
+                sample()  # the first sample starts the processes
             batch: Samples = {name: [] for name in variants}
             names = list(variants)
             for turn in range(options.rounds):
@@ -218,10 +221,14 @@ def main() -> None:
     )
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument(
-        "--kinds", default="parking,launching,verdicts", help="what to measure, separated by commas"
+        "--kinds",
+        default="parking,launching,verdicts",
+        help="measurements to make, separated by commas",
     )
     parser.add_argument(
-        "--layers", default="", help="those to leave out singly, separated by commas; default: each"
+        "--layers",
+        default="",
+        help="layers to leave out singly, separated by commas; default: each",
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -242,7 +249,8 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for kind, layers in kinds:
         batches = result["samples_ms"].setdefault(kind.__name__, [])
-        for batch in measure(kind, layers, options):  # written after each: the whole takes long
+        # written after each batch, because the whole takes long
+        for batch in measure(kind, layers, options):
             batches.append(batch)
             result["summary"][kind.__name__] = summary(batches)
             result["load_after"] = os.getloadavg()[0]

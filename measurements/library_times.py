@@ -1,11 +1,12 @@
-"""Oracles beside what PyTorch's libraries do best: cuBLAS for matrix products, the fastest
+"""Compares oracles with the best of PyTorch's libraries: cuBLAS for matrix products, the fastest
 attention backend, a copy for the memory.
 
-    python measurements/library_times.py --device cuda:0 --out measurements/results/library-h200.json
+    python measurements/library_times.py --device cuda:0 \
+        --out measurements/results/library-h200.json
 
-On each operator's `large` inputs, in turns and in one process: samples by CUDA events with a cold
-L2, everything queued before the GPU starts. A backend that refuses has an `error` and no samples.
-No sandbox: the oracles are the repository's own."""
+It runs each operator's `large` inputs, in turns and in one process. Samples are taken by CUDA
+events with a cold L2, and everything is queued before the GPU starts. A backend that refuses has an
+`error` and no samples. There is no sandbox: the oracles are the repository's own."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from pytorch_times import LARGE, ROOT, SEED, samples_ns
 from tune import AHEAD_CYCLES, entry_of
 
 ROUNDS = 3
-COPY_BYTES = 1 << 30  # read, and as much written
+COPY_BYTES = 1 << 30  # bytes read, and as many written
 ORACLE = "oracle"
 Arguments = dict[str, Any]
 Call = Callable[[], Any]
@@ -59,7 +60,7 @@ def linear(given: Arguments) -> dict[str, Call]:
 
 
 def scaled_fp8(given: Arguments) -> dict[str, Call]:
-    """Accumulated in full precision, as the operator asks."""
+    """Accumulates in full precision, as the operator requires."""
     import torch
 
     scales = given["a_scale"][:, None], given["b_scale"][None, :]
@@ -148,7 +149,7 @@ def measure(name: str, device: str) -> dict[str, Any]:
 
 
 def copy_rate(device: str) -> dict[str, Any]:
-    """Bytes read and written in a second."""
+    """Returns the bytes read and written in a second."""
     import torch
 
     source = torch.ones(COPY_BYTES, dtype=torch.uint8, device=device)

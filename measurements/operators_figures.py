@@ -1,5 +1,5 @@
-"""What the measured oracles come to: the summary of docs/reference/generated/operators.md, and
-operators/baselines/nvidia-h200.toml."""
+"""Computes figures from the measured oracles: the summary of docs/reference/generated/operators.md,
+and operators/baselines/nvidia-h200.toml."""
 
 from __future__ import annotations
 
@@ -11,22 +11,24 @@ from collections.abc import Collection
 from typing import Any
 
 LARGE = "large"
-WIDTH = 138
+WIDTH = 100
+# Peaks of an H200, by NVIDIA's data sheet. They only decide which figure an operator is measured
+# by.
 PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = (
     4.8e12,
     989.5e12,
-)  # H200, by NVIDIA's data sheet; only to choose what an operator is measured by
+)
 COPY_SHARE = 0.85
-EACH_S = 160  # what measurements/pytorch_times.py gave each reference
+EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py
 # Why an oracle may be slower than PyTorch's own kernel for the same work.
 SLOWER = {
     "vector_add": "both move memory as fast as a copy does; the difference is noise",
     "relu": "both move memory as fast as a copy does; the difference is noise",
     "gluon_blocked_add": "both move memory as fast as a copy does; the difference is noise",
-    "gluon_tma_add_pipelined": "it has to go through shared memory with TMA and barriers, which an addition does not need",
-    "gluon_ws_tma_add": "it has to go through shared memory with TMA and warp specialisation, which an addition does not need",
-    "tlx_async_vector_add": "it has to go through shared memory with asynchronous copies, which an addition does not need",
-    "matmul_fp32_ieee": "cuBLAS' kernels of FFMA are scheduled by hand; Triton's come to nine tenths of them",
+    "gluon_tma_add_pipelined": "it must use shared memory with TMA and barriers, which an addition does not need",
+    "gluon_ws_tma_add": "it must use shared memory with TMA and warp specialisation, which an addition does not need",
+    "tlx_async_vector_add": "it must use shared memory with asynchronous copies, which an addition does not need",
+    "matmul_fp32_ieee": "cuBLAS's FFMA kernels are scheduled by hand; Triton's reach nine tenths of their speed",
 }
 
 
@@ -40,13 +42,13 @@ def bytes_per_s(case: dict[str, Any]) -> float:
 
 
 def is_memory_bound(case: dict[str, Any]) -> bool:
-    """By the least it must move and compute."""
+    """Returns True if the least traffic takes longer than the least arithmetic."""
     return bool(case["cost_bytes"] / PEAK_BYTES_PER_S >= case["cost_flops"] / PEAK_FLOPS_PER_S)
 
 
 def compiled_ns(pytorch: dict[str, Any]) -> dict[str, float]:
-    """What torch.compile's version of each reference takes, where it could be compiled; without
-    what the events take."""
+    """Returns the time of torch.compile's version of each reference that could be compiled, without
+    the overhead of the events."""
     return {
         entry["operator"]: statistics.median(entry["compiled_ns"])
         - statistics.median(entry["empty_ns"])
@@ -60,8 +62,8 @@ def geometric_mean(ratios: Collection[float]) -> float:
 
 
 def against_libraries(library: dict[str, Any], attention: bool) -> str:
-    """`name` (share of the fastest library version's speed, in one run), ..., of one of the two
-    kinds."""
+    """Returns `name` (share of the fastest library version's speed, in one run), ..., for attention
+    or for matrix products."""
     shares = []
     for entry in library["operators"]:
         medians = {
@@ -91,19 +93,25 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any], pytorch: dict[str
     slower = sorted((ratio, name) for name, ratio in eager.items() if ratio < 1)
     rates = ", ".join(f"`{name}` {rate / 1e12:.2f}" for rate, name in below)
     points = [
-        f"A copy of 1 GiB moves {copy / 1e12:.2f} TB/s. Of {len(bound)} oracles whose least traffic takes longer than their least "
-        f"arithmetic {len(bound) - len(below)} reach {100 * COPY_SHARE:.0f} % of that. Below it are those that wait for something else "
-        "than memory (steps in time, sorting, atomics, exact arithmetic without tensor cores), or that have more to do than their least: "
-        f"{rates} TB/s.",
-        "Products beside cuBLAS, share of its speed (`measurements/results/library-h200.json`, at the revision that it names): "
+        f"A copy of 1 GiB moves {copy / 1e12:.2f} TB/s. For {len(bound)} oracles the least traffic "
+        f"takes longer than the least arithmetic; {len(bound) - len(below)} of these reach "
+        f"{100 * COPY_SHARE:.0f} % of that rate. The others wait for something other than memory "
+        "(steps in time, sorting, atomics, exact arithmetic without tensor cores), or do more than "
+        f"the least work: {rates} TB/s.",
+        "Matrix products against cuBLAS, share of its speed "
+        "(`measurements/results/library-h200.json`, at the revision that it names): "
         + against_libraries(library, attention=False)
         + ".",
-        f"Attention beside PyTorch's fastest backend, in the same run: {against_libraries(library, attention=True)}.",
-        f"PyTorch's eager time for the reference over the oracle's: {geometric_mean(eager.values()):.1f}, geometric mean of {len(eager)}. "
-        "References are plain and often compute in float32, so this says less than the libraries do.",
-        "The same of torch.compile (default mode; `measurements/results/pytorch-h200.json`): "
-        f"{geometric_mean(compiled.values()):.1f}, geometric mean of the {len(compiled)} references that it compiled in {EACH_S} s; "
-        f"the oracle is faster for {sum(ratio > 1 for ratio in compiled.values())} of them.",
+        "Attention against PyTorch's fastest backend, in the same run: "
+        + against_libraries(library, attention=True)
+        + ".",
+        f"Eager PyTorch takes {geometric_mean(eager.values()):.1f} times as long for the reference "
+        f"as the oracle (geometric mean of {len(eager)}). References are plain and often compute "
+        "in float32, so this says less than the comparison with libraries.",
+        "torch.compile (default mode; `measurements/results/pytorch-h200.json`) takes "
+        f"{geometric_mean(compiled.values()):.1f} times as long (geometric mean of the "
+        f"{len(compiled)} references that it compiled in {EACH_S} s). The oracle is faster for "
+        f"{sum(ratio > 1 for ratio in compiled.values())} of them.",
         *(
             f"Slower than the reference: `{name}` ({ratio:.2f}): {SLOWER.get(name, 'no reason is known')}."
             for ratio, name in slower
@@ -115,7 +123,7 @@ def summary(verdicts: dict[str, Any], library: dict[str, Any], pytorch: dict[str
         )
         for point in points
     )
-    return "\nIn one place, on that GPU:\n\n" + "\n".join(wrapped) + "\n"
+    return "\nSummary for that GPU:\n\n" + "\n".join(wrapped) + "\n"
 
 
 def baselines(
@@ -124,11 +132,12 @@ def baselines(
     pytorch: dict[str, Any],
     environment: dict[str, Any],
 ) -> str:
-    """What the oracles take on this GPU, as TOML."""
-    text = f"""# What the oracles take on {environment["gpu"].split(",")[0]}: medians in nanoseconds, of the large case, with a cold L2.
-# Generated by `python measurements/operators_table.py`; do not edit. Raw samples: measurements/results/oracles-h200.json and tlx-h200.json.
+    """Returns the times of the oracles on this GPU, as TOML."""
+    text = f"""# Times of the oracles on {environment["gpu"].split(",")[0]}: medians in nanoseconds, of the large case, with a cold
+# L2. Generated by `python measurements/operators_table.py`; do not edit. Raw samples:
+# measurements/results/oracles-h200.json and tlx-h200.json.
 # oracle_ns: device time. pytorch_eager_ns, torch_compile_ns: device time of the reference.
-# bytes, flops: the least that any kernel moves and computes.
+# bytes, flops: the minimum that any kernel must move and compute.
 
 [environment]
 """

@@ -1,10 +1,10 @@
-"""Lints every operator on a device and keeps what was found: what is sound, in which tier each
-oracle passes, how fast.
+"""Lints every operator on a device and keeps the results: which are sound, the tier in which each
+oracle passes, and its speed.
 
     python measurements/oracles.py --device cuda:0 --out measurements/results/oracles-h200.json
 
-With --operators only those, in place of what the file holds of them. Exit status 1 when an operator
-is not sound."""
+With --operators only those are linted, and their results in the file are replaced. Exit status 1 if
+an operator is not sound."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_JOBS = 16  # each has a judge process with a context on the GPU
 
 
 def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str, Any]]:
-    """What `assay operators lint --fresh` found, an entry for each operator."""
+    """Returns the results of `assay operators lint --fresh`, one entry for each operator."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "lint.json"
         command = [
@@ -47,9 +47,8 @@ def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str
             raise SystemExit(
                 f"{' '.join(command)} ended with status {done.returncode} and wrote nothing"
             )
-        found = out.read_text().replace(
-            f"{ROOT}/", ""
-        )  # where this repository lies is nobody's business
+        # The path of this repository does not belong in a result.
+        found = out.read_text().replace(f"{ROOT}/", "")
         entries: list[dict[str, Any]] = json.loads(found)["operators"]
     return [{"operator": entry.pop("name"), **entry} for entry in entries]
 

@@ -1,5 +1,5 @@
-"""Means, and differences of means between two ways of doing the same tasks, with 95 % intervals.
-Pure functions."""
+"""Means, and differences of means between two ways to do the same tasks, with 95 % intervals. All
+functions are pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def wilson(successes: int, trials: int) -> Interval:
-    """Of a share; does not claim certainty where all trials ended alike."""
+    """Returns Wilson's interval of a share. It is not empty even if all trials ended alike."""
     share = successes / trials
     denominator = 1 + Z95**2 / trials
     centre = (share + Z95**2 / (2 * trials)) / denominator
@@ -28,13 +28,13 @@ def wilson(successes: int, trials: int) -> Interval:
 
 
 def bootstrap(values: Sequence[float]) -> Interval:
-    """Percentile bootstrap of the mean."""
+    """Returns the percentile bootstrap interval of the mean."""
     draw = random.Random(SEED)
     means = sorted(mean(draw.choices(values, k=len(values))) for _ in range(RESAMPLES))
     return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES) - 1]
 
 
 def difference(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, Interval]:
-    """Mean of the differences of pairs, and its interval."""
+    """Returns the mean of the differences of pairs, and its interval."""
     pairs = [a - b for a, b in zip(ours, theirs, strict=True)]
     return mean(pairs), bootstrap(pairs)

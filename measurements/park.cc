@@ -1,10 +1,10 @@
-// assay-park: how long a candidate takes to be forked, jailed and parked. For
-// measurements/layers.py; only in a build that can leave layers out.
+// assay-park: measures how long it takes to fork, jail and park a candidate. measurements/layers.py
+// uses it. It exists only in a build that can leave layers out.
 //
 //   assay-park PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS,TO,LEAVE,OUT]
 //
-// Says `ready` once the zygote is; then, for each line on stdin, parks one candidate, prints the
-// nanoseconds that it took, and ends it.
+// It prints `ready` when the zygote is ready. Then, for each line on stdin, it parks one candidate,
+// prints the nanoseconds that this took, and ends the candidate.
 #include <array>
 #include <chrono>
 #include <cstdint>
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
   while (std::fgets(line.data(), line.size(), stdin) != nullptr) {
     const auto begin = std::chrono::steady_clock::now();
     const Result<std::unique_ptr<Candidate>> parked = Candidate::park(
-        zygote, 0, config.job_limits, config.isolation, Deadline::after_ms(kParkMs));
+        zygote, 0, config.job_limits, config, Deadline::after_ms(kParkMs));
     const auto took = std::chrono::steady_clock::now() - begin;
     if (!parked) return print_error(parked.error().message);
     std::printf("%lld\n", static_cast<long long>(

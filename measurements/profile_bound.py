@@ -1,11 +1,12 @@
-"""Whether the bound that `profile` concludes from times alone agrees with Nsight Compute's
-counters, on every oracle's last public case.
+"""Checks if the bound that `profile` finds from times alone agrees with Nsight Compute's counters,
+on every oracle's last public case.
 
-    python measurements/profile_bound.py --device cuda:0 --out measurements/results/profile-bound-h200.json
+    python measurements/profile_bound.py --device cuda:0 \
+        --out measurements/results/profile-bound-h200.json
 
 Each oracle is profiled twice: from its times, and with `detail: counters`, whose bound follows the
-counters of its longest kernel. Exit status 1 when fewer than all but one agree. `--seconds` lets it
-be done in parts; `--into` continues a result file."""
+counters of its longest kernel. Exit status 1 if more than one disagrees. `--seconds` allows a run
+in parts; `--into` continues a result file."""
 
 from __future__ import annotations
 
@@ -70,7 +71,7 @@ def main() -> int:
     parser.add_argument("--device", default="cuda:0")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument(
-        "--seconds", type=float, default=3600.0, help="start no other oracle after this"
+        "--seconds", type=float, default=3600.0, help="start no further oracle after this time"
     )
     parser.add_argument(
         "--into", type=Path, help="a result file whose oracles are kept and not measured again"
@@ -79,9 +80,8 @@ def main() -> int:
     options = parser.parse_args()
     began = time.perf_counter()
     specs = sorted((ROOT / "operators").glob("*/*/spec.toml"))
-    folders = [
-        path.parent for path in specs if 'dialect = "tlx"' not in path.read_text()
-    ]  # a GPU machine need not have TLX
+    # A GPU machine need not have TLX.
+    folders = [path.parent for path in specs if 'dialect = "tlx"' not in path.read_text()]
     rows: list[dict[str, Any]] = []
     if options.into and options.into.exists():
         rows = json.loads(options.into.read_text())["oracles"]

@@ -1,11 +1,12 @@
 """Times PyTorch on the large case of every operator: its reference eagerly, and compiled by
 torch.compile. Device time with a cold L2.
 
-    python measurements/pytorch_times.py --device cuda:0 --workers 12 --out measurements/results/pytorch-h200.json
+    python measurements/pytorch_times.py --device cuda:0 --workers 12 \
+        --out measurements/results/pytorch-h200.json
 
-Compiling takes minutes and is done by several processes; nothing else runs on the GPU while one of
+Compiling takes minutes, so several processes compile. Nothing else runs on the GPU while one of
 them measures. A reference that torch.compile refuses, or does not finish in --each seconds, has an
-`error` and no time of its own."""
+`error` and no compiled time."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ LARGE = "large"
 SEED = 20_261_122
 SAMPLES, MIN_SAMPLES, MAX_TIMING_S = 50, 5, 0.5
 WARM_UP = 3
-FLUSH_BYTES = 256 << 20  # several times the L2 of any GPU of today
-EACH_S = 150.0  # loops that are unrolled take minutes to compile, and nobody would wait for them
+FLUSH_BYTES = 256 << 20  # several times the L2 of any current GPU
+EACH_S = 150.0  # loops that are unrolled take minutes to compile
 UNFINISHED = "torch.compile had not finished when its time was over"
 
 
@@ -48,18 +49,18 @@ def held(lock: TextIO, kind: int) -> Any:
 
 
 def alone(lock: TextIO) -> Any:
-    """The GPU for a measurement: nobody else computes there."""
+    """Holds the GPU exclusively, for a measurement."""
     return held(lock, fcntl.LOCK_EX)
 
 
 def beside_others(lock: TextIO) -> Any:
-    """The GPU for work that is not measured, never while somebody measures."""
+    """Shares the GPU for work that is not measured. It never overlaps with a measurement."""
     return held(lock, fcntl.LOCK_SH)
 
 
 def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
-    """Device time. `ahead_cycles`: for so many the GPU idles before each sample, so that the host
-    has queued all of it by then."""
+    """Returns samples of device time. The GPU idles for `ahead_cycles` cycles before each sample,
+    so that the host has queued all of the work by then."""
     import torch
 
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device="cuda")
@@ -82,9 +83,9 @@ def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
 
 
 class Compiled:
-    """torch.compile by its default backend, with two differences: compiling waits for nobody, and
-    what was compiled runs beside others until `measured` says that the GPU is this process's
-    alone."""
+    """torch.compile with its default backend. Compiling does not take the GPU lock. The compiled
+    code shares the GPU with others until `measured` is set, which means that this process holds the
+    GPU exclusively."""
 
     def __init__(self, reference: Callable[..., Any], lock: TextIO) -> None:
         import torch
@@ -122,8 +123,7 @@ def difference(expected: list[Any], returned: Any) -> float:
 
 
 def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
-    """One operator, in a process of its own choosing: first without, then with what torch.compile
-    makes of it."""
+    """Measures one operator: first the plain reference, then torch.compile's version."""
     import torch
     from harness.operator import Operator
 
@@ -137,7 +137,7 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
             arguments = operator.inputs(operator.case(wire, device), SEED)
             torch.cuda.synchronize()
         with alone(lock):
-            entry["empty_ns"] = samples_ns(lambda: None)  # what the events themselves take
+            entry["empty_ns"] = samples_ns(lambda: None)  # the overhead of the events themselves
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
         yield {**entry, "error": UNFINISHED}
         try:
@@ -155,8 +155,8 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
 
 
 def work(names: list[str], device: str, lock_path: str) -> int:
-    """A worker: lines of JSON for each operator, the last of which counts."""
-    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are workers enough
+    """A worker: prints lines of JSON for each operator, of which the last one counts."""
+    os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are enough workers
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:
@@ -176,8 +176,8 @@ def work(names: list[str], device: str, lock_path: str) -> int:
 def each_in_a_process(
     command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0
 ) -> list[str]:
-    """The last line of JSON that `command NAME` prints of each operator, even if it dies or is
-    stopped. So many run at once."""
+    """Returns the last line of JSON that `command NAME` prints for each operator, even if it
+    crashes or is stopped. `workers` commands run at once."""
     end = time.monotonic() + seconds
 
     def line_of(name: str) -> str:
@@ -218,7 +218,10 @@ def main() -> int:
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument("--out", type=Path)
     parser.add_argument(
-        "--seconds", type=float, default=3600.0, help="then those that are not done are stopped"
+        "--seconds",
+        type=float,
+        default=3600.0,
+        help="limit for the whole run; unfinished operators are stopped then",
     )
     parser.add_argument("--each", type=float, default=EACH_S, help="seconds for one operator")
     parser.add_argument("--work", help=argparse.SUPPRESS)
@@ -245,7 +248,7 @@ def main() -> int:
     missing = sorted(set(names) - {entry["operator"] for entry in entries})
     print(
         f"{sum('compiled_ns' in entry for entry in entries)} of {len(names)} compiled"
-        + (f"; no word of {', '.join(missing)}" if missing else "")
+        + (f"; no result of {', '.join(missing)}" if missing else "")
     )
     if options.out:
         options.out.write_text(

@@ -1,11 +1,11 @@
-"""How much the sandbox does: verdicts an hour with several agents at once, recovery after faults,
-memory of the idle pool.
+"""Measures the sandbox: verdicts an hour with several agents at once, recovery after faults, memory
+of the idle pool.
 
     python measurements/sandbox.py --device cuda:0 --out measurements/results/sandbox-h200.json
 
-Agents are threads of this process, each with an HTTP connection of its own, sending run_tests of
-vector_add with distinct sources one after the other. Recovery is the time from the verdict on a
-submission that harmed the device to the verdict `pass` on a correct one, sent at once."""
+Agents are threads of this process. Each has its own HTTP connection and sends run_tests of
+vector_add with distinct sources, one after the other. Recovery is the time from the verdict on a
+submission that harmed the device to the verdict `pass` on a correct one, which is sent at once."""
 
 from __future__ import annotations
 
@@ -72,11 +72,11 @@ FAULTS = {
     ),
     "process exit": ("import os\nos._exit(0)\n", "protocol_error"),
 }
-HOST_FAULTS = ("process exit",)  # what a device without a GPU can be asked
+HOST_FAULTS = ("process exit",)  # the faults that a device without a GPU can have
 
 
 class Agent:
-    """One client with a kept-alive HTTP connection, speaking the stateless era."""
+    """One client with a kept-alive HTTP connection, in the stateless era."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=CALL_S)
@@ -110,8 +110,8 @@ class Agent:
     def verdict(
         self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR
     ) -> dict[str, Any]:
-        """On the server's default device unless one is named. The first `submit` starts a run of
-        its own."""
+        """Uses the server's default device unless one is named. The first `submit` starts a run for
+        this agent."""
         arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
         if device:
             arguments["device"] = device
@@ -143,7 +143,7 @@ class Server:
         ]
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-        atexit.register(self.process.kill)  # also when a measurement fails
+        atexit.register(self.process.kill)  # also if a measurement fails
         assert self.process.stderr is not None
         while line := self.process.stderr.readline():
             if found := re.search(r"http://[^:]+:(\d+)", line):
@@ -174,9 +174,10 @@ def throughput(
     tool: str = "run_tests",
     operators: Sequence[str] = (OPERATOR,),
 ) -> dict[str, Any]:
-    """Verdicts an hour, what one agent waits, and the mean of each stage.
+    """Returns verdicts an hour, the waiting time of one agent, and the mean of each stage.
 
-    Agents take the devices in turns, each the operators, with the oracles' code.
+    Agents are spread over the devices. Each goes through the operators and submits the oracles'
+    code.
     """
     codes = [(operator, oracle_of(operator)) for operator in operators]
     latencies: list[float] = []
@@ -222,7 +223,7 @@ def throughput(
 
 
 def recovery(server: Server, device: str, rounds: int) -> dict[str, list[float]]:
-    """Seconds until a correct submission has passed again, by what went before it."""
+    """Returns the seconds until a correct submission passes again, for each kind of fault."""
     agent = Agent(server.port)
     found: dict[str, list[float]] = {}
     for name, (source, kind) in FAULTS.items():
@@ -241,7 +242,7 @@ def recovery(server: Server, device: str, rounds: int) -> dict[str, list[float]]
 
 
 def pool_memory(server: Server) -> dict[str, int]:
-    """Proportional set size in KiB, by role, with nothing to do."""
+    """Returns the proportional set size in KiB of the idle processes, by role."""
     time.sleep(2.0)
     roles = processes.by_role(server.process.pid)
     roles["server"] = [server.process.pid]

@@ -1,11 +1,11 @@
-"""The numbers of the skeleton, in one run: start-up of `serve --stdio`, warm `run_tests`, and the
+"""Measures the basic figures in one run: start-up of `serve --stdio`, warm `run_tests`, and the
 same work in a fresh process.
 
     python measurements/skeleton.py --device cuda:0 --out measurements/results/skeleton-h200.json
 
-`run_tests` is measured as it is set up (distinct sources), with one recorder instead of several,
-with a pause between two calls, and with a source that was tested before. Medians and ratios are
-printed; raw samples and the environment go into the result file."""
+`run_tests` is measured with the default settings (distinct sources), with one recorder instead of
+several, with a pause between two calls, and with a source that was tested before. Medians and
+ratios are printed; raw samples and the environment go into the result file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from stdio_client import StdioClient
 ROOT = Path(__file__).resolve().parent.parent
 OPERATOR = "vector_add"
 WARM_UP_CALLS = 5
-AGENT_PAUSE_S = 0.5  # an agent that thinks between two calls, if only so long
+AGENT_PAUSE_S = 0.5  # a short thinking time of an agent between two calls
 
 
 def serve_command(binary: str, device: str, store: Path) -> list[str]:
@@ -34,7 +34,7 @@ def serve_command(binary: str, device: str, store: Path) -> list[str]:
 
 
 def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> list[float]:
-    """Milliseconds from spawning the server to the answer to `initialize`."""
+    """Returns the milliseconds from spawning the server to the answer to `initialize`."""
     samples = []
     for index in range(count):
         client = StdioClient(serve_command(binary, device, scratch / f"start-{index}.db"))
@@ -48,8 +48,8 @@ def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> lis
 def warm_samples(
     command: list[str], source: str, count: int, distinct: bool = True, pause_s: float = 0
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """Milliseconds from code in to verdict out; of distinct sources none is answered from a
-    memo."""
+    """Returns the milliseconds from code in to verdict out. Distinct sources are never answered
+    from a cache."""
     client = StdioClient(command)
     samples, stages = [], []
     for index in range(WARM_UP_CALLS + count):
@@ -69,7 +69,8 @@ def warm_samples(
 
 
 def fresh_samples(device: str, source_file: Path, cases: list[str], count: int) -> list[float]:
-    """Milliseconds for a fresh Python process doing the same work, with a cold Triton cache."""
+    """Returns the milliseconds of a fresh Python process for the same work, with a cold Triton
+    cache."""
     samples = []
     for _ in range(count):
         with tempfile.TemporaryDirectory() as cache:

@@ -1,4 +1,4 @@
-"""A bare MCP client over stdio: as little between the stopwatch and the server as possible."""
+"""A minimal MCP client over stdio, which adds as little time as possible to the server's."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class StdioClient:
         self.process.stdin.flush()
 
     def read(self) -> dict[str, Any]:
-        """The next message, whatever it is."""
+        """Returns the next message of any kind."""
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         if not line:
@@ -40,7 +40,7 @@ class StdioClient:
         return message
 
     def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Sends one request and returns the message that answers it; notifications on the way are
+        """Sends one request and returns its response. Notifications that arrive before it are
         skipped."""
         self.next_id += 1
         self.write(self.next_id, method, params)
@@ -50,7 +50,7 @@ class StdioClient:
                 return message
 
     def initialize(self) -> dict[str, Any]:
-        """The legacy handshake."""
+        """Performs the legacy handshake."""
         params = {
             "protocolVersion": "2025-11-25",
             "capabilities": {},
@@ -59,8 +59,8 @@ class StdioClient:
         return self.send("initialize", params)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool in the stateless era and returns its result; follows a `job` handle to the
-        end."""
+        """Calls a tool in the stateless era and returns its result. If the result is a `job`
+        handle, waits for the job's end."""
         message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": META})
         if "error" in message:
             raise RuntimeError(f"{tool}: {message['error']}")

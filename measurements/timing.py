@@ -1,11 +1,12 @@
-"""How far the times in verdicts can be trusted: against do_bench and CUPTI, and against themselves.
+"""Measures how far the times in verdicts can be trusted: against do_bench and CUPTI, and for
+repeatability.
 
     python measurements/timing.py --out measurements/results/timing-h200.json
 
-Agreement: every oracle's public cases are profiled through the public tools, and then measured by
-others (ground_truth.py) in a fresh process. Repeatability: some oracles are profiled and submitted
-again and again; the submission is the oracle itself, so each ratio of a profile and each Perf
-should be 1."""
+Agreement: every oracle's public cases are profiled through the public tools, and then measured with
+other tools (ground_truth.py) in a fresh process. Repeatability: some oracles are profiled and
+submitted again and again. The submission is the oracle itself, so each ratio of a profile and each
+Perf should be 1."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
 from tool_calls import verdict_of  # noqa: E402
 
-LEAST_NS = 10_000  # below this the others' own overheads are in the way
+LEAST_NS = 10_000  # below this time, overheads of the other tools dominate
 REPEATED = ("softmax_last_dim", "matmul_fp16", "vector_add")
 WITHIN = 0.02
 TIMED = ("latency", "baseline_latency")
@@ -44,7 +45,7 @@ def public_cases(folder: Path) -> list[dict[str, Any]]:
 
 
 def profile(client: StdioClient, folder: Path, case: str) -> dict[str, Any]:
-    """The verdict's record of the case, and how long it took."""
+    """Returns the verdict's record of the case, and the duration of the call."""
     begin = time.perf_counter()
     answer = client.call(
         "profile",
@@ -87,7 +88,8 @@ def ns(record: dict[str, Any], key: str = "latency") -> float | None:
 
 
 def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> dict[str, Any]:
-    """For each of the others, ours over theirs where ours is long enough to compare."""
+    """Returns, for each other tool, the ratios of Assay's time to its time, for sufficiently long
+    times."""
     known = {(truth["operator"], truth["case"]): truth for truth in truths if "operator" in truth}
     found: dict[str, Any] = {}
     for key in ("do_bench_ns", "cupti_ns"):
@@ -96,8 +98,8 @@ def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> di
             ours, theirs = ns(record), known.get((record["operator"], record["case"]), {}).get(key)
             if ours and theirs and ours >= LEAST_NS:
                 ratios.append((ours / theirs, record["operator"], record["case"]))
-        # CUPTI's durations leave out the gaps between operations, which are part of what a caller
-        # waits for.
+        # CUPTI's durations leave out the gaps between operations. A caller waits for these gaps
+        # too.
         single = [one for one in ratios if known[one[1:]].get("operations") == 1]
         several = [one for one in ratios if one not in single]
         found[key] = (
@@ -211,9 +213,8 @@ def main() -> None:
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     document = {"what": __doc__, "summary": {}, "environment": environment(), **raw}
-    options.out.write_text(
-        json.dumps(document, separators=(",", ":")) + "\n"
-    )  # first, so that no slip below loses what was measured
+    # Written before the summary, so that an error there does not lose the measurements.
+    options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")
     document["summary"] = summary(raw)
     options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")
     print(json.dumps(document["summary"], indent=1))

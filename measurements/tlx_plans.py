@@ -1,13 +1,14 @@
-"""Oracles in TLX on a GPU whose machine has no TLX: their plans are recorded elsewhere, without a
-GPU, and carried.
+"""Measures oracles in TLX on a GPU machine that has no TLX: their plans are recorded elsewhere
+without a GPU, and copied to it.
 
     python measurements/tlx_plans.py record PLANS --python ~/assay-tlx/bin/python
-    python measurements/tlx_plans.py replay PLANS --device cuda:0 --out measurements/results/tlx-h200.json
+    python measurements/tlx_plans.py replay PLANS --device cuda:0 \
+        --out measurements/results/tlx-h200.json
 
-To record wants an interpreter with fbtriton (docs/reference/operator-format.md). Public cases only:
-a plan shows its case's shapes, so those of hidden ones are not handed out. A replayed plan gets fresh
-inputs, is judged and timed as a submission's would be. Exit status 1 when a plan is missing or does
-not pass."""
+`record` needs an interpreter with fbtriton (docs/reference/operator-format.md). It records only
+public cases: a plan shows its case's shapes, and those of hidden cases must not be given out. A
+replayed plan gets fresh inputs, and is judged and timed like a submission's. Exit status 1 if a
+plan is missing or does not pass."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""How much real code can be recorded: the golden files of TritonBench-G (thunlp/TritonBench),
-without a GPU.
+"""Measures how much real code can be recorded without a GPU: the golden files of TritonBench-G
+(thunlp/TritonBench).
 
-    python measurements/tritonbench_g.py DIR --target cuda:90 --out measurements/results/tritonbench-g.json
+    python measurements/tritonbench_g.py DIR --target cuda:90 \
+        --out measurements/results/tritonbench-g.json
 
 DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one).
-Each runs in a fresh process with a time-out (importers/golden_file.py says how), so one file's
-failure is its own. Torch arithmetic in wrappers is recorded as launches of kernels of ours, which
-scored submissions may not do; the report lists the files that need it. With --no-arithmetic it is
-refused, but for functions that launch no kernel at all: those are helpers of the test part, and run
-for real. Prints one line a file and a summary of the reasons."""
+Each runs in a fresh process with a time-out (importers/golden_file.py describes it), so one file's
+failure does not affect others. Torch arithmetic in wrappers is recorded as launches of Assay's
+kernels, which scored submissions may not do; the report lists the files that need it. With
+--no-arithmetic it is refused. Functions that launch no kernel at all are helpers of the test part
+and run for real in both cases. Prints one line for each file, and a summary of the reasons."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ GUARD = "libassay_fake_cuda_guard.so"
 
 
 def guard() -> str:
-    """The fake CUDA guard of the release build, which a CPU build of torch needs."""
+    """Returns the fake CUDA guard of the release build, which a CPU build of torch needs."""
     found = sorted((ROOT / "build").glob(f"release/**/{GUARD}"))
     return str(found[0]) if found else ""
 
@@ -39,9 +40,8 @@ def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "importers/golden_file.py"), str(file), *options]
     environment = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
     failed = {"file": file.name, "recorded": False, "stage": "process", "calls": [], "line": None}
-    with tempfile.TemporaryDirectory(
-        prefix="assay-record-"
-    ) as scratch:  # which a process that crashes leaves as it is
+    # A process that crashes leaves its files there.
+    with tempfile.TemporaryDirectory(prefix="assay-record-") as scratch:
         environment["TMPDIR"] = scratch
         try:
             done = subprocess.run(
@@ -77,7 +77,8 @@ def line(report: dict[str, Any]) -> str:
 
 
 def needs_arithmetic(report: dict[str, Any]) -> bool:
-    """Whether kernels of ours had to compute what its wrappers leave to torch."""
+    """Returns True if Assay's kernels had to do arithmetic that the file's wrappers leave to
+    torch."""
     return any(
         "assay_pointwise" in note or "assay_reduce" in note
         for call in report["calls"]

@@ -1,15 +1,17 @@
-"""The tier that each golden file of TritonBench-G gets on real hardware: its operators' oracles
-through judge, recorder and launcher.
+"""Measures the tier of each golden file of TritonBench-G on real hardware: runs its operators'
+oracles through judge, recorder and launcher.
 
     assay import tritonbench-g .golden/TritonBench_G_v1 --out .golden/suite --jobs 8
-    python measurements/tritonbench_tiers.py .golden/suite --device cuda:0 --out bench-out/gpu/tritonbench-tiers.json
-    python measurements/tritonbench_tiers.py .golden/suite --into tiers.json --out tiers.json      # again, what is not `plan` there
+    python measurements/tritonbench_tiers.py .golden/suite --device cuda:0 \
+        --out bench-out/gpu/tritonbench-tiers.json
+    # judges again what is not `plan` in tiers.json
+    python measurements/tritonbench_tiers.py .golden/suite --into tiers.json --out tiers.json
 
 Every operator of the suite is judged on its public cases with its golden kernel part as the
-submission: fresh inputs from the test part, expected outputs from the golden kernels in the judge.
-A file counts as `plan` when all of its operators pass there, as `host` when all pass and one of
-them needed the GPU inside the jail, else as `neither`, with the reason. Files of which no operator
-could be made keep what the importer saw."""
+submission. The inputs come from the test part, and the expected outputs from the golden kernels in
+the judge. A file counts as `plan` if all of its operators pass with that tier, as `host` if all
+pass and one of them needed the GPU inside the jail, else as `neither`, with the reason. A file from
+which no operator could be made keeps the importer's result."""
 
 from __future__ import annotations
 
@@ -27,7 +29,7 @@ from environment import environment
 from stdio_client import StdioClient
 
 ROOT = Path(__file__).resolve().parent.parent
-WAIT_S = 20  # at once, for a verdict
+WAIT_S = 20  # the longest wait of one call for a verdict
 KEPT = ("outcome", "tier", "tier_reason", "error_kind", "summary", "detail")
 
 
@@ -44,7 +46,7 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
 
 
 def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
-    """Of a file: the worst of its operators', and why it is no better."""
+    """Returns a file's tier, which is the worst of its operators' tiers, and the reason."""
     failed = [one for one in operators if one["verdict"]["outcome"] != "pass"]
     if failed:
         return "neither", f"{failed[0]['name']}: {failed[0]['verdict']['summary']}"
@@ -59,7 +61,8 @@ def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
 def judge_file(
     clients: queue.Queue[StdioClient], suite: Path, file: dict[str, Any]
 ) -> dict[str, Any]:
-    """The file with a verdict for each of its operators, by whichever server is free."""
+    """Returns the file's report with a verdict for each of its operators. Any free server may
+    judge."""
     client = clients.get()
     for operator in file["operators"]:
         source = (suite / "standard" / operator["name"] / "oracle.py").read_text(encoding="utf-8")
@@ -75,8 +78,8 @@ def judge_file(
 def divided(
     imported: list[dict[str, Any]], before: list[dict[str, Any]], only: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The files to judge, and those that keep what an earlier result says: what is `plan` there, or
-    all that `only` leaves out."""
+    """Splits the files into those to judge and those that keep an earlier result. Kept are the
+    files with tier `plan` in that result, or all files that `only` leaves out."""
     said = {file["file"]: file for file in before}
     if unknown := sorted({*only, *said} - {file["file"] for file in imported}):
         raise SystemExit(f"the suite has no file {', '.join(unknown)}")

@@ -1,14 +1,14 @@
-"""Measures other versions of oracles beside the oracles themselves: which is the fastest right one
-on this GPU.
+"""Measures variants of oracles beside the oracles themselves, to find the fastest right one on this
+GPU.
 
     python measurements/tune.py variants/ --device cuda:0 --workers 12 --out bench-out/tune.json
 
-A version is a file OPERATOR.NAME.py, a whole oracle source. Each is called on the cases `large` and
-one awkward public one, compared with the reference by the operator's own rules, and timed on
-`large` by CUDA events with a cold L2, in turns with the oracle of the repository. No sandbox: only
-for sources of one's own. A process for each operator, so many at once; nothing else runs while one
-measures. Of an operator's `*.py` of one name the report has the time over the oracle's; below 1 is
-faster."""
+A variant is a file OPERATOR.NAME.py: a whole oracle source. Each is called on the cases `large` and
+on one awkward public case, compared with the reference by the operator's own rules, and timed on
+`large` by CUDA events with a cold L2, in turns with the repository's oracle. There is no sandbox,
+so use it only for trusted sources. `--workers` processes run at once, one for each operator.
+Nothing else runs on the GPU while one of them measures. The report gives each variant's time over
+the oracle's; below 1 is faster."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from environment import environment
 from pytorch_times import LARGE, ROOT, SEED, alone, beside_others, each_in_a_process, samples_ns
 
 ROUNDS = 3
-AHEAD_CYCLES = 1_000_000  # half a millisecond, in which the host queues what a version launches
-CHECK_LIMIT_S = 60  # for one version, compiling included
+AHEAD_CYCLES = 1_000_000  # half a millisecond, in which the host queues a variant's launches
+CHECK_LIMIT_S = 60  # for one variant, including compilation
 ORACLE = "oracle"
 
 
@@ -50,7 +50,7 @@ def copied(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 def complaint(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -> str:
-    """Why its answer on the case is wrong, or ""."""
+    """Returns the reason why the entry's answer on the case is wrong, or ""."""
     from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
 
@@ -65,7 +65,7 @@ def complaint(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -
 
 
 def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> dict[str, Any]:
-    """Of one operator: samples by version, and what is wrong with those that have none."""
+    """Returns one operator's samples by variant, and the error of each variant without samples."""
     import torch
     from harness.operator import Operator
 
@@ -82,9 +82,8 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     with beside_others(lock):
         arguments = {case.id: operator.inputs(case, SEED) for case in cases}
         for name, source in sources.items():
-            signal.alarm(
-                CHECK_LIMIT_S
-            )  # what it ends is this process: nothing less stops a kernel that hangs
+            # The alarm ends this process: nothing less stops a kernel that hangs.
+            signal.alarm(CHECK_LIMIT_S)
             try:
                 entry = entry_of(source, operator.spec["entry"])
                 said = [complaint(operator, case, arguments[case.id], entry) for case in cases]
@@ -106,7 +105,7 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
 
 
 def work(folder: Path, names: list[str], device: str, lock_path: str) -> int:
-    """A worker: one line of JSON for each operator."""
+    """A worker: prints one line of JSON for each operator."""
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:
@@ -155,7 +154,10 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=8)
     parser.add_argument("--operators", nargs="*", default=[])
     parser.add_argument(
-        "--seconds", type=float, default=3600.0, help="then those that are not done are stopped"
+        "--seconds",
+        type=float,
+        default=3600.0,
+        help="limit for the whole run; unfinished operators are stopped then",
     )
     parser.add_argument("--out", type=Path)
     parser.add_argument("--work", help=argparse.SUPPRESS)
@@ -182,7 +184,7 @@ def main() -> int:
         show(entry)
     missing = sorted(set(names) - {entry["operator"] for entry in entries})
     if missing:
-        print(f"no word of {', '.join(missing)}")
+        print(f"no result of {', '.join(missing)}")
     if options.out:
         options.out.parent.mkdir(parents=True, exist_ok=True)
         options.out.write_text(

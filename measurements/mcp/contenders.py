@@ -1,7 +1,7 @@
-"""The servers that are compared, with one tool that answers the same bytes: Assay, and the two
-official SDKs.
+"""The servers that are compared: Assay, and servers on the two official SDKs. Each has one tool
+that returns the same bytes.
 
-Assay works the answer out from its catalog and checks it against a schema; the others give it from
+Assay computes the answer from its catalog and checks it against a schema. The others return it from
 memory."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def call_message(number: int) -> str:
 class Contender:
     name: str
     stdio: list[str]
-    http: list[str]  # its last argument is the port, or Assay's HOST:PORT
+    http: list[str]  # the last argument is the port, or Assay's HOST:PORT
     env: dict[str, str]
 
     def environment(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ def http_server(contender: Contender) -> Iterator[tuple[subprocess.Popen[bytes],
 
 
 def memory_mib(pid: int) -> dict[str, float]:
-    """Resident set now and at its highest."""
+    """Returns the resident set size now and its maximum."""
     fields = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
     )

@@ -1,4 +1,4 @@
-"""wrk against a server: requests per second and latency at a number of connections."""
+"""Runs wrk against a server: requests per second and latency at a number of connections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCRIPT = Path(__file__).resolve().parent / "call.lua"
 
 
 def one_call(port: int) -> dict[str, Any]:
-    """The result of one call, so that what is measured is known to be an answer."""
+    """Returns the result of one call, to check that the server gives the right answer."""
     headers = {
         "Content-Type": "application/json",
         "Accept": "application/json, text/event-stream",

@@ -1,11 +1,12 @@
-"""The protocol layer beside the official SDKs' servers: one trivial tool, in one run on the same
-cores.
+"""Compares the protocol layer with servers on the official SDKs: one trivial tool, in one run on
+the same cores.
 
     python measurements/mcp/measure.py --out measurements/results/mcp-cpu2.json
 
-HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up, memory, and
-1,000 idle runs of Assay. Rounds take turns, so that a busy moment of the machine meets all of them.
-Medians and ratios are printed; raw samples and the environment go into the result file."""
+It measures HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up,
+memory, and 1,000 idle runs of Assay. The servers take turns in each round, so that other load on
+the machine affects all of them. Medians and ratios are printed; raw samples and the environment go
+into the result file."""
 
 from __future__ import annotations
 
@@ -49,11 +50,11 @@ def expected_answer(binary: str, scratch: Path) -> dict[str, Any]:
 def http_round(
     contender: Contender, wanted: dict[str, Any], seconds: int, samples: Samples
 ) -> None:
-    """A fresh server; its memory is read after the load."""
+    """Measures a fresh server. Its memory is read after the load."""
     with http_server(contender) as (process, port):
         if not same_answer(http_load.one_call(port), wanted):
             raise SystemExit(f"{contender.name} answers something else")
-        http_load.load(port, 16, 2)  # warm: a JIT has seen the code, pages are mapped
+        http_load.load(port, 16, 2)  # warms up: a JIT has compiled the code, and pages are mapped
         for connections in CONNECTIONS:
             sample = http_load.load(port, connections, seconds)
             samples[contender.name].setdefault(f"http_{connections}", []).append(sample)
@@ -66,7 +67,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 def idle_runs(binary: str, scratch: Path) -> dict[str, Any]:
-    """What so many open runs cost when nothing happens."""
+    """Measures the cost of 1,000 open runs while nothing happens."""
     client = StdioClient(
         [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "idle.db")]
     )
@@ -112,7 +113,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=int, default=8, help="of each wrk run")
+    parser.add_argument("--seconds", type=int, default=8, help="duration of each wrk run")
     parser.add_argument("--stdio-calls", type=int, default=20_000)
     parser.add_argument("--window", type=int, default=64)
     parser.add_argument("--start-ups", type=int, default=20)
@@ -167,7 +168,7 @@ def main() -> None:
         "assay_over": ratios,
         "idle_runs": idle,
         "load_before": load_before,
-        "nice": os.nice(0),  # below zero: the machine had other work
+        "nice": os.nice(0),  # below zero if the machine had other work
         "environment": environment() | {"node": versions(node_dir)},
         "samples": samples,
     }

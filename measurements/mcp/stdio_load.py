@@ -1,5 +1,5 @@
-"""A pipelined client over stdio: a window of calls under way, the next one sent as an answer
-comes."""
+"""A pipelined client over stdio. It keeps a window of calls in flight, and sends the next call when
+an answer arrives."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def start_up_ms(contender: Contender) -> float:
-    """From spawning the server to its answer to `initialize`."""
+    """Returns the milliseconds from spawning the server to its answer to `initialize`."""
     begin = time.perf_counter()
     process = start(contender)
     assert process.stdin is not None and process.stdout is not None
@@ -71,9 +71,8 @@ def pipelined(contender: Contender, calls: int, window: int) -> dict[str, Any]:
     begin = time.perf_counter()
     while received < calls:
         upto = min(calls, received + window)
-        if (
-            sent - received <= window // 2 and upto > sent
-        ):  # in batches, so that this client costs little
+        # Sends in batches, so that this client costs little.
+        if sent - received <= window // 2 and upto > sent:
             process.stdin.write(b"".join(messages[sent:upto]))
             process.stdin.flush()
             sent = upto

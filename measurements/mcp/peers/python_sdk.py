@@ -1,8 +1,7 @@
-"""The same tool on the official Python SDK: it answers what Assay answers, from memory.
+"""The same tool on the official Python SDK: it returns Assay's answer from memory.
 
 python python_sdk.py stdio ANSWER_FILE
-python python_sdk.py http ANSWER_FILE PORT
-"""
+python python_sdk.py http ANSWER_FILE PORT"""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ def _fetch(
         offsets = block.to(gl.int64) * BLOCK + gl.arange(0, BLOCK, layout=layout)
         async_copy.async_copy_global_to_shared(x_ring.index(slot), x_ptr + offsets)
         async_copy.async_copy_global_to_shared(y_ring.index(slot), y_ptr + offsets)
-    # Also where nothing was fetched: the number of groups behind a block must not depend on where
-    # the input ends.
+    # A group is committed even if nothing was fetched: the number of groups behind a block must not
+    # depend on the end of the input.
     async_copy.commit_group()
 
 
@@ -48,8 +48,8 @@ def _axpy_kernel(
         _fetch(x_ptr, y_ptr, x_ring, y_ring, i, first + i * step, blocks, BLOCK, layout)
     for turn in range(gl.cdiv(blocks - first, step)):
         block = first + turn * step
-        # STAGES - 1 groups are under way; the oldest is this block's. The wait is a barrier too:
-        # nobody reads the slot of the block before any more, and it is refilled.
+        # STAGES - 1 groups are in flight; the oldest is this block's. The wait is also a barrier:
+        # no thread reads the previous block's slot any more, so it is refilled.
         async_copy.wait_group(STAGES - 2)
         _fetch(
             x_ptr,

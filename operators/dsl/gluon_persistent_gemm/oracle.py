@@ -24,8 +24,8 @@ GROUP = 16
 
 @gluon.jit
 def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: gl.constexpr):
-    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before
-    one step right."""
+    """Returns the tile's corner. Programs that run together share rows of a and columns of b: they
+    walk GROUP tiles down before one step right."""
     group = tile // (GROUP * tiles_n)
     height = gl.minimum(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -47,7 +47,7 @@ def _fetch(
     GROUP: gl.constexpr,
     STAGES: gl.constexpr,
 ):
-    """Operand tile `index` of this program's walk, unless the walk is over."""
+    """Fetches operand tile `index` of this program's walk, unless the walk is over."""
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
@@ -90,7 +90,7 @@ def _gemm_kernel(
             mbarrier.wait(ready.index(slot), index // STAGES & 1)
             acc = warpgroup_mma(a_ring.index(slot), b_ring.index(slot), acc, is_async=True)
             acc = warpgroup_mma_wait(1, deps=(acc,))
-            # Every warp has ended the MMA before this one now, so what it read may go.
+            # Every warp has finished the previous MMA now, so its operands may be overwritten.
             gl.thread_barrier()
             if index > 0:
                 _fetch(
@@ -109,8 +109,8 @@ def _gemm_kernel(
             index += 1
         acc = warpgroup_mma_wait(0, deps=(acc,))
         row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-        # The previous tile's store has long read the buffer; whoever issued it says so to the
-        # others at the barrier.
+        # The previous tile's store has read the buffer long ago. The thread that issued it tells
+        # the others at the barrier.
         tma.store_wait(pendings=0)
         gl.thread_barrier()
         c_tile.store(acc.to(c_desc.dtype))

@@ -51,12 +51,12 @@ def _add_kernel(
         mbarrier.wait(ready.index(slot), turn // STAGES & 1)
         x = x_ring.index(slot).load(layout)
         y = y_ring.index(slot).load(layout)
-        # Every thread has its values before the slot is overwritten.
+        # Every thread has read its values before the slot is overwritten.
         gl.thread_barrier()
         if tile + STAGES * step < tiles:
             _fetch(x_desc, y_desc, x_ring, y_ring, ready, slot, tile + STAGES * step, tiles_across)
         z = (x.to(gl.float32) + y.to(gl.float32)).to(dtype)
-        # At most one store is still reading its half of the pair: not this one.
+        # At most one store is still reading, and it reads the other half of the pair.
         z_tile = z_pair.index(turn % 2)
         tma.store_wait(pendings=1)
         gl.thread_barrier()

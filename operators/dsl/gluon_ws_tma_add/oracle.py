@@ -2,8 +2,8 @@
 one stores with TMA.
 
 Rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders,
-`added` and `stored` between adders and storer. A barrier's phase flips once per lap of its ring;
-who waits for a slot to become free waits for the phase before, which a new barrier counts as over.
+`added` and `stored` between adders and storer. A barrier's phase flips once per lap of its ring; a
+wait for a free slot waits for the previous phase, and for a new barrier that phase counts as over.
 """
 
 import torch
@@ -51,7 +51,7 @@ def _add_tiles(
         mbarrier.wait(loaded.index(slot), turn // IN & 1)
         x = x_ring.index(slot).load(layout)
         y = y_ring.index(slot).load(layout)
-        # One thread arrives for all: not before every warp has its values.
+        # One thread arrives for all, after every warp has read its values.
         gl.thread_barrier()
         mbarrier.arrive(taken.index(slot), count=1)
         slot = turn % OUT

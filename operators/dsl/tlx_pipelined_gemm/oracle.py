@@ -56,16 +56,16 @@ def _gemm_kernel(
     b_tile += (STAGES - 1) * BK * n
     acc = tl.zeros((BM, BN), tl.float32)
     for i in tl.range(0, tl.cdiv(k, BK), num_stages=0):
-        # STAGES - 1 groups are under way, and the oldest is this step's. Threads copied for each
-        # other, and the MMA reads through another path than they wrote: each fences its own copies,
-        # then all meet.
+        # STAGES - 1 groups are in flight, and the oldest is this step's. Threads copied for each
+        # other, and the MMA reads through another path than the threads wrote. So each thread
+        # fences its own copies, and then all meet at a barrier.
         tlx.async_load_wait_group(STAGES - 2)
         tlx.fence("async_shared")
         tl.debug_barrier()
         slot = i % STAGES
         acc = tlx.async_dot(a_ring[slot], b_ring[slot], acc)
         acc = tlx.async_dot_wait(1, acc)
-        # Every warp has ended MMA i - 1 now, so what it read may go.
+        # Every warp has finished MMA i - 1 now, so its operands may be overwritten.
         tl.debug_barrier()
         ahead = i + STAGES - 1
         left = k - ahead * BK

@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
-        # 3.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
+        # is about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":

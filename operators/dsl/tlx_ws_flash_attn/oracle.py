@@ -37,7 +37,7 @@ def _attention_kernel(
     v_loaded = tlx.alloc_barriers(STAGES, arrive_count=1)
     k_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
     v_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
-    # TMA signals the barriers by another path than they were initialised.
+    # TMA signals the barriers through another path than the one that initialised them.
     tlx.fence("async_shared")
     with tlx.async_tasks():
         with tlx.async_task("default"):
@@ -52,8 +52,8 @@ def _attention_kernel(
                 )
             for i in range(0, tl.cdiv(seq, BN)):
                 slot = i % STAGES
-                # Who waits for a free slot waits for the phase before, which a new barrier counts
-                # as over.
+                # A wait for a free slot waits for the previous phase. For a new barrier that phase
+                # counts as over.
                 tlx.barrier_wait(k_taken[slot], i // STAGES & 1 ^ 1)
                 tlx.barrier_expect_bytes(k_loaded[slot], 2 * BN * D)
                 tlx.async_descriptor_load(k_desc, k_ring[slot], [head + i * BN, 0], k_loaded[slot])
@@ -85,7 +85,7 @@ def _attention_kernel(
                 scores = tlx.async_dot_wait(1, scores)
                 tlx.barrier_arrive(k_taken[slot], 1)
                 if not EVEN:
-                    # Every block has a key that is seen, so the running maximum stays finite.
+                    # Every block has a visible key, so the running maximum stays finite.
                     scores = tl.where(i * BN + keys[None, :] < seq, scores, -float("inf"))
                 new = tl.maximum(greatest, tl.max(scores, 1) * scale)
                 p = tl.exp2(scores * scale - new[:, None])

@@ -41,7 +41,8 @@ def _attention(
     subtract: bool = True,
     padding: int = 0,
 ) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for one score matrix only."""
+    """Computes one head at a time, so that a long sequence needs memory for only one score
+    matrix."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     seen = q.shape[2] if keys is None else keys

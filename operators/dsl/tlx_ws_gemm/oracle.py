@@ -3,7 +3,8 @@ multiply, each its half of a tile's rows.
 
 The loader runs ahead across the end of a tile, so the next tile's operands arrive while this one is
 rounded and stored. Slots are numbered over the whole walk: slot and phase follow from one running
-index. Who waits for a free slot waits for the phase before, which a new barrier counts as over."""
+index. A wait for a free slot waits for the previous phase. For a new barrier that phase counts as
+over."""
 
 import torch
 import triton
@@ -17,8 +18,8 @@ GROUP = 8
 
 @triton.jit
 def _corner(tile, tiles_m, tiles_n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
-    """Tiles that are worked on together share rows of a and columns of b: GROUP tiles down before
-    one step right."""
+    """Returns the tile's corner. Programs that run together share rows of a and columns of b: they
+    walk GROUP tiles down before one step right."""
     group = tile // (GROUP * tiles_n)
     height = min(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -46,7 +47,7 @@ def _gemm_kernel(
     c_halves = tlx.local_alloc((HALF, BN), tl.float16, 2)
     loaded = tlx.alloc_barriers(STAGES, arrive_count=1)
     taken = tlx.alloc_barriers(STAGES, arrive_count=2)
-    # TMA signals the barriers by another path than they were initialised.
+    # TMA signals the barriers through another path than the one that initialised them.
     tlx.fence("async_shared")
     with tlx.async_tasks():
         with tlx.async_task("default"):

@@ -1,10 +1,11 @@
-"""A thread owns four neighbouring columns and a short strip of rows, and requests all it needs at
-once: of each row its four pixels as one vector and the two beside them, which L1 has.
+"""A thread owns four neighbouring columns and a short strip of rows, and requests all that it needs
+at once. From each row these are its four pixels as one vector, and the two beside them, which are
+in L1.
 
 The median needs no full sort: with each column of three sorted, the median of nine is the median of
 (greatest of the three smallest, median of the three medians, smallest of the three greatest).
-Columns are sorted once for the windows that share them, and of two neighbouring pixels only one has
-its median computed, since a checkerboard tells by the row which."""
+Columns are sorted once for the windows that share them. Only one of two neighbouring pixels has its
+median computed; on a checkerboard the row determines which one."""
 
 import torch
 import triton

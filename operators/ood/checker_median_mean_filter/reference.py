@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _neighbours(image: Tensor, border: str) -> Tensor:
-    """(9, height, width)."""
+    """Returns the nine shifted images, as (9, height, width)."""
     height, width = image.shape
     rows = torch.arange(-1, height + 1, device=image.device)
     columns = torch.arange(-1, width + 1, device=image.device)
@@ -37,7 +37,7 @@ def _neighbours(image: Tensor, border: str) -> Tensor:
 def _filter(
     x: Tensor, border: str = "replicate", parity: int = 0, only: str = "", rank: int = 4
 ) -> Tensor:
-    """One image at a time bounds the nine copies."""
+    """Filters one image at a time, to bound the nine copies."""
     wide = x if x.dtype == torch.float64 else x.float()
     even = (
         torch.arange(x.shape[1], device=x.device)[:, None]

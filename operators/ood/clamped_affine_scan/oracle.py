@@ -28,7 +28,8 @@ def _scan_kernel(a_ptr, b_ptr, lo_ptr, hi_ptr, h0_ptr, h_ptr, steps, BLOCK: tl.c
     for first in range(0, steps, BLOCK):
         mask = first + lane < steps
         at = start + first + lane
-        # Past the end stands the identity map, so the last lane always holds the state to carry.
+        # Lanes past the end hold the identity map, so the last lane always holds the state to
+        # carry.
         a = tl.load(a_ptr + at, mask=mask, other=1.0)
         b = tl.load(b_ptr + at, mask=mask, other=0.0)
         lo = tl.load(lo_ptr + at, mask=mask, other=-float("inf"))

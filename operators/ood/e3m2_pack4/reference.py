@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["rows"], 4 * case.axes["groups"])
     x = 3.0 * rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Half of the entries lie on a magnitude or exactly between two; the others a float's
-        # breadth beside.
+        # Half of the entries lie on a magnitude or exactly between two; the others lie one float
+        # beside such a point.
         table = torch.tensor(_magnitudes(), device=rng.device)
         points = torch.cat(
             (
@@ -49,7 +49,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _magnitudes() -> list[float]:
-    """The value of each code without sign, in rising order."""
+    """Returns the value of each code without its sign, in rising order."""
     return [m / 16.0 for m in range(4)] + [
         (1.0 + m / 4.0) * 2.0 ** (e - 3) for e in range(1, 8) for m in range(4)
     ]
@@ -61,7 +61,7 @@ def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Ten
     size = x.abs()
     code = torch.bucketize(
         size, middles, out_int32=True
-    )  # how many middles are below: a tie counts as below
+    )  # the number of midpoints below; a tie counts as below
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":
         code += tie & (code % 2 == 1)

@@ -2,8 +2,8 @@
 is its parity.
 
 Two rows of A share one int8, as bits 0 and 7. Sums over 64 products cannot run from one into the
-other, so the sums of each block of k are folded by one XOR, and bits 0 and 7 of what comes out are
-the parities of both rows.
+other, so the sums of each block of k are folded by one XOR, and bits 0 and 7 of the result are the
+parities of both rows.
 
 Small products: XOR whole words along k and take the parity once, at the end.
 
@@ -41,7 +41,7 @@ def _gf2_kernel(
     a_row = at_ptr + rows
     b_row = b_ptr + tl.minimum(
         columns, n - 1
-    )  # past the end stands the last column again; what it gives is not stored
+    )  # lanes past the end repeat the last column; their results are not stored
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, UNROLL):
         for step in tl.static_range(UNROLL):
@@ -61,7 +61,7 @@ def _gf2_kernel(
 
 @triton.jit
 def _four(words):
-    """Words of 32 bits as 8 words each of 4 bytes 0 or 1, along a new last axis."""
+    """Expands each word of 32 bits to 8 words of 4 bytes 0 or 1, along a new last axis."""
     nibbles = (words[:, :, None] >> (4 * tl.arange(0, 8))[None, None, :]) & 15
     # Bit i of a nibble to bit 8 * i: shifts by 0, 7, 14 and 21 at once.
     return (nibbles * 0x00204081) & 0x01010101
@@ -106,7 +106,7 @@ def _unpack_b_kernel(b_ptr, out_ptr, n, k, COLS: tl.constexpr, WORDS: tl.constex
 
 @triton.jit
 def _store_bits(c_ptr, bits, rows, left, rows_end, words_end, BM: tl.constexpr, BN: tl.constexpr):
-    """One bit an entry, 32 columns to a word."""
+    """Stores one bit for each entry, 32 columns in a word."""
     packed = tl.sum(tl.reshape(bits, (BM, BN // 32, 32)) << tl.arange(0, 32)[None, None, :], axis=2)
     words = left // 32 + tl.arange(0, BN // 32)
     tl.store(

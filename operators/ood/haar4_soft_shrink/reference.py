@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     tau = torch.tensor([0.3, 0.5, 0.2, 0.8], dtype=torch.float32, device=rng.device)
     if case.distribution == "smooth":
         # A wave with some noise: fine details are mostly below their threshold, coarse ones mostly
-        # above. One level is left alone.
+        # above. One level is not thresholded.
         at = torch.arange(cols, dtype=torch.float32, device=rng.device) * 0.11
         x = 2.0 * torch.sin(at + rng.uniform((rows, 1), torch.float32, 0.0, 6.0)) + 0.15 * x
         tau = torch.tensor([0.25, 0.0, 0.4, 0.6], dtype=torch.float32, device=rng.device)

@@ -42,8 +42,8 @@ def _forward_kernel(
         emit = tl.load(emit_row, mask=mask, other=0.0)
         best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(state_row + step - 1, state)
-        # Scores of the step before are renormalised here: the subtraction commutes with the maximum
-        # and waits for nothing else.
+        # The previous step's scores are renormalised here: the subtraction commutes with the
+        # maximum and depends on nothing else.
         score = tl.max(score[:, None] + moves, axis=0) + (emit - best)
     best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
     tl.store(state_row + steps - 1, state)

@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         emit, stay = draw((batch, steps, states), 2.0), stay / 4.0
         stay = torch.floor(stay * GRID) / GRID
     elif case.distribution == "twins":
-        # States 2c and 2c + 1 are the same in everything, so that the best state always ties with
+        # States 2c and 2c + 1 are equal in all parameters, so that the best state always ties with
         # its twin.
         twin = torch.arange(states, device=rng.device) // 2 * 2
         emit, trans, init, stay = emit[:, :, twin], trans[twin][:, twin], init[twin], stay[twin]
@@ -38,7 +38,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _forward(
     emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True, last: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`moves` is the transition matrix with the stay penalties in its diagonal."""
+    """`moves` is the transition matrix with the stay penalties on its diagonal."""
     batch, steps, states = emit.shape
     index = torch.arange(states, device=emit.device)
     state = torch.empty((batch, steps), dtype=torch.int32, device=emit.device)

@@ -1,7 +1,7 @@
 """One thread per neuron; the recurrence is exact and not associative, so steps follow one another.
 
-What can run ahead are the loads: while DEPTH steps are taken, the inputs of the next DEPTH are on
-their way. A compiler may not move them over the stores by itself."""
+Only the loads can run ahead: during DEPTH steps, the inputs of the next DEPTH are being loaded. A
+compiler may not move loads over the stores by itself."""
 
 import torch
 import triton

@@ -36,7 +36,7 @@ def _margin_kernel(
     a_row = at_ptr + rows
     b_row = b_ptr + tl.minimum(
         columns, n - 1
-    )  # past the end stands the last column again; what it gives is not stored
+    )  # lanes past the end repeat the last column; their results are not stored
     best = tl.full((BM, BN), -float("inf"), tl.float32)
     second = tl.full((BM, BN), -float("inf"), tl.float32)
     for first in range(0, k, UNROLL):

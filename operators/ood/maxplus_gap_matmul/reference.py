@@ -18,8 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         a[::2, k - half :] = a[::2, :half]
         b[k - half :] = b[:half]
     elif case.distribution == "offsets":
-        # Common offsets of either sign: every sum is far below or above 0, and the margin does not
-        # notice.
+        # Common offsets of either sign: every sum is far below or above 0, but the margin stays the
+        # same.
         a += torch.where(rng.uniform((m, 1), torch.float32, 0.0, 1.0) < 0.5, -40.0, 30.0)
         b -= 40.0
     elif case.distribution == "tail":
@@ -48,7 +48,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor]:
     best = _two_best(a, b)[0]
     left, left_second = _two_best(a[:, :half], b[:half])
     right, right_second = _two_best(a[:, half:], b[half:])
-    # Of every sum that equals the best one, none counts as the second best.
+    # No sum that equals the best one counts as the second best.
     distinct = torch.full_like(best, float("-inf"))
     for column, row in zip(a.T.contiguous(), b, strict=True):
         sums = column[:, None] + row

@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 BASE: tl.constexpr = tl.constexpr(1000003)
-PROGRAMS = 1024  # some for each SM of the largest part
+PROGRAMS = 1024  # some for each SM of the largest GPU
 
 
 @triton.jit
@@ -42,7 +42,8 @@ def _bag_kernel(
         hashed = tl.load(token_row + at, mask=mask, other=0).to(tl.uint32)
         hashed = hashed * BASE + tl.load(token_row + at + 1, mask=mask, other=0).to(tl.uint32)
         hashed = hashed * BASE + tl.load(token_row + at + 2, mask=mask, other=0).to(tl.uint32)
-        # Below 2^31 after the shift, where the signed remainder is the unsigned one.
+        # After the shift the value is below 2^31, where the signed and the unsigned remainder
+        # agree.
         bucket = (hashed >> 1).to(tl.int32) % buckets
         sign = 1.0 - 2.0 * (hashed & 1).to(tl.float32)
         inside = mask[:, None] & (columns < dim)[None, :]

@@ -25,7 +25,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         lengths = rng.integers((rows,), 0, min(seq, 6) + 1, torch.int32)
         size = 1.0
     elif case.distribution == "repeats":
-        # Few words: the same trigram, hence the same bucket with the same sign, again and again.
+        # Few words, so that the same trigram, and hence the same bucket with the same sign, occurs
+        # often.
         tokens = rng.integers((rows, seq), 0, 3, torch.int32)
         size = 1.0
     elif case.distribution == "huge_tokens":
@@ -37,13 +38,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _hashes(tokens: Tensor) -> Tensor:
-    """Unsigned 32-bit values in int64, where no step overflows."""
+    """Returns unsigned 32-bit values in int64, where no step overflows."""
     a, b, c = tokens[:, :-2].long(), tokens[:, 1:-1].long(), tokens[:, 2:].long()
     return (((a * BASE + b) & WORD) * BASE + c) & WORD
 
 
 def _pool(table: Tensor, bucket: Tensor, weight: Tensor) -> Tensor:
-    """A few rows at a time, so that the gathered rows stay small."""
+    """Computes a few rows at a time, so that the gathered rows stay small."""
     wide = torch.float64 if table.dtype == torch.float64 else torch.float32
     rows, terms = bucket.shape
     out = torch.empty((rows, table.shape[1]), dtype=wide, device=table.device)

@@ -26,8 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _power_mean(a: Tensor, b: Tensor, power: float = 3.0, mean: bool = True) -> Tensor:
-    """Rows of a and columns of b are brought to a greatest magnitude of 1 first, so that no cube
-    leaves the range."""
+    """Scales rows of a and columns of b to a greatest magnitude of 1 first, so that no cube leaves
+    the range."""
     rows = a.abs().amax(dim=1, keepdim=True)
     columns = b.abs().amax(dim=0, keepdim=True)
     one = torch.ones((), dtype=a.dtype, device=a.device)

@@ -69,9 +69,9 @@ def _attend_far(
     BN: tl.constexpr,
     D: tl.constexpr,
 ):
-    """Far blocks without special functions: with x = 1 + diagonal - start, (x + r - c)^-alpha =
-    x^-alpha (1 + (r - c) / x)^-alpha, and the second factor is a polynomial of degree 6, good to
-    3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
+    """Computes far blocks without special functions. With x = 1 + diagonal - start, (x + r -
+    c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha. A polynomial of degree 6 approximates the second
+    factor to 3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
     r = tl.arange(0, BM).to(tl.float32)
     c = tl.arange(0, BN).to(tl.float32)
     for start in range(0, last, BN):
@@ -144,8 +144,8 @@ def _attention_kernel(
 
 
 def _polynomial(alpha: float, reach: float) -> list[float]:
-    """Coefficients of the polynomial that meets (1 + t)^-alpha at the Chebyshev nodes of -reach ..
-    reach, lowest first."""
+    """Returns the coefficients, lowest first, of the polynomial that equals (1 + t)^-alpha at the
+    Chebyshev nodes of -reach .. reach."""
     nodes = [reach * math.cos(math.pi * (2 * i + 1) / 14) for i in range(7)]
     newton = [(1.0 + t) ** -alpha for t in nodes]
     for level in range(1, 7):
@@ -170,8 +170,8 @@ def powerlaw_square_attention(
     )
     far = 4 * max(bm, bn)
     c = _polynomial(alpha, max(bm, bn) / (far + 1))
-    # One view of all heads' rows. What a block reads past its head's end is finite, and hidden by
-    # the causal mask or never stored.
+    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
+    # they are hidden by the causal mask or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -32,7 +32,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, alpha: float, eps: float, how: str = "") -> Tensor:
-    """One head at a time, so that a long sequence needs memory for a few matrices only."""
+    """Computes one head at a time, so that a long sequence needs memory for only a few matrices."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

@@ -27,8 +27,8 @@ def _times(w1, x1, y1, z1, w2, x2, y2, z2):
 
 @triton.jit
 def _load_quaternions(q_ptr, at, mask, BLOCK: tl.constexpr):
-    # One 16-byte load per quaternion; past the end stands the identity, so that the last lane holds
-    # the product of all.
+    # One 16-byte load per quaternion. Lanes past the end hold the identity, so that the last lane
+    # holds the product of all.
     part = tl.arange(0, 4)[None, :]
     q = tl.load(q_ptr + at[:, None] * 4 + part, mask=mask[:, None], other=0.0)
     q = tl.where(mask[:, None] | (part > 0), q, 1.0)
@@ -140,7 +140,7 @@ def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexp
         w3, x3, y3, z3 = _times(w2, x2, y2, z2, q[12], q[13], q[14], q[15])
         w, x, y, z = tl.associative_scan((w3, x3, y3, z3), 0, _times)
         w, x, y, z = _times(wc, xc, yc, zc, w, x, y, z)
-        # What comes before a lane's four: the product up to and with them, times their inverse.
+        # The product before a lane's four: the product that includes them, times their inverse.
         we, xe, ye, ze = _times(w, x, y, z, w3, -x3, -y3, -z3)
         w0, x0, y0, z0 = _times(we, xe, ye, ze, q[0], q[1], q[2], q[3])
         w1, x1, y1, z1 = _times(we, xe, ye, ze, w1, x1, y1, z1)
@@ -186,8 +186,8 @@ def _prefix_kernel(chunk_ptr, prefix_ptr, chunks, BLOCK: tl.constexpr):
     lane = tl.arange(0, BLOCK)
     w, x, y, z = _load_quaternions(chunk_ptr, start + lane, lane < chunks, BLOCK)
     w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
-    # Stored one place on: a chunk starts with the product of those before it, the first one with
-    # nothing.
+    # Stored one place further: a chunk starts with the product of the chunks before it, and the
+    # first one with nothing.
     mask = lane + 1 < chunks
     out = prefix_ptr + (start + lane + 1) * 4
     tl.store(out, w, mask=mask)

@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, steps = case.axes["rows"], case.axes["steps"]
     q = rng.normal((rows, steps, 4), torch.float32)
     if case.distribution == "slow":
-        # Small turns about a drifting axis: what an integrator of angular velocity sees.
+        # Small turns about a drifting axis, like those of an integrator of angular velocity.
         q *= 0.05
         q[..., 0] = 1.0
     elif case.distribution == "flips":
@@ -42,7 +42,7 @@ def _times(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _running(q: Tensor, reverse: bool = False) -> Tensor:
-    """Products of ever longer stretches: after the round with `span`, entry t holds the last 2 *
+    """Multiplies ever longer stretches. After the round with `span`, entry t holds the last 2 *
     span factors up to t."""
     product = q
     span = 1
@@ -56,7 +56,7 @@ def _running(q: Tensor, reverse: bool = False) -> Tensor:
 
 
 def _rotate(p: Tensor, v: Tensor) -> Tensor:
-    """p v p^-1 for a p of any norm: v + 2 (w (u x v) + u x (u x v)) / |p|^2."""
+    """Returns p v p^-1 for a p of any norm: v + 2 (w (u x v) + u x (u x v)) / |p|^2."""
     u, w = p[..., 1:], p[..., :1]
     once = torch.linalg.cross(u, v)
     return v + 2.0 * (w * once + torch.linalg.cross(u, once)) / p.square().sum(dim=-1, keepdim=True)

@@ -2,10 +2,10 @@
 
 Short segments share a program, one to a row of its tile. Any other segment has a warp, which walks
 along it in the online form: no barriers, and many independent segments under way on each SM.
-Segments start anywhere, but 16-byte vectors do not: what whole vectors cover is loaded as such, one
-block ahead, and the few entries before and after it come first, as a tile of their own. When the
-maximum grows by d, weights shrink by exp(-d), and the sum of weight * (x - maximum) also loses d
-for each weight."""
+Segments start anywhere, but 16-byte vectors do not. The part that whole vectors cover is loaded as
+vectors, one block ahead. The few entries before and after it come first, as a separate tile. When
+the maximum grows by d, weights shrink by exp(-d), and the sum of weight * (x - maximum) also loses
+d for each weight."""
 
 import torch
 import triton
@@ -13,9 +13,7 @@ import triton.language as tl
 
 BLOCK = 1024
 ABSENT: tl.constexpr = tl.constexpr(-1.0e30)
-LOWEST: tl.constexpr = tl.constexpr(
-    -3.0e38
-)  # finite, so that lanes which see nothing compute no NaN
+LOWEST: tl.constexpr = tl.constexpr(-3.0e38)  # finite, so that lanes without entries compute no NaN
 
 
 @triton.jit
@@ -33,7 +31,7 @@ def _one_block_kernel(
     weight = tl.where(mask, tl.exp(shifted), 0.0)
     total = tl.maximum(
         tl.sum(weight, axis=1), 1.0
-    )  # at least 1 where there is anything; an empty segment gives ln 1 - 0
+    )  # at least 1 unless the segment is empty; an empty segment gives ln 1 - 0
     tl.store(h_ptr + segment, tl.log(total) - tl.sum(weight * shifted, axis=1) / total, mask=real)
 
 
@@ -42,12 +40,12 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
-    # Whole vectors lie in first .. last; multiples of 4 that the compiler can see.
+    # Whole vectors lie in first .. last. Both are visibly multiples of 4 for the compiler.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)
-    # What is not there is far below everything: its weight is 0, and the product of 0 and a finite
-    # number too.
+    # A missing entry is far below all others: its weight is 0, and so is the product of its weight
+    # and a finite number.
     x = tl.load(values_ptr + first + lane, mask=lane < last - first, other=ABSENT)
     edge = tl.arange(0, 8)
     at = tl.where(edge < 4, start + edge, last + edge - 4)
@@ -57,7 +55,7 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     top = tl.max(z, axis=0)
     z -= top
     share = tl.exp(z)
-    # Without edges these are sums of nothing real; the first block scales them to 0.
+    # Without edges these sums have no real entries; the first block scales them to 0.
     total = tl.sum(share, axis=0)
     moment = tl.sum(share * z, axis=0)
     for place in range(first, last, BLOCK):

@@ -27,8 +27,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: one segment has the
-    greatest length."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, one
+    segment has the greatest length."""
     total, segments, bound = case.axes["total"], case.axes["segments"], case.axes["max_length"]
     long = segments // 2 - (segments // 2 % 5 == 2)
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
@@ -39,8 +39,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
         weights[long] = 0.0
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
-    # Rounding down lost less than one element a segment: give the first of the others one more
-    # each.
+    # Rounding down lost less than one element for each segment, so the first of the others get one
+    # more each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[long] = fixed
@@ -48,7 +48,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
 
 
 def _prefix_sums(x: Tensor) -> Tensor:
-    """In blocks of rows: torch adds up one long row on a GPU in an order that varies."""
+    """Sums in blocks of rows, because on a GPU torch adds up one long row in an order that
+    varies."""
     if x.numel() <= BLOCK:
         return x.cumsum(0)
     blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)
@@ -57,15 +58,15 @@ def _prefix_sums(x: Tensor) -> Tensor:
 
 
 def _sums(terms: Tensor, offsets: Tensor) -> Tensor:
-    """By float64 prefix: deterministic, where a scatter of floats would not be."""
+    """Sums by float64 prefix, which is deterministic; a scatter of floats would not be."""
     prefix = torch.zeros((terms.numel() + 1,), dtype=torch.float64, device=terms.device)
     prefix[1:] = _prefix_sums(terms.double())
     return (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(terms.dtype)
 
 
 def _parts(values: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """(lengths, segment of each value, greatest of each segment with 0 for an empty one, values
-    less that)."""
+    """Returns (lengths, segment of each value, greatest value of each segment or 0 if it is empty,
+    values minus that)."""
     lengths = (offsets[1:] - offsets[:-1]).long()
     segment = torch.repeat_interleave(torch.arange(lengths.numel(), device=values.device), lengths)
     greatest = torch.full(

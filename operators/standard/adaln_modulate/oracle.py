@@ -14,7 +14,7 @@ def _modulate_kernel(x_ptr, scale_ptr, shift_ptr, y_ptr, seq, dim, eps, BLOCK: t
     start = row.to(tl.int64) * dim
     sample = (row // seq).to(tl.int64) * dim
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Asked for before the reductions, so that these hits in the caches overlap with them.
+    # Loaded before the reductions, so that these cache hits overlap with them.
     scale = tl.load(scale_ptr + sample + columns, mask=mask, other=0.0).to(tl.float32)
     shift = tl.load(shift_ptr + sample + columns, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / dim, 0.0)

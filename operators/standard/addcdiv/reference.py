@@ -30,7 +30,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             1.254,
             0.5,
             0.5,
-        )  # a single element: one whose rounding to bfloat16 shows
+        )  # for a single element, a value whose rounding to bfloat16 is visible
     return {"x": x, "t1": t1, "t2": t2, "value": value}
 
 

@@ -1,7 +1,7 @@
 """ALiBi attention: one block of queries per program, with a running maximum and sum.
 
-The bias slope * (j - i) differs from slope * j by a constant of the row, which a softmax does not
-see. So the bias is one number per key, counted from the block's first row to keep it small.
+The bias slope * (j - i) differs from slope * j by a constant of the row, which does not change a
+softmax. So the bias is one number per key, counted from the block's first row to keep it small.
 Exponentials are base 2; blocks left of the diagonal need no mask."""
 
 import torch
@@ -37,7 +37,7 @@ def _attend(
         bias = slope * (keys - origin).to(tl.float32)
         scores = tl.dot(q, k) * scale + bias[None, :]
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
             # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
@@ -124,8 +124,8 @@ def alibi_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tenso
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
-    # the causal mask, or never stored.
+    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
+    # they are hidden by the causal mask or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in heads with a small
-    slope, too."""
+    """q is stretched so that each query looks at few keys: outputs stay O(1), even in heads with a
+    small slope."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -31,8 +31,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, slopes: list[float], ahead: int) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for few score matrices only. A query
-    sees `ahead` keys beyond itself."""
+    """Computes one head at a time, so that a long sequence needs memory for only a few score
+    matrices. A query sees `ahead` keys beyond itself."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

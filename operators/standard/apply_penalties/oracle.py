@@ -4,8 +4,8 @@ history names.
 Counting needs no table: after the copy, every occurrence adds 1 to the bits of its copied logit, as
 an integer, so that afterwards the count is the difference of those bits and the logit's own.
 Repeats then compute and store the same value, so their order does not matter. Barriers between the
-steps are enough, since nobody else touches the slice. A history is held in registers; a very long
-one is read in rounds, and its counts wait in memory until all of them are known."""
+steps are enough, because no other program touches the slice. A history is held in registers; a very
+long one is read in rounds, and its counts wait in memory until all of them are known."""
 
 import torch
 import triton

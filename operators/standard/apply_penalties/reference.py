@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     offsets[1:] = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64)
     offsets[-1] = total
     uniform = rng.uniform((total,), torch.float32, 0.0, 1.0)
-    # Some tokens occur often: about every third place is one of a few.
+    # Some tokens occur often: about every third place holds one of a few tokens.
     history = (vocab * uniform).to(torch.int32).clamp_(max=vocab - 1)
     few = rng.integers(
         (total,), 0, 5 if case.distribution == "repeats" else min(vocab, 40), torch.int32

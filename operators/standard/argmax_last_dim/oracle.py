@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 528  # four for each SM of the largest part
+PROGRAMS = 528  # four for each SM of the largest GPU
 NOWHERE = tl.constexpr(2147483647)
 
 
@@ -55,8 +55,8 @@ def _tiles_kernel(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
-    # Rows of one block: nothing is kept per lane, and the next tiles are on their way into shared
-    # memory while this one is reduced.
+    # Rows of one block: nothing is kept per lane, and the next tiles are copied into shared memory
+    # while this one is reduced.
     column = tl.arange(0, BLOCK)[None, :]
     for tile in tl.range(
         tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES
@@ -86,8 +86,8 @@ def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, splits, BLO
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
-    programs when rows are few."""
+    """Returns (rows of a tile, columns of a tile, columns of a split, splits). Tiles have 4096
+    entries, and few rows are split so that there are enough programs."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))

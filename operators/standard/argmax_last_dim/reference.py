@@ -38,7 +38,7 @@ def reference(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _extremum(x: Tensor, first: bool) -> tuple[Tensor, Tensor]:
-    """torch.max does not promise which of several equal entries it names."""
+    """Avoids torch.max, which does not promise which of several equal entries it names."""
     values = x.amax(dim=-1)
     cols = x.shape[-1]
     column = torch.arange(cols, device=x.device)

@@ -1,7 +1,7 @@
 """Average pooling: a tile of output rows x columns per program, the window unrolled.
 
 Rows of all images are counted through, so that small images share a program and the divisions are
-one per row, not one per pixel. What windows share comes from L1. Windows of 2 x 2 that touch
+one per row, not one per pixel. Pixels that windows share come from L1. Windows of 2 x 2 that touch
 neither each other nor the border read whole lines instead, and add neighbours in registers. The
 divisor is a product of two counts, one of the row and one of the column."""
 
@@ -54,7 +54,7 @@ def _pairs_kernel(
 ):
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * (2 * BW) + tl.arange(0, 2 * BW)
-    # Line of the image at which a row of windows starts, all images counted through.
+    # The line at which a row of windows starts, numbered through all images.
     line = (row // out_height).to(tl.int64) * height + 2 * (row % out_height)
     place = line[:, None] * width + column[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]

@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         torch.float32,
     )
     if case.distribution == "offset":
-        # Far from zero, so that the divisor at the border shows.
+        # Far from zero, so that the divisor at the border is visible.
         x += 3.0
     return {
         "x": x,
@@ -31,7 +31,7 @@ def reference(x: Tensor, kernel: int, stride: int, padding: int, count_include_p
 
 
 def _pool(x: Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> Tensor:
-    """Sums of shifted images, over sums of the same shifts of an image of ones."""
+    """Divides sums of shifted images by sums of the same shifts of an image of ones."""
     total = _sums(x, kernel, stride, padding)
     ones = torch.ones((1, 1, *x.shape[2:]), dtype=x.dtype, device=x.device)
     return total / (kernel * kernel if count_include_pad else _sums(ones, kernel, stride, padding))

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
     batch, m, n, k = case.axes["batch"], case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((batch, m, k), torch.float32)
     b = rng.normal((batch, k, n), torch.float32)

@@ -15,7 +15,7 @@ PROGRAMS = 792
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # One special-function instruction replaces some twenty of the exact logarithm. Its absolute
     # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
@@ -46,8 +46,8 @@ def _terms_kernel(
         row = first + lane
         mask = (row < rows)[:, None] & (column < cols)[None, :]
         place = row.to(tl.int64)[:, None] * cols + column[None, :]
-        # Past the end both factors are 0: the label stands for the whole weight, and x is so large
-        # that its softplus is 0.
+        # Past the end both factors are 0: the label takes the whole weight, and x is so large that
+        # its softplus is 0.
         x = tl.load(x_ptr + place, mask=mask, other=200.0)
         y = tl.load(y_ptr + place, mask=mask, other=1.0)
         softplus = _log(1.0 + tl.exp(-tl.abs(x)), HOPPER) + tl.maximum(-x, 0.0)
@@ -70,8 +70,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

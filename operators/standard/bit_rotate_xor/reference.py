@@ -20,14 +20,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         )
         s[n // 2], s[n // 3] = low, high - 1
     elif case.distribution == "single_bits":
-        # One bit set, and a mask that is mostly zero: a lost or smeared bit shows.
+        # One bit is set, and the mask is mostly zero, so that a lost or smeared bit is visible.
         x = _signed(1 << rng.integers((n,), 0, 32))
         y = y & 1
     return {"x": x, "s": s, "y": y}
 
 
 def _signed(word: Tensor) -> Tensor:
-    """32 bits held in an int64, as int32."""
+    """Converts 32 bits held in an int64 to int32."""
     return torch.where(word >= 1 << 31, word - (1 << 32), word).to(torch.int32)
 
 

@@ -2,10 +2,10 @@
 
 Steps over low bits of an entry's place are by far the most frequent, so these bits name a register:
 most compare-exchanges are then one minimum or maximum within a thread, and only the few over the
-high bits are shuffles. What is sorted has no order yet, so entries are loaded as memory likes it
-and their places are renamed for nothing; only the result is moved. Descending runs are sorted as
-ascending ones of complements, one exclusive or per merge. Padding is the greatest value, which
-sorts past the end. Short rows share a program."""
+high bits are shuffles. Unsorted entries have no order to keep, so they are loaded in the order that
+suits the memory, and renaming their places costs nothing. Only the result is moved. Descending runs
+are sorted as ascending ones of complements, one exclusive or per merge. Padding is the greatest
+value, which sorts past the end. Short rows share a program."""
 
 import torch
 import triton
@@ -16,22 +16,22 @@ LANES = 32
 
 @triton.jit
 def _partner(x, DIM: tl.constexpr):
-    """The entry at the other place along one dimension of the hypercube: no instruction in a
-    thread, a shuffle in a warp."""
+    """Returns the entry at the other place along one dimension of the hypercube. That takes no
+    instruction within a thread, and a shuffle within a warp."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ tl.xor_sum(bits, DIM, True)).to(x.dtype, bitcast=True)
 
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """0 and 1 along the dimension of the hypercube that is this bit of an entry's place."""
+    """Returns 0 and 1 along the dimension of the hypercube that is this bit of an entry's place."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _reverse(x, where):
-    """Reverses the order of the entries where a bit is set: complement of integers, sign of floats
-    (no NaN and no -0 among them)."""
+    """Reverses the order of the entries where a bit is set, by the complement of integers or the
+    sign of floats (which hold no NaN and no -0)."""
     if x.dtype == tl.int32:
         y = x ^ -where
     else:
@@ -70,8 +70,8 @@ def _warp_kernel(
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, 1 << LOG)
     x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=PADDING)
-    # (vectors of a thread, threads, entries of a vector): threads become the highest bits of the
-    # place.
+    # The dimensions are (vectors of a thread, threads, entries of a vector). Threads become the
+    # highest bits of the place.
     x = tl.permute(tl.reshape(x, (HIGH, THREADS, VECTOR)), (1, 0, 2))
     x = _sort(tl.reshape(x, [2] * LOG), LOG)
     tl.store(y_ptr + row * cols + column, tl.reshape(x, (1 << LOG,)), mask=column < cols)

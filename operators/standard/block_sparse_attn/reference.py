@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _mask(case: Case, rng: Rng) -> tuple[Tensor, Tensor]:
-    """The `blocks` places of lowest rank, as CSR."""
+    """Returns the `blocks` places of lowest rank, as CSR."""
     rows, blocks = case.axes["row_count"] - 1, case.axes["blocks"]
     rank = rng.uniform((rows, rows), torch.float64)
     if case.distribution == "local":
@@ -56,7 +56,7 @@ def _rows(row_offsets: Tensor, columns: Tensor) -> list[list[int]]:
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float, padded: bool
 ) -> Tensor:
-    """One block of queries of all heads at a time, over the keys gathered from its blocks.
+    """Computes one block of queries of all heads at a time, over the keys gathered from its blocks.
     `padded`: a short block is filled with zeros."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     seq = q.shape[2]

@@ -25,8 +25,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tensor:
-    """Random lengths that add up to total. From `empty` on every fifth is 0, every tenth in both
-    batches; entry 1 has `longest`."""
+    """Returns random lengths that add up to total. From `empty` on every fifth is 0, every tenth in
+    both batches. Entry 1 has `longest`."""
     batch = case.axes["batch"]
     weights = rng.uniform((batch,), torch.float64, 0.7, 1.0)
     weights[empty::5] = 0.0
@@ -35,7 +35,8 @@ def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tens
         weights[1] = 0.0
     lengths = (weights / weights.sum() * (total - longest)).to(torch.int64)
     missing = total - longest - lengths.sum()
-    # Rounding down lost less than one row an entry: give the first of the others one more each.
+    # Rounding down lost less than one row for each entry, so the first of the others get one more
+    # each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if longest:
         lengths[1] = longest
@@ -54,7 +55,8 @@ def _assemble(
     extra: int = 0,
     packed: bool = True,
 ) -> Tensor:
-    """extra: rows of a too many. packed: b follows a at once, instead of ending where y ends."""
+    """`extra`: number of rows of a too many. `packed`: b follows a directly, instead of ending
+    where y ends."""
     t = torch.arange(length, device=a.device)[None, :]
     a_start, b_start = a_offsets[:-1, None].long(), b_offsets[:-1, None].long()
     a_rows, b_rows = a_offsets[1:, None] - a_start, b_offsets[1:, None] - b_start

@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = 8.0 * rng.normal(shape, torch.float32)
     scale = 0.125
     if case.distribution == "garbage":
-        # Above the diagonal: larger than all that counts, inf and NaN.
+        # Above the diagonal: values larger than all that count, inf and NaN.
         place = torch.arange(seq, device=rng.device)
         distance = place[None, :] - place[:, None]
         above = torch.where(
@@ -43,7 +43,7 @@ def _wide(x: Tensor) -> Tensor:
 
 
 def _masked_softmax(scores: Tensor, ahead: int) -> Tensor:
-    """`ahead`: how many columns past the diagonal are seen."""
+    """`ahead`: number of visible columns past the diagonal."""
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1 + ahead)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
 
@@ -70,7 +70,7 @@ def mutants(x: Tensor, scale: float) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def cost(case: Case) -> Cost:
-    """Of x only the part on and below the diagonal has to be read."""
+    """Only the part of x on and below the diagonal must be read."""
     seq = case.axes["seq"]
     rows = case.axes["batch"] * case.axes["heads"] * seq
     above = rows * (seq - 1) // 2 * case.dtype.itemsize

@@ -10,13 +10,13 @@ import torch
 import triton
 import triton.language as tl
 
-PER_SM = 2  # programs that are there at once, as a barrier among all of them needs
+PER_SM = 2  # programs that run at the same time, as a barrier among all of them requires
 
 
 @triton.jit
 def _add_squares(g, index, first, last, tensor, offsets_ptr, squares_ptr):
-    """Adds the squares of one block to its tensors, of which `tensor` is the first; returns where
-    the next block continues."""
+    """Adds the squares of one block to its tensors, of which `tensor` is the first. Returns the
+    tensor with which the next block continues."""
     square = g * g
     start = first
     while start < last:
@@ -79,7 +79,7 @@ def _clip_kernel(
         squares_ptr,
     )
     programs = tl.num_programs(0)
-    tl.debug_barrier()  # the thread that counts may not be the one that added
+    tl.debug_barrier()  # the counting thread may differ from the adding one
     tl.atomic_add(counter_ptr, 1, sem="acq_rel")
     while tl.atomic_add(counter_ptr, 0, sem="acq_rel") < programs:
         pass
@@ -99,7 +99,7 @@ def _clip_kernel(
 
 
 def _registers(most: int) -> dict[str, int]:
-    """A bound for the compiler, where it takes one: ptxas does."""
+    """Returns a limit on registers for compilers that accept one (ptxas does)."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "cuda"

@@ -9,7 +9,7 @@ from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
 EPS = 1e-6
-NORM = 1.5  # about that of all; not 1, which would be an answer without any work
+NORM = 1.5  # about the norm of all; not 1, which would be an answer without any work
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
@@ -41,8 +41,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _norms(grads: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Per tensor and of all, in float64: sums of millions of squares then differ from any float32
-    sum only by the latter's error."""
+    """Returns the norms of each tensor and of all, in float64. Sums of millions of squares then
+    differ from a float32 sum only by its error."""
     ends = offsets.tolist()
     squares = torch.stack([grads[a:b].double().square().sum() for a, b in itertools.pairwise(ends)])
     return squares.sqrt().to(grads.dtype), squares.sum().sqrt().reshape(1).to(grads.dtype)

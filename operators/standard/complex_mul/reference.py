@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             0.5,
             0.5,
             1.0,
-        )  # a single element: one whose rounding to bfloat16 shows
+        )  # for a single element, a value whose rounding to bfloat16 is visible
     return {"x": x, "y": y}
 
 

@@ -33,7 +33,7 @@ def _wide(x: Tensor) -> torch.dtype:
 
 
 def _convolve(x: Tensor, weight: Tensor, ahead: int = 0) -> Tensor:
-    """The sum alone; every step looks `ahead` steps later than it should."""
+    """Returns the sum alone. Every step looks `ahead` steps later than it should."""
     seq = x.shape[1]
     padded = torch.nn.functional.pad(x.to(_wide(x)), (0, 0, WIDTH - 1 - ahead, ahead))
     taps = weight.to(_wide(x))

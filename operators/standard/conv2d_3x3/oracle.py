@@ -52,7 +52,8 @@ def _reorder_kernel(
     # shift is in the store, along channels.
     for first in range(0, width, BW):
         j = first + tl.arange(0, BW)
-        # Stated so that eight neighbours share one condition: else the loads are of 2 bytes.
+        # Written so that eight neighbours share one condition. Otherwise the loads would be of 2
+        # bytes.
         in_row = j // 8 < width // 8 if EIGHTS else j < width
         inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
         x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)
@@ -99,8 +100,8 @@ def _conv_kernel(
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    # From the unwrapped places, once more: image and place of 256 pixels must not stay in registers
-    # during the loop.
+    # Computed again from the unwrapped places: image and place of 256 pixels must not stay in
+    # registers during the loop.
     area = height * width
     images = places // area
     within = places % area
@@ -117,8 +118,8 @@ def _conv_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

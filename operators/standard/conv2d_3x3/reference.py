@@ -8,17 +8,18 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Weights are scaled by the number of terms, so that y is about normal whatever it is."""
+    """Weights are scaled by the number of terms, so that y is about normal for every number of
+    terms."""
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((filters, channels, 3, 3), torch.float32)
     terms = 9.0 * channels
     if case.distribution == "edges":
-        # Much at the borders of the image, where padding matters.
+        # Large values at the borders of the image, where padding matters.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. y is about
-        # 3.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. y
+        # is about 3.
         x = 1.75 * rng.uniform(x.shape, torch.float32, 0.5, 1.5)
         weight = 1.75 * rng.uniform(weight.shape, torch.float32, 0.5, 1.5)
         terms = terms**2
@@ -30,7 +31,7 @@ def reference(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _convolve(x: Tensor, weight: Tensor, border: str) -> Tensor:
-    """A matrix product for each of the nine places of the filter, added up."""
+    """Adds up a matrix product for each of the nine places of the filter."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     height, width = x.shape[2:]
     padded = torch.nn.functional.pad(x.to(wide), (1, 1, 1, 1), mode=border)

@@ -1,8 +1,9 @@
 """Depthwise convolution: a thread owns four neighbouring columns and a short strip of rows, and
 requests all it needs at once.
 
-Of each row it reads its four pixels as one vector and the two beside them, which L1 has, instead of
-three shifted rows pixel by pixel. A row serves the three results around it from registers."""
+From each row it reads its four pixels as one vector and the two beside them, which are in L1,
+instead of three shifted rows pixel by pixel. A row serves the three results around it from
+registers."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
-"""Transposed convolution by parity: a pixel of y has 2 x 2 terms per channel, which ones depends on
-whether row and column are even.
+"""Transposed convolution by parity: a pixel of y has 2 x 2 terms per channel, and the parity of row
+and column determines which ones.
 
 A program takes one parity of rows and both of columns, so that neighbours in y are stored together.
 For column 2b it needs x at b and b - 1, for 2b + 1 at b and b + 1: three tiles of x serve four
@@ -14,7 +14,7 @@ import triton.language as tl
 
 @triton.jit
 def _high(x):
-    """The 10 bits of mantissa that TF32 keeps."""
+    """Returns the value with the 10 bits of mantissa that TF32 keeps."""
     return (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
 
 
@@ -89,8 +89,8 @@ def _transpose_kernel(
         left = tl.load(tile - 1, mask=seen & (b > 0)[:, None], other=0.0)
         middle = tl.load(tile, mask=seen, other=0.0)
         right = tl.load(tile + 1, mask=seen & (b + 1 < width)[:, None], other=0.0)
-        # Sums of a step are added up outside of the tensor cores, which round towards zero and must
-        # be done with x's registers here.
+        # The sums of a step are added outside of the tensor cores, which round towards zero. Here
+        # the tensor cores must also have finished with the registers of x.
         zero = tl.zeros((BP, BF), tl.float32)
         high = _high(middle)
         low = middle - high
@@ -121,7 +121,8 @@ def _transpose_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold a step's eleven tiles if they are half as large."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold a step's eleven tiles only if
+    the tiles are half as large."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

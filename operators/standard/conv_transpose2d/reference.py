@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Weights are scaled by the number of terms of a pixel, so that y is about normal whatever it
-    is."""
+    """Weights are scaled by the number of terms of a pixel, so that y is about normal for every
+    number of terms."""
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((channels, filters, 4, 4), torch.float32)
     if case.distribution == "edges":
-        # Much at the borders of the image, where patches are cut off.
+        # Large values at the borders of the image, where patches are cut off.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
         # The second half of the channels nearly undoes the first.
@@ -30,8 +30,8 @@ def reference(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor, weight: Tensor, padding: int) -> Tensor:
-    """Each place of the patch adds one image, two pixels apart, to an output with room for whole
-    patches, which is then cut."""
+    """Adds one image for each place of the patch, two pixels apart, to an output with room for
+    whole patches. That output is then cut."""
     height, width = x.shape[2:]
     room = torch.zeros(
         (x.shape[0], weight.shape[1], 2 * height + 2, 2 * width + 2), dtype=x.dtype, device=x.device

@@ -50,7 +50,7 @@ def _chunk_kernel(
     out = row * chunks + chunk
     tl.store(tops_ptr + out, top, mask=row < rows)
     tl.store(sums_ptr + out, tl.sum(tl.exp(x - top[:, None]), axis=1), mask=row < rows)
-    # What the loss takes off the logarithm of the sum.
+    # The part that the loss subtracts from the logarithm of the sum.
     tl.store(
         linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows
     )
@@ -93,8 +93,8 @@ def _mean_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

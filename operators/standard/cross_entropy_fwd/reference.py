@@ -22,7 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         targets = torch.where(rng.uniform((rows,), torch.float32) < 0.2, ignore, targets)
         targets[rows // 2] = ignore
     targets[-1] = classes - 1
-    # Targets are unlikelier than chance, so that it shows which classes share the smoothing.
+    # Targets are less likely than chance, so that the result shows which classes share the
+    # smoothing.
     chosen = targets.clamp_min(0)[:, None]
     logits.scatter_(1, chosen, logits.gather(1, chosen) - 2.0)
     return {
@@ -34,8 +35,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
-    side, and a mean does not hide it."""
+    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
+    then errs to one side, so that a mean shows the error."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -51,7 +52,7 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
 def _total(
     logits: Tensor, targets: Tensor, smoothing: float, counts: Tensor, others: int = 0
 ) -> tuple[Tensor, int]:
-    """Sum over the rows that count, and how many they are. The sum over rows is in float64."""
+    """Returns the sum over the rows that count, in float64, and their number."""
     x = logits if logits.dtype == torch.float64 else logits.float()
     lse = torch.logsumexp(x, dim=-1)
     picked = x.gather(1, torch.where(counts, targets, 0)[:, None])[:, 0]

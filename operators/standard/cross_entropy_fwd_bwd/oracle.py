@@ -20,8 +20,8 @@ def _one_block_kernel(
     columns = tl.arange(0, BLOCK)
     mask = columns < classes
     counts = target != ignore_index
-    # An ignored row is not read: every lane is masked, and what is computed from -inf is replaced
-    # by zero.
+    # An ignored row is not read: every lane is masked, and the results computed from -inf are
+    # replaced by zero.
     x = tl.load(logits_ptr + row * classes + columns, mask=mask & counts, other=-float("inf"))
     greatest = tl.maximum(tl.max(x, axis=0), -3.0e38)
     weight = tl.exp(x - greatest)
@@ -48,8 +48,8 @@ def _online_kernel(
                 grad_row + first + lane, tl.zeros((BLOCK,), tl.float32), mask=first + lane < classes
             )
     else:
-        # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that
-        # see nothing free of NaN.
+        # A maximum and a sum per lane, combined once at the end. The finite start prevents a NaN in
+        # lanes without entries.
         greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
         total = tl.zeros((BLOCK,), tl.float32)
         for first in range(0, classes, BLOCK):

@@ -24,8 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
-    side, and a mean does not hide it."""
+    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
+    then errs to one side, so that a mean shows the error."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -40,7 +40,7 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
 
 
 def _rows(logits: Tensor, targets: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """The sum, in float64, of the losses that count; every row's gradient."""
+    """Returns the sum, in float64, of the losses that count, and every row's gradient."""
     lse = torch.logsumexp(logits, dim=-1)
     safe = torch.where(counts, targets, 0)[:, None]
     picked = logits.gather(1, safe)

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A value is scaled by its row's length^-1/2, so that entries of c are about normal however
-    long a row is."""
+    """A value is scaled by its row's length^-1/2, so that entries of c are about normal for every
+    row length."""
     m, nnz, k, n = (case.axes[name] for name in ("m", "nnz", "k", "n"))
     lengths = _lengths(rng, nnz, m, case.distribution == "skewed")
     offsets = torch.zeros((m + 1,), dtype=torch.int64, device=rng.device)
@@ -31,13 +31,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
-    about two thirds of all."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, a middle
+    one has about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # Rounds the ends of the running sum, so that nothing is lost. The last segment is empty only if
     # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
@@ -47,8 +47,8 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _product(first: Tensor, end: Tensor, columns: Tensor, values: Tensor, b: Tensor) -> Tensor:
-    """By differences of float64 prefix sums, a few columns of b at a time: deterministic, and
-    bounded in memory."""
+    """Computes the product by differences of float64 prefix sums, a few columns of b at a time.
+    That is deterministic and bounded in memory."""
     nnz, n = values.shape[0], b.shape[1]
     c = torch.empty((first.shape[0], n), dtype=b.dtype, device=b.device)
     step = max(1, (1 << 25) // nnz)

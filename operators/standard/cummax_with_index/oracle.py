@@ -1,11 +1,11 @@
 """Running maximum with index, an associative scan over pairs (value, column), in two forms.
 
 Many rows: one warp per row, block after block with a running pair, one pass over memory. A warp
-scans by shuffles alone and waits for nobody; what hides the latency are the other warps, and the
-next DEPTH blocks of its row, which are requested before a block is scanned. Few long rows: first
-each tile's maximum and its column; then each tile takes the best of the tiles before it, a few KB
-of L2, and scans. The second read of x costs a quarter more traffic, but no tile waits for another.
-"""
+scans by shuffles alone and waits for no other warp. The latency is hidden by the other warps, and
+by the next DEPTH blocks of its row, which are requested before a block is scanned. Few long rows:
+first each tile's maximum and its column; then each tile takes the best of the tiles before it, a
+few KB of L2, and scans. The second read of x costs a quarter more traffic, but no tile waits for
+another."""
 
 import torch
 import triton

@@ -58,7 +58,7 @@ def _look_back_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), PREFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # Everything up to and including the nearest prefix counts; all of it has to be published.
+        # All words up to and including the nearest prefix count, and all of them must be published.
         stop = tl.min(tl.where(state == PREFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor) -> Tensor:
-    """Summed in float64 and rounded: no float32 order of summation is privileged."""
+    """Sums in float64 and rounds, so that no float32 order of summation is privileged."""
     return x.double().cumsum(dim=-1).to(x.dtype)
 
 
@@ -41,7 +41,7 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _last_carry(blocks: Tensor) -> Tensor:
-    """Each block starts with the sum of the block before it, not of all."""
+    """Starts each block with the sum of the block before it, instead of all blocks before it."""
     totals = torch.nn.functional.pad(blocks.sum(-1), (1, 0))[:, :-1]
     return (blocks.cumsum(-1) + totals[..., None]).reshape(blocks.shape[0], -1)
 

@@ -1,15 +1,15 @@
 """Decoding attention in two kernels: parts of the keys, then their combination.
 
 A program takes one part of a sequence for one key head, and all query heads of its group at once:
-the cache is read once, and the group, padded to 16 rows, makes tensor-core products of what would
-be matrix-vector ones. Parts make up for a batch too small to fill the GPU; with one part the first
+the cache is read once, and the group, padded to 16 rows, turns matrix-vector products into
+tensor-core products. Parts make up for a batch too small to fill the GPU; with one part the first
 kernel writes the result."""
 
 import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 1056  # eight for each SM of the largest part
+PROGRAMS = 1056  # eight for each SM of the largest GPU
 
 
 @triton.jit
@@ -111,7 +111,7 @@ def decode_attn_gqa(
     group = heads // kv_heads
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # At least 128 keys a part: shorter ones would cost more in combining than they win.
+    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
     wanted = min(triton.cdiv(PROGRAMS, batch * kv_heads), triton.cdiv(capacity, 128))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

@@ -51,7 +51,7 @@ def _attend(
     key_head: list[int],
     scale: float,
 ) -> Tensor:
-    """One sequence and key head at a time. Head h reads key head key_head[h]."""
+    """Computes one sequence and key head at a time. Head h reads key head key_head[h]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for b, length in enumerate(lengths):
@@ -85,7 +85,7 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Of caches that are full: lengths are not known here."""
+    """Returns the cost for full caches, because the lengths are not known here."""
     batch, capacity, kv_heads, dim = (
         case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim")
     )

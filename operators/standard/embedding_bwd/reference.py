@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
-    """Stable order of summation: tokens are sorted by row, then summed by segment, so that two runs
+    """Sums in a stable order: tokens are sorted by row, then summed by segment, so that two runs
     agree bit for bit."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=vocab)

@@ -218,8 +218,8 @@ def _queries_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory and 512 registers a lane hold blocks of 64 rows, and 32 that
-    walk."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory and 512 registers a lane hold blocks
+    of 64 rows, with walking blocks of 32."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -20,8 +20,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Values that are nearly the same: dp is nearly constant along a row, and delta takes the
         # constant away.
         v = 0.3 * v + 2.0 * rng.normal((*shape[:2], 1, shape[3]), torch.float32)
-    # The last keys are seen by the last queries only: those give about half of their weight to
-    # their own key.
+    # Only the last queries see the last keys, and they give about half of their weight to their own
+    # key.
     for i in range(max(1, shape[2] - 4), shape[2]):
         scores = torch.einsum("bhd,bhjd->bhj", q[:, :, i], k[:, :, : i + 1]) * shape[3] ** -0.5
         missing = torch.logsumexp(scores[..., :i], dim=-1) - scores[..., i]
@@ -49,7 +49,8 @@ def reference(
 def _gradients(
     q: Tensor, k: Tensor, v: Tensor, o: Tensor, lse: Tensor, do: Tensor, variant: str
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """One head at a time, so that a long sequence needs memory for few score matrices only."""
+    """Computes one head at a time, so that a long sequence needs memory for only a few score
+    matrices."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     scale = head_dim**-0.5

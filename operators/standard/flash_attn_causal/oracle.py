@@ -2,8 +2,8 @@
 with a running maximum and sum.
 
 Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and
-no masks on loads. What a block reads past the end of its head are the next head's rows (or zeros):
-finite, and hidden by the causal mask. Blocks left of the diagonal need no mask at all and have a
+no masks on loads. Past the end of its head a block reads the next head's rows (or zeros). They are
+finite and hidden by the causal mask. Blocks left of the diagonal need no mask at all and have a
 loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e)
 is folded into the scale."""
 
@@ -33,7 +33,7 @@ def _attend(
         k = k_desc.load([head + start, 0])
         scores = tl.dot(q, k.T)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
             # finite from the first block on.
             keys = start + tl.arange(0, BN)
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))

@@ -26,8 +26,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
-    """Keys from `hidden` after the query on are masked. One head at a time: a long sequence needs
-    memory for one score matrix only."""
+    """Masks the keys from `hidden` after the query on. Computes one head at a time, because a long
+    sequence needs memory for one score matrix."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

@@ -83,8 +83,8 @@ def flash_attn_fwd(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.T
     # Few queries leave a tall tile idle: smaller ones spread them over more SMs.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq_q > 512 else (64, 64, 4, 3)
     grid = (triton.cdiv(seq_q, bm), batch * heads)
-    # One view of all heads' rows. What a block reads past its head's end is finite, and has no
-    # weight or is never stored.
+    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
+    # they have no weight or are never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

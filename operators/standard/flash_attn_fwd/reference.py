@@ -32,8 +32,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for one score matrix only. `block`:
-    keys of zeros up to a multiple of it."""
+    """Computes one head at a time, so that a long sequence needs memory for only one score matrix.
+    `block`: pads with keys of zeros to a multiple of it."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq_k, _ = k.shape
     padding = -seq_k % block

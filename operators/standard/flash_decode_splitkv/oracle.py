@@ -1,7 +1,7 @@
 """Split-KV decoding: parts of the keys in one kernel, their combination by log-sum-exp in a second.
 
 There is one query per head, but tensor cores still serve: they take keys and values as they come,
-in float16, where plain arithmetic would convert every element and add it up across threads. The
+in float16, while plain arithmetic would convert every element and add it up across threads. The
 query stands in all 16 rows of their smallest tile, so nothing is masked; all rows then hold the
 same. As many programs as run at once share the keys evenly, and each streams its part through a
 deep pipeline."""
@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 132  # one for each SM of the largest part
+PROGRAMS = 132  # one for each SM of the largest GPU
 BN = 128
 STAGES = 3
 WARPS = 8
@@ -77,13 +77,13 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
         sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < parts)[:, None], other=0.0
     )
     tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / whole)
-    # Back from base 2.
+    # Converts back from base 2.
     tl.store(lse_ptr + head, (top + tl.log2(whole)) * 0.6931471805599453)
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in
-    registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of keys and values;
+    the next one waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # A direction that all keys share moves all scores of a head to about 200.
         k += 2.5 * q[:, :, None]
     elif case.distribution == "tail":
-        # What counts comes late, and earlier parts lose their weight.
+        # The keys that count come late, and earlier parts lose their weight.
         k[:, :, : seq - seq // 8] *= 0.5
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 
@@ -31,7 +31,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float) -> tuple[Tensor, Tensor]:
-    """One head at a time: float32 copies of all keys and values would be large."""
+    """Computes one head at a time, because float32 copies of all keys and values would be large."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     lse = torch.empty(q.shape[:2], dtype=wide, device=q.device)

@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "extreme":
         low, high = (117, 137) if half else (64, 191)
     packed = rng.integers((rows, 16 * groups), 0, 256, torch.uint8)
-    packed[-1, -1] = 0x52  # neither zero nor the same twice, so that the last element tells
+    packed[-1, -1] = 0x52  # neither zero nor repeated, so that the last element shows errors
     return {
         "packed": packed,
         "scale": rng.integers((rows, groups), low, high, torch.uint8),

@@ -33,7 +33,7 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap round: what they add is never stored, and the loads need no mask in
+    # Rows past the end wrap round. Their results are never stored, and the loads need no mask in
     # that direction.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
@@ -67,9 +67,9 @@ def _tma_kernel(
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FLATTEN: tl.constexpr,
 ):  # fmt: skip
     # Operand tiles by TMA. A program computes two tiles of c side by side, so that a is fetched
-    # once for both: fewer bytes out of L2, which is what bounds float8. Each block of k is summed
-    # on its own by the tensor cores, and both tiles take turns with one set of registers for that:
-    # 64 + 64 for the accumulators, 64 for the block.
+    # once for both: fewer bytes out of L2, which bounds float8. Each block of k is summed on its
+    # own by the tensor cores, and both tiles take turns with one set of registers for that: 64 + 64
+    # for the accumulators, 64 for the block.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=FLATTEN):
@@ -104,8 +104,8 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

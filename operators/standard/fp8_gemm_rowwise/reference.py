@@ -15,8 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = 20.0 * rng.normal((n, k), torch.float32)
     size = 400.0 * k**0.5
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
-        # 1.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
+        # is about 1.
         a = 20.0 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 20.0 * rng.uniform((n, k), torch.float32, 0.5, 1.5)
         size = 200.0 * k

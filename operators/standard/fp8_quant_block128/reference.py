@@ -40,7 +40,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         kept = rng.integers(blocks, 0, 2, torch.int32) * (
             torch.arange(blocks[1], device=rng.device) != 1
         )
-        kept[-1, -1] = 1  # what lies last is looked at
+        kept[-1, -1] = 1  # the last elements are checked
         x *= _spread(kept.float(), rows, cols)
         x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
     # The last element is no maximum, so that an error in it cannot hide in saturation.
@@ -49,13 +49,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _grid(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Any finite value of e4m3, of either sign."""
+    """Returns random finite values of e4m3, of either sign."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     return sign * rng.integers(shape, 0, 127, torch.uint8).view(torch.float8_e4m3fn).float()
 
 
 def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Multiples of half a step, from subnormal ones up to 248."""
+    """Returns multiples of half a step, from subnormal ones up to 248."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     power = torch.exp2(rng.integers(shape, -6, 8, torch.int32).float())
     normal = power * (1.0 + rng.integers(shape, 0, 16, torch.int32) / 16.0)
@@ -64,7 +64,7 @@ def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
 
 
 def _spread(per_block: Tensor, rows: int, cols: int) -> Tensor:
-    """One value per block, as one per element."""
+    """Expands one value per block to one per element."""
     return per_block.repeat_interleave(SIDE, 0)[:rows].repeat_interleave(SIDE, 1)[:, :cols]
 
 
@@ -77,7 +77,7 @@ def _maxima(x: Tensor) -> Tensor:
 
 
 def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Block scales, and what to divide each element by."""
+    """Returns the block scales, and the divisor of each element."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = _maxima(wide) / GREATEST
     return scale, _spread(
@@ -86,7 +86,8 @@ def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
-    """Magnitude in units of the distance between neighbours there, and that distance."""
+    """Returns the magnitude in units of the distance between neighbouring values, and that
+    distance."""
     power = torch.frexp(quotient).exponent.clamp_min(-5) - 1
     step = torch.exp2((power - 3).to(quotient.dtype))
     return quotient.abs() / step, step

@@ -38,13 +38,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _grid(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Any finite value of e4m3, of either sign."""
+    """Returns random finite values of e4m3, of either sign."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     return sign * rng.integers(shape, 0, 127, torch.uint8).view(torch.float8_e4m3fn).float()
 
 
 def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Multiples of half a step, from subnormal ones up to 248."""
+    """Returns multiples of half a step, from subnormal ones up to 248."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     power = torch.exp2(rng.integers(shape, -6, 8, torch.int32).float())
     normal = power * (1.0 + rng.integers(shape, 0, 16, torch.int32) / 16.0)
@@ -53,14 +53,15 @@ def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
 
 
 def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
-    """Magnitude in units of the distance between neighbours there, and that distance."""
+    """Returns the magnitude in units of the distance between neighbouring values, and that
+    distance."""
     power = torch.frexp(quotient).exponent.clamp_min(-5) - 1
     step = torch.exp2((power - 3).to(quotient.dtype))
     return quotient.abs() / step, step
 
 
 def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Row scales, and what to divide by."""
+    """Returns the row scales and the divisors."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = wide.abs().amax(dim=-1) / GREATEST
     return scale, torch.where(scale == 0, torch.ones_like(scale), scale)[:, None]

@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     w = k**-0.25 * rng.normal((vocab, k), torch.float32)
     targets = rng.integers((tokens,), 0, vocab, torch.int64)
     if case.distribution == "offset":
-        # One input that every word weighs alike.
+        # One input to which every word gives the same weight.
         x[:, 0] = rng.uniform((tokens,), torch.float32, -100.0, 100.0)
         x[-1, 0] = 100.0  # beyond what exp can hold in float32
         w[:, 0] = 1.0
@@ -32,7 +32,7 @@ def reference(x: Tensor, w: Tensor, targets: Tensor) -> Tensor:
 
 
 def _loss(x: Tensor, w: Tensor, targets: Tensor, padding: float) -> Tensor:
-    """The sum over tokens; `padding` is how many words of logit zero take part besides."""
+    """Returns the sum over tokens. `padding` is the number of additional words, of logit zero."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     total = torch.zeros((1,), dtype=torch.float64, device=x.device)
     weights = w.to(wide).T

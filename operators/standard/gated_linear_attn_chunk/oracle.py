@@ -4,7 +4,7 @@ blocks of value columns run side by side.
 Within a chunk the decay between two steps is a quotient of two running products. Both are taken
 relative to the middle of the chunk's decay, so with g >= -1 neither factor passes e^32: too much
 for float16, but not for TF32, which has float32's range. Decays towards the chunk's ends are at
-most 1, and those products run in float16."""
+most 1, so those products are computed in float16."""
 
 import torch
 import triton
@@ -25,7 +25,8 @@ def _segment_kernel(
     DV: tl.constexpr,
     BV: tl.constexpr,
 ):
-    """What one segment adds to the state, and by how much it lets the state before it decay."""
+    """Computes a segment's contribution to the state, and the factor by which it decays the state
+    before it."""
     part = tl.program_id(2)
     slot = (tl.program_id(1) * tl.num_programs(2) + part).to(tl.int64)
     head = tl.program_id(1).to(tl.int64) * seq
@@ -98,9 +99,9 @@ def gated_linear_attn_chunk(
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # A chunk waits for the one before. Segments of the sequence do not: a first kernel makes what
-    # each adds to the state (it reads k, v and g once more), and the second begins each segment
-    # from the states of those before it.
+    # A chunk waits for the previous one, but segments of the sequence do not. A first kernel
+    # computes each segment's contribution to the state (it reads k, v and g once more), and the
+    # second starts each segment from the states of the segments before it.
     parts = max(1, min(4, triton.cdiv(seq, 256)))
     segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
     parts = triton.cdiv(seq, segment)

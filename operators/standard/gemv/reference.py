@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of y are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of y are about normal for every k."""
     m, k = case.axes["m"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     x = rng.normal((k,), torch.float32)
@@ -20,8 +20,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: k - k // 8] *= 0.1
         x[k - k // 8 :] *= 2.0
     elif case.distribution == "positive":
-        # All terms of one sign and a little above bfloat16 numbers: a down-cast errs to one side,
-        # and the sum does not hide it.
+        # All terms have one sign and are slightly above bfloat16 numbers. A down-cast then errs to
+        # one side, so that the sum shows the error.
         a = (rng.uniform((m, k), torch.float32, 1.0, 4.0) * k**-0.5).to(
             torch.bfloat16
         ).float() * 1.0017

@@ -43,7 +43,7 @@ def _attend(
             v = tl.load(v_head + keys[:, None] * step + dims[None, :])
         scores = tl.dot(q, k)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
             # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
@@ -109,8 +109,8 @@ def _gqa_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in
-    registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold blocks of 64 keys and their
+    values; the next ones wait in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -34,8 +34,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, key_head: list[int], ahead: int, scale: float
 ) -> Tensor:
-    """One head at a time. Head h reads key head key_head[h]; a query sees `ahead` keys beyond
-    itself."""
+    """Computes one head at a time. Head h reads key head key_head[h]. A query sees `ahead` keys
+    beyond itself."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, seq, heads, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

@@ -114,7 +114,7 @@ def _apply_kernel(
 
 
 def _registers(most: int) -> dict[str, int]:
-    """A bound for the compiler, where it takes one: ptxas does."""
+    """Returns a limit on registers for compilers that accept one (ptxas does)."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "cuda"
@@ -124,7 +124,8 @@ def _registers(most: int) -> dict[str, int]:
 
 
 def _warps(most: int) -> int:
-    """As many of them as a program may have: 1024 threads are 32 warps of 32, or 16 of 64."""
+    """Returns the largest number of warps of a program: 1024 threads are 32 warps of 32, or 16 of
+    64."""
     lanes = (
         32
         if triton.knobs.runtime.interpret

@@ -1,6 +1,6 @@
 """Grouped GEMM in one launch. No table of tiles is built: a group ends inside a tile at most once,
 so cdiv(total, BM) + groups tiles are enough, and each program finds its group by a prefix sum over
-all group sizes in registers. The few programs too many leave at once."""
+all group sizes in registers. The few superfluous programs return at once."""
 
 import torch
 import triton
@@ -90,8 +90,8 @@ def _tma_kernel(
         left = tile_n * BN
         deep = group * k
         acc = tl.zeros((BM, BN), tl.float32)
-        # Rows past the end of a group are the next group's and never stored. Past k, w goes on with
-        # the next group's matrix (finite), and x is zero there.
+        # Rows past the end of a group belong to the next group and are never stored. Past k, w
+        # continues with the next group's matrix (finite), and x is zero there.
         for first in range(0, k, BK):
             acc = tl.dot(x_desc.load([top, first]), w_desc.load([deep + first, left]), acc)
         y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
@@ -101,8 +101,8 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -7,9 +7,9 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 1056  # eight for each SM of the largest part
+PROGRAMS = 1056  # eight for each SM of the largest GPU
 MOST_BINS = 1024
-TENSOR_PROGRAMS = 3696  # of one warp; 28 for each SM of the largest part
+TENSOR_PROGRAMS = 3696  # programs of one warp; 28 for each SM of the largest GPU
 TENSOR_LEAST = 1 << 20  # elements; with fewer, undoing the products costs more than they save
 
 
@@ -21,7 +21,7 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
         index = block * BLOCK + lane
         x = tl.load(x_ptr + index, mask=index < n, other=-1)
         inside = (x >= 0) & (x < bins)
-        # A mask takes part in every vote of the histogram; blocks that need none are spared it.
+        # A mask costs time in every vote of the histogram, so blocks that need none have none.
         if tl.min(inside.to(tl.int32), axis=0) > 0:
             total += tl.histogram(x, BINS)
         else:
@@ -35,9 +35,9 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
 # each lane, and inline assembly takes all eight at once. Of each four elements the upper nibbles
 # and then the lower ones are packed into a word. PRMT, which looks four nibbles up in a table of
 # eight bytes, makes one-hot rows of them: the table of row i holds 1 at place i. For i >= 8 it
-# holds 128 at place i - 8: the top bit of a nibble copies the sign of what it finds, so nibble i
-# gives -1 (and i - 8 gives -128, which _UNDO takes off). Lanes that hold other rows of the same
-# elements shuffle for them.
+# holds 128 at place i - 8: the top bit of a nibble copies the sign of the entry that it finds, so
+# nibble i gives -1 (and i - 8 gives -128, which _UNDO subtracts). Lanes that hold other rows of the
+# same elements shuffle for them.
 _PACK = """
 {
     .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;
@@ -191,7 +191,7 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
             index = ((block + tl.num_programs(0)) * STEPS + step) * 256 + lane
             next = next + (tl.load(x_ptr + index, mask=index < n, other=-1),)
         for step in tl.static_range(STEPS):
-            # What is outside counts as bin 0 here, and is taken off at the end.
+            # Elements outside count as bin 0 here, and are subtracted at the end.
             wrong = now[step].to(tl.uint32, bitcast=True) >= bins.to(tl.uint32)
             outside += wrong.to(tl.int32)
             acc = tl.inline_asm_elementwise(
@@ -204,8 +204,8 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
             )
 
     count = tl.inline_asm_elementwise(_UNDO, _EIGHTS, [acc], dtype=tl.int32, is_pure=False, pack=8)
-    # Takes the counts as a source only to stay in their layout: another one would have other
-    # numbers in its lanes.
+    # Uses the counts as a source only to keep their layout: in another layout the lanes would hold
+    # other numbers.
     place = tl.inline_asm_elementwise(
         _PLACES, _EIGHTS, [count], dtype=tl.int32, is_pure=False, pack=8
     )

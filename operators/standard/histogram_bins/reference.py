@@ -1,4 +1,4 @@
-"""How often each integer below a bound occurs."""
+"""Counts of each integer below a bound."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # launched early; the shares are there once the first kernel is done
+        # This kernel is launched early; the shares are complete when the first kernel has ended.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
@@ -40,8 +40,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

@@ -25,7 +25,7 @@ def _place_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # Owners may start and fetch their rows; they wait for the end of this kernel by themselves.
+        # Owners may start and fetch their rows. They wait for the end of this kernel themselves.
         tl.extra.cuda.gdc_launch_dependents()
     t = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     index = tl.load(indices_ptr + t, mask=t < count, other=0)
@@ -54,12 +54,13 @@ def _add_kernel(
     columns = tl.program_id(0) % blocks * BLOCK_D + tl.arange(0, BLOCK_D)
     real = columns < dim
     place = out_ptr + row.to(tl.int64) * dim + columns
-    # On its way before it is known whether the row is named at all: nearly all are.
+    # Loaded before it is known if an index names the row: nearly all rows are named.
     old = tl.load(place, mask=real, other=0.0)
     lane = tl.arange(0, BLOCK_T)
     if HOPPER:
         tl.extra.cuda.gdc_wait()
-    # So are its first places, whatever they hold: what lies behind the count is masked out below.
+    # Its first places are loaded too, whatever they hold: places behind the count are masked out
+    # below.
     early = tl.load(list_ptr + row.to(tl.int64) * PLACES + lane)
     named = tl.load(counts_ptr + row)
     acc = tl.zeros((BLOCK_T, BLOCK_D), tl.float32)
@@ -98,8 +99,8 @@ def _add_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

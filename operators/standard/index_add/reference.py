@@ -39,7 +39,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _sums(indices: Tensor, x: Tensor, rows: int) -> Tensor:
-    """Sums of rows with the same index, in a fixed order: sorted, then by differences of float64
+    """Sums rows with the same index in a fixed order: sorts them, then takes differences of float64
     prefix sums."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=rows)

@@ -1,8 +1,8 @@
 """Softmax per segment, one program each. A segment that fits into registers is read once; if the
 longest does not, all take the online form.
 
-Segments start anywhere, but 16-byte vectors do not: the part of a segment that whole vectors cover
-is loaded and stored as such, and the few entries before and after it are a tile of their own. A
+Segments start anywhere, but 16-byte vectors do not. The part of a segment that whole vectors cover
+is loaded and stored as vectors, and the few entries before and after it are a separate tile. A
 program takes the smallest tile that holds its segment."""
 
 import torch
@@ -14,7 +14,7 @@ MAX_IN_REGISTERS = 8192
 
 @triton.jit
 def _softmax(values_ptr, y_ptr, start, end, BLOCK: tl.constexpr):
-    # Whole vectors lie in first .. last; multiples of 4 that the compiler can see.
+    # Whole vectors lie in first .. last. Both are visibly multiples of 4 for the compiler.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)
@@ -51,8 +51,8 @@ def _online_kernel(values_ptr, offsets_ptr, y_ptr, BLOCK: tl.constexpr):
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
     lane = tl.arange(0, BLOCK)
-    # A maximum and a sum per lane, combined once at the end. The finite start keeps lanes that see
-    # nothing free of NaN.
+    # A maximum and a sum per lane, combined once at the end. The finite start prevents a NaN in
+    # lanes without entries.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(start, end, BLOCK):

@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # One special-function instruction replaces some twenty of the exact logarithm. Its absolute
     # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
@@ -27,10 +27,10 @@ def _terms_kernel(
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = place < size
-    # Past the end both are so low that the term is zero.
+    # Past the end both values are so low that the term is zero.
     x = tl.load(x_ptr + place, mask=mask, other=-1.0e4)
     target = tl.load(target_ptr + place, mask=mask, other=-1.0e4)
-    # With the maximum taken out, one of the two exponentials of the mixture is 1; gap is log p -
+    # With the maximum factored out, one of the two exponentials of the mixture is 1. gap is log p -
     # log q.
     gap = target - x
     ratio = tl.exp(-tl.abs(gap))
@@ -47,7 +47,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # launched early; the shares are there once the first kernel is done
+        # This kernel is launched early; the shares are complete when the first kernel has ended.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
@@ -57,8 +57,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

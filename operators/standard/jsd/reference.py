@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "extreme":
         low = rng.uniform((rows, cols), torch.float32) < 0.2
         x = torch.where(low, x * 1000.0, x).clamp(-9900.0)
-        # Some in one of the two only, most in both.
+        # Some entries are in only one of the two, most are in both.
         low &= rng.uniform((rows, cols), torch.float32) < 0.8
         target = torch.where(low, target * 700.0, target).clamp(-9900.0)
     beta = 0.1 if case.distribution == "skewed" else 0.4
@@ -24,8 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
-    side, and a mean does not hide it."""
+    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
+    then errs to one side, so that a mean shows the error."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction in place of some twenty of the exact logarithm; its absolute
+    # One special-function instruction replaces some twenty of the exact logarithm. Its absolute
     # error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
@@ -40,8 +40,8 @@ def _terms_kernel(
         term = tl.where(mask, tl.exp(target) * (target - x), 0.0)
     else:
         target = tl.load(target_ptr + place, mask=mask, other=0.0)
-        # The smallest normal number stands in for zero, so that the logarithm is finite and the
-        # term 0.
+        # The smallest normal number replaces zero, so that the logarithm is finite and the term is
+        # 0.
         term = target * (_log(tl.maximum(target, 1.1754944e-38), HOPPER) - x)
     tl.store(shares_ptr + tl.program_id(0), tl.sum(term, axis=0))
 
@@ -49,7 +49,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # launched early; the shares are there once the first kernel is done
+        # This kernel is launched early; the shares are complete when the first kernel has ended.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
@@ -59,8 +59,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

@@ -29,8 +29,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
-    side, and a mean does not hide it."""
+    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
+    then errs to one side, so that a mean shows the error."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold something everywhere, so that a slot which must stay as it is can be told from
-    one that was written."""
+    """Caches hold values everywhere, so that a slot that must stay unchanged differs from one that
+    was written."""
     tokens, slots, heads, dim = (
         case.axes["tokens"],
         case.axes["slots"],
@@ -29,7 +29,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     slots_of = rng.permutation(slots)[:tokens].to(torch.int32)
     if case.distribution == "padded":
         slots_of[1::4] = -1
-        # Nobody names the last slot, where a -1 that is not skipped would land.
+        # No token names the last slot, to which a -1 that is not skipped would go.
         slots_of = torch.where(slots_of == slots - 1, torch.full_like(slots_of, -1), slots_of)
     return {
         "k": _without_near_ties(k.to(torch.float16)),
@@ -43,7 +43,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _scale(x: Tensor, dims: tuple[int, ...] = (-1,)) -> tuple[Tensor, Tensor]:
-    """Scales, and what to divide by."""
+    """Returns the scales and the divisors."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = (wide.abs().amax(dim=dims, keepdim=True) / 127.0).expand(*x.shape[:-1], 1)
     return scale[..., 0], torch.where(scale == 0, torch.ones_like(scale), scale)
@@ -66,7 +66,7 @@ def _stored(
     skip: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     written = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
-    # -1 wraps round to the last slot where it is not skipped.
+    # A -1 that is not skipped wraps round to the last slot.
     target = slots_of[written].long() % caches[0].shape[0]
     values, scales = [], []
     for x, cache, cache_scale in ((k, caches[0], caches[2]), (v, caches[1], caches[3])):
@@ -119,10 +119,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Padding need not be read, nor any slot: the named ones are written and the others are left
-    alone."""
+    """Neither padding nor slots need to be read: named slots are written, and the others stay as
+    they are."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
-    # Every fourth token is padding where there is any, and so is the one that drew the last slot.
+    # Every fourth token is padding if the case has padding, and so is the token that drew the last
+    # slot.
     stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)
     least = 4 * tokens + stored * (4 * dim + 2 * (dim + 4))
     everything = 4 * tokens + 4 * tokens * heads * dim + 4 * case.axes["slots"] * heads * (dim + 4)

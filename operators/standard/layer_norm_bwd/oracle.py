@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 396  # three for each SM of the largest part; more would only add shares to sum
+PROGRAMS = 396  # three for each SM of the largest GPU; more would only add shares to sum
 
 
 @triton.jit

@@ -12,7 +12,7 @@ def _layer_norm_kernel(x_ptr, w_ptr, b_ptr, y_ptr, cols, eps, BLOCK: tl.constexp
     columns = tl.arange(0, BLOCK)
     mask = columns < cols
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Asked for early: these hits in L2 overlap with the reductions.
+    # Loaded early, so that these hits in L2 overlap with the reductions.
     w = tl.load(w_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     b = tl.load(b_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / cols, 0.0)

@@ -18,7 +18,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
     elif case.distribution == "flat":
-        # Variances around eps: where it is added shows.
+        # Variances around eps, so that the place where eps is added is visible.
         x *= 10.0 ** rng.uniform((rows, 1), torch.float32, -3.0, -2.0)
     w = 1.0 + 0.2 * rng.normal((cols,), torch.float32)
     b = 0.5 * rng.normal((cols,), torch.float32)

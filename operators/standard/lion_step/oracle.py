@@ -1,4 +1,4 @@
-"""Lion in one pass: three reads and two writes per element. What depends on scalars alone is
+"""Lion in one pass: three reads and two writes per element. Values that depend only on scalars are
 computed on the host, in double."""
 
 import torch

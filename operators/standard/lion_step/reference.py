@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g += 30.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         g[: n - n // 8] *= 0.1
-    # Where the sign of the step could depend on rounding, there is no step at all.
+    # If the sign of the step could depend on rounding, there is no step at all.
     doubtful = (BETA1 * m + (1.0 - BETA1) * g).abs() < 0.0011
     if case.distribution == "zeros":
         doubtful |= rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.2

@@ -15,7 +15,7 @@ def _tile_kernel(x_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constex
     mask = (row < rows)[:, None] & (column < cols)[None, :]
     offsets = row.to(tl.int64)[:, None] * cols + column[None, :]
     x = tl.load(x_ptr + offsets, mask=mask, other=-float("inf")).to(tl.float32)
-    # Rows past the end are all -inf; the finite bound keeps them free of NaN.
+    # Rows past the end are all -inf; the finite bound prevents a NaN.
     centred = x - tl.maximum(tl.max(x, axis=1), -3.0e38)[:, None]
     y = centred - tl.log(tl.sum(tl.exp(centred), axis=1))[:, None]
     tl.store(y_ptr + offsets, y, mask=mask)

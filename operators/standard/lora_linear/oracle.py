@@ -1,5 +1,5 @@
 """Linear layer with a low-rank update. A first kernel makes s * (x A), a thin matrix, so that the
-update costs the big GEMM only one more step of its inner loop, on the accumulator that is there
+update costs the big GEMM only one more step of its inner loop, on the accumulator that exists
 already. Doing x A in the big loop would repeat it for every tile of columns."""
 
 import torch
@@ -23,8 +23,8 @@ def _thin_kernel(
     BK: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # One program per block of rows would leave the memory idle: each takes a share of k, and the
-    # product's kernel adds the shares up.
+    # One program per block of rows would leave the memory idle. So each program takes a share of k,
+    # and the product's kernel adds the shares up.
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     ranks = tl.arange(0, R)
     begin = tl.program_id(1) * share
@@ -76,8 +76,8 @@ def _lora_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
-    # need no mask.
+    # Rows and columns past the end wrap round. Their results are never stored, and the loads need
+    # no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)

@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Both parts of the sum are O(1) whatever k and r are. `update`: the low-rank part is most of
+    """Both parts of the sum are O(1) for every k and r. `update`: the low-rank part is most of
     it."""
     m, n, k, r = case.axes["m"], case.axes["n"], case.axes["k"], case.axes["r"]
     x = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)

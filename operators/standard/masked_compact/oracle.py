@@ -95,7 +95,7 @@ def _compact_kernel(
     rank = base[:, None] + ((running[:, None] >> (8 * part)) & 7)
     chosen = (words[:, None] >> (8 * part)) & 1 != 0
     if FLAT:
-        # Neighbouring lanes take neighbouring elements: their targets are neighbours too, and a
+        # Neighbouring lanes take neighbouring elements. Their targets are neighbours too, so a
         # store touches few sectors.
         rank = tl.reshape(tl.where(chosen, rank, -1), (TILE,))
         tl.store(y_ptr + rank, tl.reshape(values, (TILE,)), mask=rank >= 0)
@@ -109,7 +109,7 @@ def _compact_kernel(
         )
     if tile == 0:
         tl.store(count_ptr, total)
-        # What lies before the first whole vector of the fill.
+        # The part before the first whole vector of the fill.
         edge = total + tl.arange(0, 4)
         tl.store(
             y_ptr + edge,

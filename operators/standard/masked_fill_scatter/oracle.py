@@ -3,7 +3,7 @@
 The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running
 counts, so that only a quarter of the elements goes through the scan. The first kernel leaves counts
 of tiles and of spans of tiles; a program then adds up the spans before its own and a few tiles,
-instead of thousands of counts. What depends on neither is fetched before."""
+instead of thousands of counts. Loads that depend on neither come first."""
 
 import torch
 import triton
@@ -40,8 +40,7 @@ def _count_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # The second kernel may start and fetch what it needs of the inputs; it waits for the counts
-        # by itself.
+        # The second kernel may start and load its inputs. It waits for the counts itself.
         tl.extra.cuda.gdc_launch_dependents()
     span = tl.program_id(0)
     words = _words(
@@ -104,8 +103,8 @@ def _scatter_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

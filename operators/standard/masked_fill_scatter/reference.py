@@ -35,7 +35,7 @@ def _mask(case: Case, rng: Rng) -> Tensor:
 
 
 def _scatter(x: Tensor, mask: Tensor, source: Tensor, fill: Tensor | float, rank: Tensor) -> Tensor:
-    """rank: which source element a masked position takes."""
+    """`rank`: the source element that each masked position takes."""
     taken = source[rank.clamp(0, source.numel() - 1)]
     filled = torch.where(
         rank < source.numel(), taken, torch.as_tensor(fill, dtype=x.dtype, device=x.device)

@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
-        # 3.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
+        # is about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
@@ -48,7 +48,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _narrow(a: Tensor, b: Tensor) -> Tensor:
-    """Rounded to float16 after every product: what a narrow accumulator does."""
+    """Rounds to float16 after every product, as a narrow accumulator does."""
     c = torch.zeros((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     for i in range(a.shape[1]):
         c = (c.float() + a[:, i : i + 1].float() * b[i : i + 1].float()).to(a.dtype)

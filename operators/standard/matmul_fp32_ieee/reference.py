@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
-        # 5.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
+        # is about 5.
         a = 2.2 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 2.2 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
@@ -50,7 +50,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _tf32(x: Tensor) -> Tensor:
-    """With ten bits of mantissa."""
+    """Rounds to ten bits of mantissa."""
     return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 

@@ -32,8 +32,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the
-    # pointer form has room for.
+    # Operand tiles come by TMA: no pointers in registers, zeros past the end, and room for one
+    # stage more than with pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

@@ -23,8 +23,8 @@ def reference(x: Tensor) -> Tensor:
 
 
 def _pool(x: Tensor, outside: float, before: int) -> Tensor:
-    """The greatest of nine shifted images. Windows start `before` places before every second
-    pixel."""
+    """Returns the greatest of nine shifted images. Windows start `before` places before every
+    second pixel."""
     rows, columns = (x.shape[2] + 1) // 2, (x.shape[3] + 1) // 2
     padded = torch.nn.functional.pad(x, (before, 3, before, 3), value=outside)
     best = torch.full((*x.shape[:2], rows, columns), float("-inf"), dtype=x.dtype, device=x.device)

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 528  # four for each SM of the largest part
+PROGRAMS = 528  # four for each SM of the largest GPU
 NOWHERE = tl.constexpr(2147483647)
 
 

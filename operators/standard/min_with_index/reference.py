@@ -36,7 +36,7 @@ def reference(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _extremum(x: Tensor, first: bool) -> tuple[Tensor, Tensor]:
-    """torch.min does not promise which of several equal entries it names."""
+    """Avoids torch.min, which does not promise which of several equal entries it names."""
     values = x.amin(dim=1)
     length = x.shape[1]
     place = torch.arange(length, device=x.device)[:, None]

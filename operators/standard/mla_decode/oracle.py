@@ -103,8 +103,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of 32 keys; with 16 nothing of the accumulators
-    has to leave the registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of 32 keys. With
+    blocks of 16 the accumulators stay in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -120,7 +120,7 @@ def mla_decode(
     bh = 16 if heads <= 16 else 32 if heads <= 32 else 64
     bn = 16 if _is_amd() else 64
     tiles = triton.cdiv(heads, bh)
-    # At least 128 keys a part: shorter ones would cost more in combining than they win.
+    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
     wanted = max(1, min(PROGRAMS // (batch * tiles), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

@@ -37,8 +37,8 @@ def reference(q: Tensor, cache: Tensor, lengths: Tensor, scale: float) -> Tensor
 def _attend(
     q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: int, values: int
 ) -> Tensor:
-    """One sequence at a time. Scores from the first `keys` numbers of a token, values from number
-    `values` on."""
+    """Computes one sequence at a time. Scores come from the first `keys` numbers of a token, values
+    from number `values` on."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty((*q.shape[:2], VALUES), dtype=wide, device=q.device)
     for b, length in enumerate(lengths):
@@ -62,7 +62,7 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Of caches that are full: lengths are not known here."""
+    """Returns the cost for full caches, because the lengths are not known here."""
     batch, heads, capacity = case.axes["batch"], case.axes["heads"], case.axes["capacity"]
     traffic = batch * ((heads + capacity) * 576 * case.dtype.itemsize + heads * VALUES * 4 + 4)
     return Cost(bytes=traffic, flops=2 * batch * heads * capacity * (576 + VALUES))

@@ -3,7 +3,7 @@ happens in registers.
 
 The host does not know how rows are distributed, so the grid is made for the worst case, one partial
 tile per expert more than the rows need; each program finds its expert from the offsets, and the
-superfluous ones leave at once."""
+superfluous ones return at once."""
 
 import torch
 import triton
@@ -81,8 +81,8 @@ def _grouped_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -32,13 +32,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
-    about two thirds of all."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, a middle
+    one has about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # Rounds the ends of the running sum, so that nothing is lost. The last segment is empty only if
     # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
@@ -48,7 +48,7 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _products(x: Tensor, offsets: Tensor, w: Tensor) -> Tensor:
-    """Every row times its expert's matrix, one expert at a time, in at least float32."""
+    """Multiplies every row by its expert's matrix, one expert at a time, in at least float32."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     out = torch.zeros((x.shape[0], w.shape[2]), dtype=wide, device=x.device)
     ends = offsets.tolist()

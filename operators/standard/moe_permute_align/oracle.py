@@ -17,13 +17,14 @@ LANES = 32
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """0 and 1 along the dimension of the hypercube that is this bit of a key's place."""
+    """Returns 0 and 1 along the dimension of the hypercube that is this bit of a key's place."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _sort(h, LOG: tl.constexpr):
-    """Bitonic sort of a hypercube of int32; descending runs are ascending ones of complements."""
+    """Sorts a hypercube of int32 by a bitonic network. Descending runs are ascending runs of
+    complements."""
     for stage in tl.static_range(1, LOG + 1):
         # Stage runs are 2^stage long; every second one is complemented, and the last stage has a
         # single run.
@@ -131,7 +132,7 @@ def _place_kernel(
     else:
         place = tl.arange(0, 1 << LOG)
         slot = (tile << LOG) + place
-        # What lies behind the end sorts behind all experts.
+        # Entries past the end sort behind all experts.
         expert = tl.load(expert_ptr + slot, mask=slot < n, other=0x3FFFF)
         key = (expert << LOG) | place
         counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
@@ -141,8 +142,8 @@ def _place_kernel(
             + tl.cumsum(room - counts, axis=0)
             - (room - counts)
         )
-        # Keys have no order yet: renaming their places costs nothing, and threads become the
-        # highest bits.
+        # Keys have no order yet, so renaming their places costs nothing. Threads become the highest
+        # bits.
         key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
         key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
         expert = key >> LOG
@@ -151,7 +152,7 @@ def _place_kernel(
 
 
 def _registers(most: int) -> dict[str, int]:
-    """A bound for the compiler, where it takes one: ptxas does."""
+    """Returns a limit on registers for compilers that accept one (ptxas does)."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "cuda"

@@ -38,8 +38,8 @@ def _layout(
     least: int,
     fill: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """order: slots sorted by expert. least: how many blocks even an expert without slots gets.
-    fill: what padding holds."""
+    """`order`: slots sorted by expert. `least`: number of blocks that even an expert without slots
+    gets. `fill`: value of padding."""
     device = expert_of.device
     counts = torch.bincount(expert_of, minlength=experts)
     blocks = ((counts + block - 1) // block).clamp(min=least)

@@ -1,12 +1,12 @@
 """Top-k gating with a few tokens per program and their logits in registers: a bitonic network that
 keeps the best eight, one read of memory.
 
-Compare-exchanges are what costs. A logit's distance below the row's greatest, whose bits are
+Compare-exchanges dominate the cost. A logit's distance below the row's greatest, whose bits are
 ordered like integers, gives its last bits away to the expert's number: a minimum and a maximum of
 integers then order logits and experts together, the lower expert first. Distances below LIMIT still
-differ then where logits do (by at least 0.0009). In the rare tile in which a chosen one is further
-off, a second form takes whole logits. Only the k chosen ones are exponentiated: the softmax's
-denominator cancels when weights are renormalised."""
+differ then where logits do (by at least 0.0009). If a chosen logit is further off, which is rare, a
+second form compares whole logits for that tile. Only the k chosen ones are exponentiated: the
+softmax's denominator cancels when weights are renormalised."""
 
 import torch
 import triton
@@ -17,7 +17,7 @@ FAR: tl.constexpr = tl.constexpr(0x7FFFFFFF)
 
 @triton.jit
 def _ordered(bits):
-    """A float's bits as an integer of the same order, and back."""
+    """Converts a float's bits to an integer of the same order, and back."""
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
@@ -46,13 +46,13 @@ def _exact(
 
 @triton.jit
 def _side(N: tl.constexpr, BIT: tl.constexpr):
-    """0 and 1 along the dimension that is this bit of a key's place in its row."""
+    """Returns 0 and 1 along the dimension that is this bit of a key's place in its row."""
     return tl.reshape(tl.arange(0, 2), [1] * (N - BIT) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
-    """Bitonic runs of 2^STAGE to ascending ones; in a row of a tile with 2^N keys."""
+    """Merges bitonic runs of 2^STAGE to ascending ones, in a row of a tile with 2^N keys."""
     for i in tl.static_range(STAGE):
         other = h ^ tl.xor_sum(h, N - STAGE + 1 + i, True)
         h = tl.where(_side(N, STAGE - 1 - i) != 0, tl.maximum(h, other), tl.minimum(h, other))
@@ -61,9 +61,9 @@ def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
 
 @triton.jit
 def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
-    """The 8 least of each row's 2^N keys, ascending: runs of 8 are sorted, then pairs of runs keep
-    the least 8 of both. Descending runs are ascending ones of complements; the least of a pair of
-    an ascending and a descending run are the minima place by place."""
+    """Returns the 8 smallest of each row's 2^N keys, ascending. Runs of 8 are sorted, then pairs of
+    runs keep the smallest 8 of both. Descending runs are ascending runs of complements. The
+    smallest of an ascending and a descending run are their minima place by place."""
     h = tl.reshape(keys, [T] + [2] * N)
     h = _merge(h ^ -_side(N, 1), N, 1)
     h = _merge(h ^ -(_side(N, 1) ^ _side(N, 2)), N, 2)
@@ -72,7 +72,8 @@ def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
     else:
         h = _merge(h ^ -(_side(N, 2) ^ _side(N, 3)), N, 3)
         for stage in tl.static_range(3, N):
-            # Every second run is of complements: back, and the pair's minima.
+            # Every second run holds complements. They are converted back, and the pair's minima are
+            # taken.
             h = tl.min(h ^ -_side(N - stage + 3, 3), axis=N - stage + 3 - 3)
             if stage < N - 1:
                 h = _merge(h ^ -_side(N - stage + 2, 3), N - stage + 2, 3)
@@ -108,7 +109,8 @@ def _gating_kernel(
     # Lanes behind the end of a row, and rows behind the end, are infinitely far off.
     distance = tl.where(mask, greatest[:, None, None] - logits, float("inf"))
     keys = (distance.to(tl.int32, bitcast=True) & -BLOCK_E) | columns
-    # Keys carry their columns, so their order in the row is free: what a thread holds comes last.
+    # Keys carry their columns, so their order in the row is free. A thread's own keys are the last
+    # dimension.
     keys = tl.permute(tl.reshape(keys, (BLOCK_T, BLOCK_E // PIECE, PIECE // 4, 4)), (0, 2, 1, 3))
     chosen = _least_eight(tl.reshape(keys, (BLOCK_T, BLOCK_E)), BLOCK_T, LOG)
     slots = tl.arange(0, 8)
@@ -147,7 +149,7 @@ def moe_topk_gating(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.T
         tokens,
         experts,
         K=k,
-        LIMIT=8192.0 / block_e,  # of 23 bits, this many are left for a resolution of 2^-11
+        LIMIT=8192.0 / block_e,  # of the 23 bits, this many remain at a resolution of 2^-11
         BLOCK_T=tile,
         LOG=block_e.bit_length() - 1,
         PIECE=piece,

@@ -27,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _combine(expert_out: Tensor, places: Tensor, weights: Tensor) -> Tensor:
-    """One of the k at a time, so that memory for one gathered row per token is enough."""
+    """Adds one of the k at a time, so that memory for one gathered row per token is enough."""
     wide = torch.float64 if expert_out.dtype == torch.float64 else torch.float32
     y = torch.zeros((places.shape[0], expert_out.shape[1]), dtype=wide, device=expert_out.device)
     kept = torch.where(places >= 0, weights, torch.zeros_like(weights)).to(wide)

@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     start = rng.integers((3,), 1, 64, torch.int64)
     token = torch.arange(tokens, device=rng.device)
     positions = torch.stack((token // 7, 3 * token // 5 % 31, token % 37)) + start[:, None]
-    # A fast base: angles of neighbouring tokens differ in every element of a head.
+    # A small base, so that angles of neighbouring tokens differ in every element of a head.
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / (2 * half))
     angles = positions.double()[:, :, None] * frequencies
     return {
@@ -41,7 +41,7 @@ def _axes(half: int, section_t: int, section_h: int, device: torch.device) -> Te
 def _rotated(
     q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, axis: Tensor, element: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Element i of the half takes the angle of position axis axis[i] at index element[i]."""
+    """Rotates element i of the half by the angle of position axis axis[i] at index element[i]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     c, s = (
         cos.to(wide)[axis, :, element].T[:, None, :],

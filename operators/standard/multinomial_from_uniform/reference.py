@@ -6,7 +6,7 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-LEAST = 2e-5  # share of a row that a drawn index has, so that no sum in float32 can miss it
+LEAST = 2e-5  # share of a row's sum that a drawn index has, so that no float32 sum can miss it
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "sparse":
         weights *= rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02
         weights[:, -1] = 0.5
-    # Not normalised: row sums are of any size.
+    # Not normalised: row sums have any size.
     weights *= torch.exp(rng.uniform((rows, 1), torch.float32, -3.0, 3.0)) / cols
     sums = weights.double().cumsum(1)
     total = sums[:, -1:]
@@ -37,8 +37,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _exact(rows: int, cols: int, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Small integers, many of them 0, in rows whose sums are one power of two; u falls on sums, 0
-    among them."""
+    """Returns small integers, many of them 0, in rows whose sums are one power of two. u equals
+    partial sums, including 0."""
     weights = rng.integers((rows, cols), -2, 4, torch.int32).clamp_(min=0)
     power = 1 << (3 * cols + 1).bit_length()
     place = rng.integers((rows, 1), 0, cols, torch.int64)

@@ -1,15 +1,15 @@
 """Paged decoding attention in two kernels: parts of the keys, then their combination.
 
 A program takes one part of a sequence for one key head, and all query heads of its group at once:
-the cache is read once, and the group, padded to 16 rows, makes tensor-core products of what would
-be matrix-vector ones. Each key of a block looks up its own page, so blocks and pages need not
-agree; the look-ups hit L1. Parts make up for a batch too small to fill the GPU."""
+the cache is read once, and the group, padded to 16 rows, turns matrix-vector products into
+tensor-core products. Each key of a block looks up its own page, so blocks and pages need not agree;
+the look-ups hit L1. Parts make up for a batch too small to fill the GPU."""
 
 import torch
 import triton
 import triton.language as tl
 
-# two for each SM of the largest part: all run at once, and many sequences need no second kernel
+# two for each SM of the largest GPU: all run at once, and many sequences need no second kernel
 PROGRAMS = 264
 
 
@@ -104,8 +104,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold one block of keys and values; the next one waits in
-    registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of keys and values;
+    the next one waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -125,7 +125,7 @@ def paged_attn_decode(
     capacity = max_pages * page
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # At least 128 keys a part: shorter ones would cost more in combining than they win.
+    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
     wanted = max(1, min(PROGRAMS // (batch * kv_heads), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

@@ -54,7 +54,8 @@ def _attend(
     lengths: list[int],
     scale: float,
 ) -> Tensor:
-    """One sequence at a time: its pages are put in order, then all is plain grouped attention."""
+    """Computes one sequence at a time: puts its pages in order, then does plain grouped
+    attention."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     size, kv_heads, dim = k_cache.shape[1:]
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -92,7 +93,8 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Of all pages that a sequence may have: lengths are not known here."""
+    """Returns the cost for all pages that a sequence may have, because the lengths are not known
+    here."""
     batch, pages, size, most = (
         case.axes[name] for name in ("batch", "pages", "page_size", "max_pages")
     )

@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _retain(
     q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift: int = 0, variant: str = ""
 ) -> Tensor:
-    """All pairs, one head at a time. late: extra steps of decay; shift: added to the number of the
-    head; variant: of the mask."""
+    """Computes all pairs, one head at a time. `late`: extra steps of decay. `shift`: is added to
+    the number of the head. `variant`: of the mask."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(v.shape, dtype=wide, device=q.device)

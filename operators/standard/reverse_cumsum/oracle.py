@@ -27,8 +27,8 @@ def _row_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
         position = (blocks - 1 - i) * BLOCK + columns
         mask = position < cols
         x = tl.load(x_ptr + start + position, mask=mask, other=0.0)
-        # What follows inside the block is its sum without a prefix: a reversed scan would shuffle
-        # all lanes twice.
+        # The sum of the following elements of the block is the block's sum without a prefix. A
+        # reversed scan would shuffle all lanes twice.
         total += tl.sum(x, axis=0)
         tl.store(y_ptr + start + position, total - (tl.cumsum(x, axis=0) - x), mask=mask)
 
@@ -45,7 +45,7 @@ def _look_ahead_kernel(
 ):
     ticket = tl.atomic_add(words_ptr, 1).to(tl.int32)
     row = ticket // tiles
-    done = ticket % tiles  # how many tiles of this row come first: those behind this one
+    done = ticket % tiles  # the number of this row's tiles that come first: those behind this one
     columns = (tiles - 1 - done) * BLOCK + tl.arange(0, BLOCK)
     mask = columns < cols
     start = row.to(tl.int64) * cols
@@ -61,7 +61,7 @@ def _look_ahead_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), SUFFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # Everything up to and including the nearest suffix counts; all of it has to be published.
+        # All words up to and including the nearest suffix count, and all of them must be published.
         stop = tl.min(tl.where(state == SUFFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

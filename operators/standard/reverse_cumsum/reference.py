@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _suffix(x: Tensor) -> Tensor:
-    """Summed in float64: no float32 order of summation is privileged."""
+    """Sums in float64, so that no float32 order of summation is privileged."""
     return x.double().flip(-1).cumsum(dim=-1).flip(-1)
 
 

@@ -38,7 +38,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _turned(dy: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """cos and sin: a row for each token."""
+    """Rotates by cos and sin, which have a row for each token."""
     first, second = dy.chunk(2, dim=-1)
     c, s = cos[:, None, :], sin[:, None, :]
     return torch.cat((first * c + second * s, second * c - first * s), dim=-1)

@@ -10,8 +10,8 @@ BASE = 10000.0
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold something everywhere, so that a slot which must stay as it is can be told from
-    one that was written."""
+    """Caches hold values everywhere, so that a slot that must stay unchanged differs from one that
+    was written."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
     blocks, size = case.axes["blocks"], case.axes["block_size"]
     positions = rng.integers((tokens,), 0, 32768, torch.int64)
@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     slots_of = rng.permutation(blocks * size)[:tokens].to(torch.int32)
     if case.distribution == "padded":
         slots_of[1::4] = -1
-        # Nobody names the last slot, where a -1 that is not skipped would land.
+        # No token names the last slot, to which a -1 that is not skipped would go.
         slots_of = torch.where(
             slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of
         )
@@ -49,7 +49,8 @@ def _rotated(k: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> Tensor:
     kept = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
     blocks, heads, size, dim = cache.shape
-    # By slots, then back to blocks; -1 wraps round to the last slot where it is not skipped.
+    # Written by slots, then converted back to blocks. A -1 that is not skipped wraps round to the
+    # last slot.
     by_slot = cache.transpose(1, 2).reshape(blocks * size, heads, dim)
     by_slot = by_slot.index_copy(0, slots_of[kept].long() % (blocks * size), x[kept])
     return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()
@@ -81,7 +82,7 @@ def mutants(
     flat = (blocks, size, heads, dim)
 
     def head_last(cache: Tensor, x: Tensor) -> Tensor:
-        """As if the cache were laid out (blocks, block_size, heads, dim)."""
+        """Reads the cache as if its layout were (blocks, block_size, heads, dim)."""
         return (
             _written(cache.reshape(flat).transpose(1, 2), x, slots_of)
             .transpose(1, 2)
@@ -107,10 +108,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Padding need not be read, nor any slot: the named ones are written and the others are left
-    alone."""
+    """Neither padding nor slots need to be read: named slots are written, and the others stay as
+    they are."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
-    # Every fourth token is padding where there is any, and so is the one that drew the last slot.
+    # Every fourth token is padding if the case has padding, and so is the token that drew the last
+    # slot.
     stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens
     least = 4 * tokens + 2 * stored * (4 * heads * 2 * half + 2 * half)
     cached = case.axes["blocks"] * heads * case.axes["block_size"] * 2 * half

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A row is scaled by its segment's length^-1/2, so that sums are about normal however long a
-    segment is."""
+    """A row is scaled by its segment's length^-1/2, so that sums are about normal for every segment
+    length."""
     rows, dim, segments = case.axes["rows"], case.axes["dim"], case.axes["segments"]
     lengths = _lengths(rng, rows, segments, case.distribution == "skewed")
     offsets = torch.zeros((segments + 1,), dtype=torch.int64, device=rng.device)
@@ -24,13 +24,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Lengths that add up to `total`; every fifth segment is empty. `skewed`: a middle one has
-    about two thirds of all."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, a middle
+    one has about two thirds of all."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounded ends of the running sum: nothing is lost, and the last segment is never empty unless
+    # Rounds the ends of the running sum, so that nothing is lost. The last segment is empty only if
     # there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
@@ -40,8 +40,8 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _sums(values: Tensor, first: Tensor, end: Tensor) -> Tensor:
-    """By differences of float64 prefix sums: deterministic, and no float32 order of summation is
-    privileged."""
+    """Sums by differences of float64 prefix sums. That is deterministic, and no float32 order of
+    summation is privileged."""
     prefix = torch.zeros(
         (values.shape[0] + 1, values.shape[1]), dtype=torch.float64, device=values.device
     )

@@ -1,8 +1,8 @@
 """Selective scan: each thread owns a channel and walks through time with all of its states in
 registers, so that a sum over states needs no other thread.
 
-A step depends on the one before, so what counts is how many warps an SM can switch between, and
-that a step's loads are on their way several steps ahead (num_stages). Exponentials are base 2, with
+A step depends on the one before. So the speed depends on the number of warps that an SM can switch
+between, and on loads that run several steps ahead (num_stages). Exponentials are base 2, with
 log2(e) folded into a."""
 
 import torch

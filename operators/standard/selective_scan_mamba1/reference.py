@@ -42,8 +42,8 @@ def _scan(
     variant: str = "",
     reset: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """variant: a mistake that one of the mutants makes. reset: forget the state every so many
-    steps."""
+    """`variant`: a mistake that one of the mutants makes. `reset`: the state is cleared after this
+    many steps."""
     batch, seq, dim = u.shape
     h = torch.zeros((batch, dim, a.shape[1]), dtype=u.dtype, device=u.device)
     y = torch.empty_like(u)

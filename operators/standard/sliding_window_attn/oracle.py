@@ -69,9 +69,10 @@ def _window_kernel(
     q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
-    # A late row may see nothing of the first block: the finite start keeps it free of -inf - -inf.
+    # A late row may see nothing of the first block. The finite start prevents -inf - -inf there.
     greatest = tl.full((BM,), -1.0e30, tl.float32)
-    # From `low` on some row sees the key, from `inner` on all rows do (as far as the diagonal).
+    # From `low` on at least one row sees the key, and from `inner` on all rows do (up to the
+    # diagonal).
     low = max(diagonal - window + 1, 0) // BN * BN
     inner = min((max(diagonal + BM - window, 0) + BN - 1) // BN * BN, diagonal)
     acc, total, greatest = _attend(
@@ -141,8 +142,8 @@ def sliding_window_attn(
     # A window much shorter than a tile would make most of the tile masked work.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
-    # the causal mask, or never stored.
+    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
+    # they are hidden by the causal mask or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

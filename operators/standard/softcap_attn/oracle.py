@@ -1,6 +1,6 @@
 """Soft-capped causal attention: one block of queries per program, with a running maximum and sum.
 
-cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and a softmax does not see the constant cap. That
+cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and the constant cap does not change a softmax. That
 leaves one base-2 exponential and one division per score; an exponential that overflows gives the
 limit, 0. Blocks left of the diagonal need no mask."""
 
@@ -35,7 +35,7 @@ def _attend(
         v = v_desc.load([origin_row + start, 0])
         scores = outer / (tl.exp2(tl.dot(q, k) * inner) + 1.0)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
             # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
@@ -119,8 +119,8 @@ def softcap_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cap: float) 
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. What a block reads past its head's end is finite and hidden by
-    # the causal mask, or never stored.
+    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
+    # they are hidden by the causal mask or never stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

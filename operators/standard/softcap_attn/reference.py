@@ -28,7 +28,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor, cap: float) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, cap: float, variant: str) -> Tensor:
-    """One head at a time, so that a long sequence needs memory for few score matrices only."""
+    """Computes one head at a time, so that a long sequence needs memory for only a few score
+    matrices."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

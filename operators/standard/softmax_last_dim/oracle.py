@@ -23,8 +23,8 @@ def _one_block_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
 def _online_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * cols
     columns = tl.arange(0, BLOCK)
-    # Each lane keeps its own maximum and sum; one reduction at the end. The finite start makes an
-    # all -inf prefix weigh exp(-inf) = 0 without a NaN.
+    # Each lane keeps its own maximum and sum, with one reduction at the end. The finite start gives
+    # a prefix of only -inf the weight exp(-inf) = 0 without a NaN.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):

@@ -3,9 +3,9 @@ of its row find their common maximum.
 
 Each chunk publishes its maximum and sum in one 64-bit word and waits for the words of its row.
 Chunks are numbered by a ticket, in the order in which programs really start, and a row has fewer
-chunks than the machine has places: a row whose chunks wait for others is the newest one, so all
-older rows can finish and make room. Rows beyond that take two kernels, the second in reverse order
-for the cache."""
+chunks than the GPU runs programs at a time. A row whose chunks wait for others is the newest one,
+so all older rows can finish and make room. Rows beyond that take two kernels, the second in reverse
+order for the cache."""
 
 import torch
 import triton
@@ -13,11 +13,11 @@ import triton.language as tl
 
 CHUNK = 4096
 WARPS = 4
-MOST_WAITING = 264  # chunks of a row: two programs an SM are always there
+MOST_WAITING = 264  # chunks of a row: each SM always runs two programs
 ONE_BLOCK = 32768
 LOWEST = tl.constexpr(
     -3.0e38
-)  # finite, so that a chunk of -inf weighs exp(-inf) = 0 instead of a NaN
+)  # finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of a NaN
 
 
 @triton.jit
@@ -87,7 +87,7 @@ def _write_kernel(
 def softmax_online_long(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty_like(x)
-    # A row that is one block waits for nobody.
+    # A row of one block does not wait for others.
     block, warps = (
         (max(1024, triton.next_power_of_2(cols)), 16) if cols <= ONE_BLOCK else (CHUNK, WARPS)
     )

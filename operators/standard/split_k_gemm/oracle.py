@@ -9,7 +9,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 WANTED_PROGRAMS = 264  # two
-TMA_PROGRAMS = 132  # one for each SM of the largest part
+TMA_PROGRAMS = 132  # one for each SM of the largest GPU
 TMA_BK = 128
 TMA_STAGES = 4
 
@@ -100,8 +100,8 @@ def _sum_kernel(
 
 
 def _is_hopper() -> bool:
-    """Or newer: kernels that are launched before those that they wait for have ended. The
-    interpreter and other GPUs have none."""
+    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
+    waits for has ended; other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()
@@ -144,7 +144,7 @@ def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     bk = 128
     tiles_n = triton.cdiv(n, bn)
     tiles = triton.cdiv(m, bm) * tiles_n
-    # At least four steps for each share: below that, its partial product would cost more than it
+    # At least four steps for each share: with fewer, its partial product would cost more than it
     # saves.
     splits = max(1, min(WANTED_PROGRAMS // tiles, triton.cdiv(k, 4 * bk)))
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk

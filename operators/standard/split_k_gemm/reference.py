@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal whatever k is."""
+    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms of one sign: an accumulator that is too narrow loses the small ones. c is about
-        # 3.
+        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
+        # is about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
@@ -37,7 +37,7 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """By slices of k, which bounds the wide copies and keeps the float32 sums short."""
+    """Multiplies by slices of k, which bounds the wide copies and keeps the float32 sums short."""
     wide = torch.float64 if a.dtype == torch.float64 else torch.float32
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=wide, device=a.device)
     for first in range(0, a.shape[1], STEP):

@@ -1,7 +1,7 @@
 """Chunk states: one program per chunk and head, a product head_dim x steps x state on tensor cores.
 
-The steps are taken from the chunk's end, so that the decay from a step to the end is a sum of what
-was seen already: small numbers near the end, where weights are large. float32 inputs are split in
+The steps are taken from the chunk's end, so that the decay from a step to the end is a sum over the
+steps seen already. It is small near the end, where weights are large. float32 inputs are split in
 three TF32 products, which keeps float32's accuracy at tensor-core speed."""
 
 import torch
@@ -59,8 +59,8 @@ def _state_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose matrix cores take float32 as it is, and whose 64 KiB of shared memory hold one block of
-    steps; the next waits in registers."""
+    """Returns True on AMD GPUs. Their matrix cores take float32 as it is. Their 64 KiB of shared
+    memory hold one block of steps; the next one waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -93,7 +93,7 @@ def ssd_chunk_state(
         P=head_dim,
         N=state,
         STEPS=64 if half else 32,
-        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",  # says nothing for float16
+        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",  # has no effect for float16
         num_warps=warps,
         num_stages=2 if amd else 3,
     )

@@ -31,14 +31,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: str = "") -> Tensor:
-    """variant: a mistake that one of the mutants makes."""
+    """`variant`: a mistake that one of the mutants makes."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     batch, seq, heads, head_dim = x.shape
     groups, state = b.shape[2], b.shape[3]
     chunks = (seq + chunk - 1) // chunk
     missing = chunks * chunk - seq
-    # Steps behind the end have no decay and no input, so that a short last chunk ends where the
-    # sequence does.
+    # Steps past the end have no decay and no input, so that a short last chunk ends with the
+    # sequence.
     pad = torch.nn.functional.pad
     decays = pad(a.double(), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)
     steps = pad(dt.to(wide), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)

@@ -32,8 +32,8 @@ def _gate_up_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round: what comes of them is never stored, and the loads
-    # need no mask.
+    # Rows and columns past the end wrap round. Their results are never stored, and the loads need
+    # no mask.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -79,8 +79,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Operand tiles by TMA: no pointers in registers, zeros past the end, one stage more than the
-    # pointer form has room for.
+    # Operand tiles come by TMA: no pointers in registers, zeros past the end, and room for one
+    # stage more than with pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

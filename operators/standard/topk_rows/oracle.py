@@ -3,10 +3,10 @@ of the column. One comparison then settles value and tie together.
 
 Long rows are read once for the maxima of groups of neighbours. The k-th best maximum, found bit by
 bit with counts, is a bound below which no entry can be among the k best, and hardly more than k
-entries reach it: these are collected, and only they are sorted. Rows in which too many do (equal
-entries) take the k best groups, an earlier one first, and select among all of their entries. One
-program does all of a row, so that a single launch suffices; rows that fit at once keep memory busy.
-"""
+entries reach it: these entries are collected, and only they are sorted. Rows in which too many do
+(equal entries) take the k best groups, an earlier one first, and select among all of their entries.
+One program does all of a row, so that a single launch suffices; rows that fit at once keep memory
+busy."""
 
 import torch
 import triton
@@ -56,7 +56,7 @@ def _short_kernel(
 
 @triton.jit
 def _unsigned(x):
-    """A float's bits as an unsigned integer of the same order."""
+    """Converts a float's bits to an unsigned integer of the same order."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ ((bits >> 31) | -0x80000000)).to(tl.uint32, bitcast=True)
 
@@ -159,7 +159,7 @@ def _row_kernel(
 
 
 def _registers(most: int) -> dict[str, int]:
-    """A bound for the compiler, where it takes one: ptxas does."""
+    """Returns a limit on registers for compilers that accept one (ptxas does)."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "cuda"
@@ -185,7 +185,8 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     maxima = torch.empty((rows, groups), dtype=torch.float32, device=x.device)
     # One block size for all but the longest rows: bitonic kernels are slow to compile.
     block = max(1024, triton.next_power_of_2(groups))
-    # Four rows at a time on an SM need registers; only the rare path with equal entries wants more.
+    # Four rows at a time on an SM limit the registers; only the rare path with equal entries would
+    # use more.
     _row_kernel[(rows,)](
         x,
         maxima,

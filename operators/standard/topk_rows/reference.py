@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Adding 0 turns -0 into 0; 0.337 is no multiple of what bfloat16 holds."""
+    """Adding 0 turns -0 into 0. Multiples of 0.337 are not bfloat16 numbers."""
     rows, cols, k = case.axes["rows"], case.axes["cols"], case.axes["k"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "ties":
         x = (2.0 * x).round() * 0.337 + 0.0
     elif case.distribution == "masked":
-        # Fewer finite entries than k in half of the rows.
+        # Half of the rows have fewer finite entries than k.
         share = torch.where(torch.arange(rows, device=rng.device) % 2 == 1, 0.9, 0.4)[:, None]
         x = x.masked_fill(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < share, float("-inf"))
         x[:, cols // 2] = 0.25

@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "nearly_symmetric":
-        # Square, and apart from one corner its own transpose: the corner has to be moved.
+        # Square, and equal to its own transpose except for one corner, which must be moved.
         x = x + x.T
         x[: rows // 4, cols - cols // 4 :] += 1.0
     return {"x": x.to(case.dtype)}

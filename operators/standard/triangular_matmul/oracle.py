@@ -35,7 +35,7 @@ def _triangular_kernel(
     a_tile = a_ptr + (rows % n)[:, None] * n + depth[None, :]
     b_tile = b_ptr + depth[:, None] * cols + (columns % cols)[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    # The diagonal block first: what lies above the diagonal may be NaN, so it is replaced in
+    # The diagonal block comes first. Entries above the diagonal may be NaN, so they are replaced in
     # registers, not multiplied by zero. A mask in the load would differ from element to element and
     # break the 16-byte copies.
     for first in range(tile_m * BM, min(tile_m * BM + BM, n), BK):
@@ -66,13 +66,13 @@ def _tma_kernel(
     top = (tiles_m - 1 - group * GROUP - (program % (GROUP * tiles_n)) % height) * BM
     left = (program % (GROUP * tiles_n)) // height * BN
     rows = top + tl.arange(0, BM)
-    # The diagonal block first, all of it in one step, its upper part replaced in registers. TMA
-    # brings zeros for what lies past the end. Not in a loop: there the next step's a would be
-    # written to the registers that the tensor cores still read for this one.
+    # The diagonal block comes first, all of it in one step, with its upper part replaced in
+    # registers. TMA supplies zeros past the end. This is not done in a loop, because the next
+    # step's a would be written to the registers that the tensor cores still read for this one.
     a = a_square.load([top, top])
     b = b_square.load([top, left])
     acc = tl.dot(tl.where(tl.arange(0, BM)[None, :] <= tl.arange(0, BM)[:, None], a, 0.0), b)
-    # Every warp is through with that block's shared memory before TMA fills it again.
+    # Every warp has finished with that block's shared memory before TMA fills it again.
     tl.debug_barrier()
     for first in range(0, top, BK):
         acc = tl.dot(a_desc.load([top, first]), b_desc.load([first, left]), acc)
@@ -85,8 +85,8 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """About a third of the rows has no loss. `large_eps`: eps changes distances. `equal`: positive
-    is the anchor, as is some negative."""
+    """About a third of the rows has no loss. `large_eps`: eps changes distances. `equal`: the
+    positive equals the anchor, and so do some negatives."""
     rows, dim = case.axes["rows"], case.axes["dim"]
     anchor = 0.3 * dim**-0.5 * rng.normal((rows, dim), torch.float32)
     positive = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 0.4, 1.6) * rng.normal(
@@ -35,8 +35,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Every entry a little larger in magnitude than a bfloat16 number: a down-cast errs to one
-    side, and a mean does not hide it."""
+    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
+    then errs to one side, so that a mean shows the error."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

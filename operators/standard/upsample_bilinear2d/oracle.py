@@ -45,14 +45,14 @@ def _double_kernel(x_ptr, y_ptr, rows, height, width, BH: tl.constexpr, BW: tl.c
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * BW + tl.arange(0, BW)
     i = row % height
-    # Lines of all images counted through; neighbours are clamped to the image.
+    # Lines are numbered through all images; neighbours are clamped to the image.
     line = row.to(tl.int64) * width
     above = line - tl.where(i > 0, width, 0)
     below = line + tl.where(i < height - 1, width, 0)
     left = tl.maximum(column - 1, 0)[None, :]
     right = tl.minimum(column + 1, width - 1)[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]
-    # First along the columns: outputs 2 i and 2 i + 1 lie a quarter above and below the centre of
+    # First along the columns. Outputs 2 i and 2 i + 1 lie a quarter above and below the centre of
     # pixel i.
     centre = tl.load(x_ptr + line[:, None] + column[None, :], mask=mask, other=0.0)
     up = 0.75 * centre + 0.25 * tl.load(

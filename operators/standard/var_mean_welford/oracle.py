@@ -7,12 +7,13 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 528  # four for each SM of the largest part
+PROGRAMS = 528  # four for each SM of the largest GPU
 
 
 @triton.jit
 def _merge(counts, means, squares, total):
-    """Mean and sum of squared deviations of pieces that were reduced on their own, along axis 1."""
+    """Merges mean and sum of squared deviations of pieces that were reduced separately, along axis
+    1."""
     mean = tl.sum(counts * means, axis=1) / total
     apart = means - mean[:, None]
     return mean, tl.sum(squares + counts * apart * apart, axis=1)
@@ -70,8 +71,8 @@ def _combine_kernel(
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """(rows of a tile, its columns, columns of a split, splits): tiles of 4096 entries, and enough
-    programs when rows are few."""
+    """Returns (rows of a tile, columns of a tile, columns of a split, splits). Tiles have 4096
+    entries, and few rows are split so that there are enough programs."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))

@@ -1,9 +1,9 @@
 """Packed causal attention: a program per block of queries of a sequence and head, with a running
 maximum and sum.
 
-The grid is as deep as the longest sequence; a program beyond the end of its own leaves at once.
-Blocks left of the diagonal need no mask and have a loop of their own, and the longest blocks (last
-queries) start first. Exponentials are base 2."""
+The grid is as deep as the longest sequence; a program beyond the end of its own sequence returns at
+once. Blocks left of the diagonal need no mask and have a loop of their own, and the longest blocks
+(last queries) start first. Exponentials are base 2."""
 
 import torch
 import triton
@@ -47,7 +47,7 @@ def _attend(
             v = tl.load(v_head + keys[:, None] * step + dims[None, :])
         scores = tl.dot(q, k)
         if MASKED:
-            # Every query sees at least key 0 of an earlier or this block, so the running maximum is
+            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
             # finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
@@ -128,8 +128,8 @@ def _varlen_kernel(
 
 
 def _is_amd() -> bool:
-    """Whose 64 KiB of shared memory hold blocks of 64 keys and their values; the next ones wait in
-    registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold blocks of 64 keys and their
+    values; the next ones wait in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Lengths that add up to `total`; every fifth sequence is empty. `skewed`: one sequence has the
-    greatest length."""
+    """Returns lengths that add up to `total`. Every fifth sequence is empty. In `skewed`, one
+    sequence has the greatest length."""
     total, sequences, bound = (
         case.axes["total"],
         case.axes["offset_count"] - 1,
@@ -45,7 +45,7 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     if case.distribution == "skewed":
         fixed = bound
         weights[longest] = 0.0
-    # No share may pass the bound: what does is spread evenly over the others.
+    # No share may exceed the bound: the excess is spread evenly over the others.
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64).clamp_max(bound)
     while int(missing := total - fixed - lengths.sum()) > 0:
         room = (weights > 0) & (lengths < bound)
@@ -62,7 +62,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: i
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, offsets: list[int], causal: bool, scale: float
 ) -> Tensor:
-    """One sequence and one head at a time, so that only one score matrix exists."""
+    """Computes one sequence and one head at a time, so that only one score matrix exists."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for start, end in itertools.pairwise(offsets):
@@ -94,8 +94,8 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """The lengths are not known here: the work is that of sequences of about equal length, of which
-    a fifth are empty."""
+    """Returns the cost for sequences of about equal length, of which a fifth are empty, because the
+    lengths are not known here."""
     total, heads, dim, count = (
         case.axes["total"],
         case.axes["heads"],

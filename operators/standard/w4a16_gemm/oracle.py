@@ -32,7 +32,7 @@ def _gemm_kernel(
     tile_n = band * GROUP + (program % (GROUP * tiles_m)) % height
     tile_m = (program % (GROUP * tiles_m)) // height
 
-    # Rows past the end wrap round; what they add is never stored.
+    # Rows past the end wrap round; their results are never stored.
     tokens = (tile_m * BM + tl.arange(0, BM)) % m
     channels = (tile_n * BN + tl.arange(0, BN)) % n
     half = tl.arange(0, 64)
@@ -81,7 +81,7 @@ def _tma_kernel(
     BN: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # The same with tiles by TMA: no pointers in registers, which the weights need.
+    # The same with tiles by TMA, without pointers in registers: the weights need those registers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

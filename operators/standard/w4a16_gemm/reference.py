@@ -32,13 +32,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _halves(packed: Tensor) -> Tensor:
-    """(n, groups, 2, 64): low nibbles, then high nibbles."""
+    """Returns the low nibbles, then the high nibbles, as (n, groups, 2, 64)."""
     parts = packed.reshape(packed.shape[0], -1, GROUP // 2)
     return torch.stack((parts & 15, parts >> 4), dim=2)
 
 
 def _product(x: Tensor, q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    """q is (n, groups, 128)."""
+    """Multiplies x by the unpacked weights. q is (n, groups, 128)."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     weight = q.to(wide).sub_(zero.to(wide)[:, :, None]).mul_(scale.to(wide)[:, :, None])
     return (x.to(wide) @ weight.flatten(1).T).to(x.dtype)

@@ -67,8 +67,8 @@ def _gemm_kernel(
 
 
 def _stages(most: int) -> int:
-    """How far loads run ahead. On AMD GPUs by one step, which waits in registers: 64 KiB of shared
-    memory hold one step's tiles."""
+    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
+    in registers, because 64 KiB of shared memory hold only one step's tiles."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     y = rng.normal((batch, rows, cols), torch.float32)
     cond = rng.integers((batch, 1, cols), 0, 2, torch.int32).bool()
     if case.distribution == "special":
-        # Both arms: the arm that is not selected must not leak either.
+        # Applies to both arms: the arm that is not selected must not leak either.
         kind = rng.integers((batch, rows, cols), 0, 32, torch.int32)
         x = x.masked_fill(kind == 0, float("nan")).masked_fill(kind == 1, float("inf"))
         y = y.masked_fill(kind == 2, float("nan")).masked_fill(kind == 3, float("-inf"))

@@ -40,12 +40,12 @@ TEST_CASE("a wait without a change ends at its time") {
   Fixture job;
   const ActiveJob::Progress seen = job.active.progress();
   CHECK_FALSE(job.active.wait_for_change(seen, job.clock.monotonic_ns()));
-  std::thread time([&] { job.clock.advance_ms(60'000); });  // `until_ns` is fixed already
+  std::thread time([&] { job.clock.advance_ms(60'000); });  // does not change `until_ns`
   CHECK_FALSE(job.active.wait_for_change(seen, job.until_ns));
   time.join();
 }
 
-TEST_CASE("the end and the server's stop each end every wait") {
+TEST_CASE("every wait ends when the job ends, and when the server stops") {
   for (const bool ends : {true, false}) {
     Fixture job;
     const ActiveJob::Progress seen = job.active.progress();

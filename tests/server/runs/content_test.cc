@@ -75,7 +75,7 @@ TEST_CASE("a missing resource keeps the code of the tool's error") {
         "there is no guide with this topic; valid: triton-pitfalls");
 }
 
-TEST_CASE("every listed resource can be read, and shows nothing of the hidden cases") {
+TEST_CASE("every listed resource can be read, and none shows hidden cases") {
   const Content content;
   for (const mcp::Resource& resource : content.resources.resources) {
     INFO(resource.uri);
@@ -114,7 +114,7 @@ TEST_CASE("a prompt whose guide is missing omits the guide") {
   CHECK_FALSE(has(*faster, "# Memory"));
 }
 
-TEST_CASE("the public cases of the chosen operator are suggested, hidden ones never") {
+TEST_CASE("completion suggests the public cases of the chosen operator, never hidden ones") {
   const Content content;
   for (const mcp::PromptArgument& argument : content.prompt("optimize_kernel").arguments) {
     if (argument.name != "case") continue;

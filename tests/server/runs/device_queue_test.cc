@@ -33,7 +33,7 @@ TEST_CASE("a reserved place counts as taken until it is pushed or released") {
   CHECK(queue.load().queued == 1);
 }
 
-TEST_CASE("a popped job is running and has left the queue; a removed job is never popped") {
+TEST_CASE("a popped job runs and is no longer in the queue; a removed job is never popped") {
   const ManualClock clock;
   DeviceQueue queue("fake", sandbox::make_fake_device(1), 2);
   const std::stop_source stop;
@@ -75,7 +75,7 @@ TEST_CASE("runs take turns, and within a run jobs keep their order") {
   CHECK(queue.size() == 0);
 }
 
-TEST_CASE("positions are the order in which jobs are popped") {
+TEST_CASE("positions are the order in which jobs will be popped") {
   JobQueue queue(1);
   for (int i = 0; i < 4; ++i) queue.push("a", "a" + std::to_string(i));
   for (int i = 0; i < 2; ++i) queue.push("b", "b" + std::to_string(i));
@@ -95,7 +95,7 @@ TEST_CASE("positions are the order in which jobs are popped") {
   }
 }
 
-TEST_CASE("a removed job is gone, and its run's turn with its last job") {
+TEST_CASE("a run whose last job was removed loses its turn") {
   JobQueue queue(1);
   queue.push("a", "a1");
   queue.push("b", "b1");

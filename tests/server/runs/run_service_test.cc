@@ -16,7 +16,7 @@ constexpr const char* kB = "b";
 
 }  // namespace
 
-TEST_CASE("a suite is all, a split or a list, in catalog order, each once") {
+TEST_CASE("a suite is all, a split or a list; operators are in catalog order, each once") {
   const testing::TemporaryCatalog catalog;
   using Names = std::vector<std::string>;
   CHECK(*resolve_suite("all", *catalog) == Names{"row_sum", "vector_add"});
@@ -36,7 +36,7 @@ TEST_CASE("a suite is all, a split or a list, in catalog order, each once") {
   CHECK_FALSE(resolve_suite("ood", *catalog));  // a split without operators
 }
 
-TEST_CASE("one_shot: one call of each kind per operator, all of the first source") {
+TEST_CASE("one_shot: one call of each kind per operator, always with the first source") {
   ServicesFixture services;
   const std::string run = services.start(Track::one_shot);
   for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile, JobKind::grade}) {
@@ -75,7 +75,8 @@ TEST_CASE("practice has no budget") {
     REQUIRE(services.accept(run, "vector_add", JobKind::grade, std::to_string(i)));
 }
 
-TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no handle") {
+TEST_CASE(
+    "a run ends after 24 hours, refuses operators outside its suite, and needs a valid handle") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative, "vector_add");
@@ -93,7 +94,7 @@ TEST_CASE("a run ends after 24 hours, knows its suite, and rejects what is no ha
   CHECK(runs.scorecard(run));
 }
 
-TEST_CASE("the scaled track has room for 10 x 10 versions, and a week for them") {
+TEST_CASE("the scaled track allows 10 x 10 versions within a week") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::scaled, "vector_add");
@@ -108,7 +109,7 @@ TEST_CASE("the scaled track has room for 10 x 10 versions, and a week for them")
   CHECK(runs.report_usage(run, {.input_tokens = 1}).error().code == ErrorCode::permission_denied);
 }
 
-TEST_CASE("usage adds up, and nonsense is refused") {
+TEST_CASE("usage adds up, and impossible values are refused") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);
@@ -146,7 +147,7 @@ TEST_CASE(
     services.end_of(*handle);
   };
   CHECK(runs.scorecard(run)->pass_at_1 == 0);
-  submit("row_sum", "# fake: pass\n");  // right, and without a time
+  submit("row_sum", "# fake: pass\n");  // passes without a time
   auto card = runs.scorecard(run);
   REQUIRE(card);
   CHECK(card->pass_at_1 == Approx(0.5));
@@ -155,11 +156,12 @@ TEST_CASE(
   submit("vector_add", "# fake: perf=1.5\n");
   card = runs.scorecard(run);
   CHECK(card->passed == 2);
-  CHECK_FALSE(card->perf_at_1.has_value());  // not 0.75: that would call the untimed one a failure
+  CHECK_FALSE(
+      card->perf_at_1.has_value());  // not 0.75, which would count the untimed pass as a failure
   CHECK(card->operators[1].tool_calls == 1);
 }
 
-TEST_CASE("a failure counts 0 in Perf@1 and needs no time") {
+TEST_CASE("a failure counts as 0 in Perf@1 and needs no time") {
   ServicesFixture services;
   auto& runs = services->runs();
   const std::string run = services.start(Track::iterative);

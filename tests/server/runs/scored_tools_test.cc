@@ -1,4 +1,4 @@
-// The tools of a run: what it allows, what is left of it, what it came to.
+// Calls the tools with a run: its rules, what is left of its budget, its scorecard.
 #include "tests/server/runs/tool_bench.h"
 
 namespace assay::tools {
@@ -8,7 +8,7 @@ using nlohmann::json;
 using testing::has;
 using testing::ToolBench;
 
-TEST_CASE("one_shot through the tools: one source, one of each") {
+TEST_CASE("one_shot through the tools: one source, and one call of each kind") {
   ToolBench bench;
   const ToolResult started =
       bench.call("start_run",
@@ -27,7 +27,7 @@ TEST_CASE("one_shot through the tools: one source, one of each") {
   CHECK(card.structured["operators"][0]["tool_calls"] == 2);
 }
 
-TEST_CASE("what is left of a budget is said with each call, and that an operator is submitted") {
+TEST_CASE("each answer says what is left of the budget, and whether the operator is submitted") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.grade("run_tests", "# fake: pass\n", run);
@@ -48,7 +48,7 @@ TEST_CASE("what is left of a budget is said with each call, and that an operator
   CHECK_FALSE(has(after.text, "grades it"));
 }
 
-TEST_CASE("start_run offers every track, and says what it allows") {
+TEST_CASE("start_run offers every track and states its budgets") {
   ToolBench bench;
   const ToolResult started =
       bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
@@ -56,7 +56,8 @@ TEST_CASE("start_run offers every track, and says what it allows") {
   CHECK(started.text.find("good for 168 h") != std::string::npos);
 }
 
-TEST_CASE("a scorecard lists what was worked on, and names the rest while it is short") {
+TEST_CASE(
+    "a scorecard lists the operators that were worked on, and names the others if they are few") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.grade("run_tests", "# fake: pass\n", run);

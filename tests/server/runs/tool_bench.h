@@ -1,5 +1,8 @@
-// Calls every tool as the protocol layer does, over the real services and the fake device. Checks
-// each answer against the tool's output schema and its limit of size.
+// ToolBench calls the tools as the protocol layer does, over the real services and the fake device.
+// It checks each answer against the tool's output schema and the limit of its size.
+//
+//   ToolBench bench;
+//   const ToolResult answer = bench.call("fetch_spec", {{"operator", "vector_add"}});
 #pragma once
 
 #include <cstddef>

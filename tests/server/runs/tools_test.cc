@@ -44,7 +44,7 @@ TEST_CASE("list_operators filters, and names what it lists") {
   CHECK(bench.call("list_operators", {{"difficulty", 5}}).structured["matched"] == 0);
 }
 
-TEST_CASE("list_operators that finds nothing says what would") {
+TEST_CASE("list_operators that finds nothing suggests a query") {
   ToolBench bench;
   const auto next = [&](const json& arguments) {
     return bench.call("list_operators", arguments).structured["next"].get<std::string>();
@@ -79,7 +79,8 @@ TEST_CASE("fetch_spec shows what is needed, never the oracle or a hidden case") 
   CHECK(has(unknown.text, "did you mean 'vector_add'"));
 }
 
-TEST_CASE("search_examples finds by words and by code, whole sources while there is room") {
+TEST_CASE(
+    "search_examples finds by words and by code, and shows whole sources as far as there is room") {
   ToolBench bench;
   const ToolResult words = bench.call("search_examples", {{"query", "lock with compare and swap"}});
   CHECK(words.text.starts_with("ok: 3 examples by query\natomic_cas_lock ("));
@@ -266,7 +267,7 @@ TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by 
   CHECK(bytes.structured["next_offset"] > 0);
 }
 
-TEST_CASE("work that takes long is answered with a handle that job continues and cancels") {
+TEST_CASE("a call that takes long is answered with a handle; `job` waits for it or cancels it") {
   ToolBench bench({.answer_within_ms = 50});
   const ToolResult running = bench.grade("run_tests", "# fake: sleep_ms=400\n");
   CHECK_FALSE(running.is_error);
@@ -284,10 +285,10 @@ TEST_CASE("work that takes long is answered with a handle that job continues and
   CHECK(stopped.structured["state"] == "cancelled");
   CHECK(bench.call("job", {{"job", "job_x"}}).is_error);
   CHECK(bench.call("job", {{"job", job}, {"wait_s", 60}}).structured["outcome"] ==
-        "pass");  // more than is waited
+        "pass");  // takes longer than the call waits
 }
 
-TEST_CASE("a client that goes away cancels a test, never a submission") {
+TEST_CASE("a client that disconnects cancels a test, never a submission") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
   bench.cancelled = true;

@@ -1,5 +1,5 @@
-// Stores of an older schema: opened for writing they are migrated, opened for reading they are
-// read.
+// Opens stores of an older schema: for writing, which migrates them, and for reading, which does
+// not.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "base/handle.h"
@@ -14,7 +14,8 @@ namespace {
 
 using testing::TemporaryFolder;
 
-/// A file as version 1 left it: three runs with usage, an unfinished job, a charge without a job.
+/// Makes a file as version 1 wrote it: three runs with usage, an unfinished job, and a charge
+/// without a job.
 std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_tables) {
   const auto path = folder.path() / "old.db";
   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -59,12 +60,13 @@ TEST_CASE("a store of version 1 is migrated when it is opened for writing") {
     INFO(with_later_tables);
     const TemporaryFolder folder;
     const auto path = old_store(folder, with_later_tables);
-    for (int i = 0; i < 2; ++i) {  // the second time there is nothing to migrate
+    for (int i = 0; i < 2; ++i) {  // the second time finds nothing to migrate
       const auto store = Store::open(path, StoreMode::read_write);
       REQUIRE(store);
       check_usage(**store, with_later_tables);
       CHECK((*store)->unfinished_jobs()->size() == 1);
-      CHECK((*store)->tool_calls("run_paid")->at("vector_add") == 1);  // the other one is refunded
+      CHECK((*store)->tool_calls("run_paid")->at("vector_add") ==
+            1);  // the charge without a job is refunded
       CHECK(*(*store)->task("task_none") == std::nullopt);
     }
     const SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);
@@ -75,7 +77,7 @@ TEST_CASE("a store of version 1 is migrated when it is opened for writing") {
   }
 }
 
-TEST_CASE("a store of version 1 that is opened for reading is read and left as it is") {
+TEST_CASE("a store of version 1 can be opened for reading, which does not change it") {
   for (const bool with_later_tables : {true, false}) {
     INFO(with_later_tables);
     const TemporaryFolder folder;

@@ -21,7 +21,7 @@ mcp::TaskRecord record(const std::string& id, std::int64_t created_unix_ms, std:
 
 }  // namespace
 
-TEST_CASE("store: a task is there after the store was opened again, with its last state") {
+TEST_CASE("store: a task keeps its last state when the store is opened again") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   mcp::TaskRecord task = record("task_a", 1'000, 500);
@@ -44,10 +44,10 @@ TEST_CASE("store: a task is there after the store was opened again, with its las
   CHECK((*found)->message == "stage compile");
   CHECK((*found)->outcome["content"][0]["text"] == "line\n\xef\xbf\xbd");
   CHECK_FALSE(*(*store)->task("task_b"));
-  CHECK_FALSE((*store)->save_task(task));  // read-only
+  CHECK_FALSE((*store)->save_task(task));  // the store is read-only
 }
 
-TEST_CASE("store: tasks whose time is over are deleted when another one is saved") {
+TEST_CASE("store: saving a task deletes expired tasks") {
   const TemporaryFolder folder;
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);

@@ -86,7 +86,7 @@ TEST_CASE("a new store is made, with its folders, and opens again") {
   CHECK((*again)->runs()->size() == 1);
 }
 
-TEST_CASE("a store of a newer schema is refused and left as it is") {
+TEST_CASE("a store of a newer schema is refused and not changed") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "newer.db";
   {
@@ -102,7 +102,7 @@ TEST_CASE("a store of a newer schema is refused and left as it is") {
   CHECK(bytes_of(path) == before);
 }
 
-TEST_CASE("what is no store of ours is refused and left as it is") {
+TEST_CASE("a file that is not a store is refused and not changed") {
   const TemporaryFolder folder;
   const auto text = folder.path() / "text.db";
   write_file(text, std::string(4'000, 'x'));
@@ -142,7 +142,7 @@ TEST_CASE("a store that cannot be written is refused") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   REQUIRE(Store::open(path, StoreMode::read_write));
-  // Mode bits mean nothing to root: become nobody for the moment of opening.
+  // Root may write regardless of mode bits, so the file is opened as the user nobody.
   ::chmod(folder.path().c_str(), 0777);
   ::chmod((path.string() + ".lock").c_str(), 0666);
   ::chmod(path.c_str(), 0444);
@@ -155,7 +155,7 @@ TEST_CASE("a store that cannot be written is refused") {
   CHECK(store.error().message.find("write") != std::string::npos);
 }
 
-TEST_CASE("one writer: a second one is refused while the first lives, a reader is not") {
+TEST_CASE("a second writer is refused while the first is open; a reader is not") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   {
@@ -215,7 +215,8 @@ TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only"
 }
 
 TEST_CASE(
-    "how a run's calls ended, in order; gradings, other runs and what is unfinished are left out") {
+    "judged_calls has the results of a run's calls in order, without grades, unfinished jobs and "
+    "other runs") {
   const TemporaryFolder folder;
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
@@ -252,7 +253,7 @@ TEST_CASE(
   CHECK(ends[1].outcome == sandbox::Outcome::pass);
 }
 
-TEST_CASE("charges count, lock and come back") {
+TEST_CASE("a charge counts against the budget, locks the source, and can be refunded") {
   const TemporaryFolder folder;
   const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
   REQUIRE(store);
@@ -279,7 +280,7 @@ TEST_CASE("charges count, lock and come back") {
   CHECK(accept("b", 5).locked_to == sha256_hex("a"));
   CHECK((*store)->unfinished_jobs()->size() == 1);  // a refused job is not stored
   refund(first);
-  CHECK_FALSE(accept("b", 1).accepted);  // the lock outlives the refund
+  CHECK_FALSE(accept("b", 1).accepted);  // the refund does not unlock the source
   CHECK(accept("a", 1).accepted);
   CHECK((*(*store)->tool_calls(run.handle))["vector_add"] == 1);
   refund(last);
@@ -288,7 +289,7 @@ TEST_CASE("charges count, lock and come back") {
 
 namespace {
 
-/// A store with one run, whose statements another connection can make fail.
+/// A store with one run. A trigger can make its statements fail.
 class FailingStore {
  public:
   FailingStore() { REQUIRE(store->insert_run(run)); }

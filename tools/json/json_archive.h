@@ -25,6 +25,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/base64.h"
 #include "base/escape.h"
 #include "base/result.h"
 
@@ -48,9 +49,6 @@ struct Newer {
 template <class T>
 Newer(T&) -> Newer<T>;
 
-std::string to_base64(const std::string& bytes);
-std::optional<std::string> from_base64(const std::string& text);
-
 namespace archive_detail {
 /// The names of an enum, both ways; specialised beside each enum (verdict_json.cc).
 template <class Enum>
@@ -63,7 +61,7 @@ class JsonWriter {
   void operator()(const char* key, T& value) {
     put(out_, key, value);
   }
-  void operator()(const char* key, Bytes value) { out_[key] = to_base64(value.bytes); }
+  void operator()(const char* key, Bytes value) { out_[key] = base64_encode(value.bytes); }
   void operator()(const char* key, Verbatim value) { out_[key] = value.text; }
   template <class T>
   void operator()(const char* key, Newer<T> newer) {
@@ -137,7 +135,7 @@ class JsonReader {
     const nlohmann::json* found = require(key);
     if (found == nullptr) return;
     auto bytes =
-        found->is_string() ? from_base64(found->get_ref<const std::string&>()) : std::nullopt;
+        found->is_string() ? base64_decode(found->get_ref<const std::string&>()) : std::nullopt;
     if (bytes) {
       value.bytes = std::move(*bytes);
     } else {

@@ -8,7 +8,6 @@
 #include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
-#include "tools/json/job_json.h"
 #include "tools/json/verdict_json.h"
 
 namespace assay::server {

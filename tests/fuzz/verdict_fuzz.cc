@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "tools/json/job_json.h"
 #include "tools/json/verdict_json.h"
+#include "tools/model/redact.h"
 
 namespace {
 

@@ -3,13 +3,49 @@
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <system_error>
 
-#include "tools/json/enum_names.h"
 #include "tools/json/json_archive.h"
 
-// `fields` is found by argument-dependent lookup, hence in the namespace of the structs.
+// The names of the sandbox's enums are those of sandbox/job/job.h and sandbox/job/profile.h.
+namespace assay::tools::archive_detail {
+
+template <class Enum, std::optional<Enum> (*From)(std::string_view)>
+struct SandboxNames {
+  static std::string to(Enum value) { return std::string(sandbox::to_string(value)); }
+  static std::optional<Enum> from(const std::string& text) { return From(text); }
+};
+
+template <>
+struct EnumNames<sandbox::JobKind> : SandboxNames<sandbox::JobKind, sandbox::job_kind_from> {};
+template <>
+struct EnumNames<sandbox::Outcome> : SandboxNames<sandbox::Outcome, sandbox::outcome_from> {};
+template <>
+struct EnumNames<sandbox::Tier> : SandboxNames<sandbox::Tier, sandbox::tier_from> {};
+template <>
+struct EnumNames<sandbox::Stage> : SandboxNames<sandbox::Stage, sandbox::stage_from> {};
+template <>
+struct EnumNames<sandbox::ErrorKind> : SandboxNames<sandbox::ErrorKind, sandbox::error_kind_from> {
+};
+template <>
+struct EnumNames<sandbox::HintKind> : SandboxNames<sandbox::HintKind, sandbox::hint_kind_from> {};
+template <>
+struct EnumNames<sandbox::SkipReason>
+    : SandboxNames<sandbox::SkipReason, sandbox::skip_reason_from> {};
+template <>
+struct EnumNames<sandbox::ProfileDetail>
+    : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
+template <>
+struct EnumNames<sandbox::Bound> : SandboxNames<sandbox::Bound, sandbox::bound_from> {};
+template <>
+struct EnumNames<sandbox::Evidence> : SandboxNames<sandbox::Evidence, sandbox::evidence_from> {};
+
+}  // namespace assay::tools::archive_detail
+
+// Argument-dependent lookup finds `fields`, so it must be in the namespace of the structs.
 namespace assay::sandbox {
 
 template <class Archive>
@@ -99,7 +135,7 @@ void fields(Archive& archive, Hint& hint) {
   archive("text", hint.text);
 }
 
-/// In format 1 a hint is its text.
+/// In format 1 a hint is only its text.
 bool read_older_form(const nlohmann::json& in, Hint& hint) {
   if (!in.is_string()) return false;
   hint = {HintKind::other, "", in.get<std::string>()};
@@ -262,9 +298,58 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("provenance", verdict.provenance);
 }
 
+template <class Archive>
+void fields(Archive& archive, Limits& limits) {
+  archive("import_wall_ms", limits.import_wall_ms);
+  archive("run_wall_ms", limits.run_wall_ms);
+  archive("launch_wall_ms", limits.launch_wall_ms);
+  archive("judge_wall_ms", limits.judge_wall_ms);
+  archive("memory_bytes", limits.memory_bytes);
+  archive("gpu_memory_bytes", limits.gpu_memory_bytes);
+  archive("cpu_percent", limits.cpu_percent);
+  archive("processes", limits.processes);
+  archive("tmp_bytes", limits.tmp_bytes);
+  archive("stdout_bytes", limits.stdout_bytes);
+  archive("output_flood_bytes", limits.output_flood_bytes);
+  archive("source_bytes", limits.source_bytes);
+}
+
+template <class Archive>
+void fields(Archive& archive, CaseRequest& request) {
+  archive("id", request.id);
+  archive("hidden", request.hidden);
+  archive("interpreter", request.interpreter);
+  archive("axes", request.axes);
+  archive("dtype", request.dtype);
+  archive("distribution", request.distribution);
+}
+
+template <class Archive>
+void fields(Archive& archive, Job& job) {
+  archive("id", job.id);
+  archive("kind", job.kind);
+  archive("operator", job.operator_name);
+  archive("operator_dir", job.operator_dir);
+  archive("entry", job.entry);
+  archive("dialect", job.dialect);
+  archive("language", job.language);
+  archive("source", tools::Verbatim{job.source});
+  archive("cases", job.cases);
+  archive("targets", job.targets);
+  archive("baseline_source", tools::Verbatim{job.baseline_source});
+  archive("want_artifacts", job.want_artifacts);
+  archive("detail", job.detail);
+  archive("limits", job.limits);
+}
+
 }  // namespace assay::sandbox
 
 namespace assay::tools {
+namespace {
+
+constexpr const char* kJobFormatName = "assay.job/1";
+
+}  // namespace
 
 nlohmann::json verdict_to_json(const sandbox::Verdict& verdict) {
   nlohmann::json document = write_json(verdict);
@@ -280,6 +365,19 @@ Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document) {
                 std::string("verdict: expected format \"") + kVerdictFormatName + "\"");
   }
   return read_json<sandbox::Verdict>(document, "verdict");
+}
+
+nlohmann::json job_to_json(const sandbox::Job& job) {
+  nlohmann::json document = write_json(job);
+  document["format"] = kJobFormatName;
+  return document;
+}
+
+Result<sandbox::Job> job_from_json(const nlohmann::json& document) {
+  if (!document.is_object() || document.value("format", nlohmann::json()) != kJobFormatName) {
+    return fail(ErrorCode::corrupt, std::string("job: expected format \"") + kJobFormatName + "\"");
+  }
+  return read_json<sandbox::Job>(document, "job");
 }
 
 }  // namespace assay::tools

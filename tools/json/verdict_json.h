@@ -1,15 +1,15 @@
-// The JSON form of a Verdict, "assay.verdict/2" (docs/reference/verdict.md), and what of it an
-// agent may see. The store, the tools, `assay eval` and the reports all read this form. Pure
+// The JSON forms of a Verdict, "assay.verdict/2" (docs/reference/verdict.md), and of a Job,
+// "assay.job/1". The store, the tools, `assay eval` and the reports read and write verdicts in this
+// form. The store keeps an unfinished job as JSON, so that it can run after a restart. Pure
 // functions, thread-safe.
 //
-//   json document = verdict_to_json(verdict);
-//   Result<Verdict> again = verdict_from_json(document);     // equal, but for text that was
-//   escaped on the way out
+//   const nlohmann::json document = verdict_to_json(verdict);
+//   const Result<sandbox::Verdict> again = verdict_from_json(document);
+//
+// A verdict that is read back equals the one that was written, except that its texts are escaped.
 #pragma once
 
 #include <nlohmann/json.hpp>
-#include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "sandbox/job/job.h"
@@ -17,20 +17,17 @@
 namespace assay::tools {
 
 inline constexpr const char* kVerdictFormatName = "assay.verdict/2";
-/// Its hints and skipped cases are sentences. It is still read: stores keep verdicts for years.
+/// In this format hints and skipped cases are sentences. It is still read, because stores keep
+/// verdicts for years.
 inline constexpr const char* kOlderVerdictFormatName = "assay.verdict/1";
 
-/// Every field. Untrusted text is escaped (base/escape.h).
+/// Writes every field. Untrusted text is escaped (base/escape.h).
 nlohmann::json verdict_to_json(const sandbox::Verdict& verdict);
-/// `corrupt` names the first field that is missing or wrong.
+/// The error `corrupt` names the first field that is missing or wrong.
 Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document);
 
-/// Removes what would tell an agent about the hidden cases. Their ids become "hidden_1", ...; their
-/// numbers, sizes, seeds and times are gone, and so is every text that the submission could have
-/// written while it held their inputs. A hint is kept only when its kind says that the device wrote
-/// its text, and when it is not about a hidden case. `hidden_ids` are the operator's. A verdict
-/// without hidden cases is returned as it is.
-sandbox::Verdict redact_hidden(sandbox::Verdict verdict,
-                               const std::vector<std::string>& hidden_ids);
+/// The source is not escaped.
+nlohmann::json job_to_json(const sandbox::Job& job);
+Result<sandbox::Job> job_from_json(const nlohmann::json& document);
 
 }  // namespace assay::tools

@@ -1,8 +1,8 @@
+#include "tools/model/redact.h"
+
 #include <algorithm>
 #include <cstdint>
 #include <utility>
-
-#include "tools/json/verdict_json.h"
 
 namespace assay::tools {
 namespace {

@@ -9,7 +9,7 @@
 #include "server/runs/finished_job.h"
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/json/job_json.h"
+#include "tools/json/verdict_json.h"
 
 namespace assay::server {
 namespace {

@@ -1,5 +1,5 @@
 // Counts errors by TritonBench's taxonomy: four groups of types (arXiv 2502.14752, appendix C; the
-// text says sixteen types, the table lists seventeen). tools/model/error_taxonomy.h assigns an
+// text says sixteen types, the table lists seventeen). tools/model/outcome_names.h assigns an
 // error kind to a type. Pure functions, thread-safe.
 //
 //   const std::vector<std::pair<std::string, std::string>> errors = {

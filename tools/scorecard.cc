@@ -3,7 +3,7 @@
 
 #include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
-#include "tools/model/coverage.h"
+#include "tools/model/outcome_names.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

@@ -42,7 +42,7 @@ enum class Tier { plan, host, interpreter, none };
 /// Where in a job's life it ended. In the order in which a job passes through them.
 enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
-/// Closed list. tools/model/error_taxonomy.h maps each to a TritonBench error type and group.
+/// Closed list. tools/model/outcome_names.h maps each to a TritonBench error type and group.
 enum class ErrorKind {
   none,
   // raised by the submission's Python (TritonBench's own names)

@@ -4,8 +4,8 @@
 
 #include "tools/answer/roofline_chart.h"
 #include "tools/json/verdict_json.h"
+#include "tools/model/outcome_names.h"
 #include "tools/model/redact.h"
-#include "tools/model/error_taxonomy.h"
 
 namespace assay::tools {
 namespace {

@@ -10,7 +10,7 @@
 #include "sandbox/job/verdict_builder.h"
 #include "tools/answer/profile_text.h"
 #include "tools/answer/verdict_answer.h"
-#include "tools/model/coverage.h"
+#include "tools/model/outcome_names.h"
 
 namespace assay::tools {
 namespace {

@@ -9,8 +9,7 @@
 #include "metrics/measures.h"
 #include "sandbox/device/make_device.h"
 #include "server/report/model/text.h"
-#include "tools/model/coverage.h"
-#include "tools/model/error_taxonomy.h"
+#include "tools/model/outcome_names.h"
 
 namespace assay::report {
 namespace {

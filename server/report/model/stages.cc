@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "server/report/model/label.h"
-#include "tools/model/error_taxonomy.h"
+#include "tools/model/outcome_names.h"
 
 namespace assay::report {
 namespace {

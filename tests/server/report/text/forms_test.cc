@@ -7,7 +7,7 @@
 
 #include "server/report/html/pages.h"
 #include "tests/catch.h"
-#include "tools/model/error_taxonomy.h"
+#include "tools/model/outcome_names.h"
 
 using namespace assay;
 using namespace assay::report;

@@ -1,7 +1,6 @@
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
-#include "tools/model/target.h"
 #include "tools/registry.h"
 
 namespace assay::tools {

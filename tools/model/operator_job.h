@@ -3,8 +3,12 @@
 //
 //   Job job = operator_job(op, JobKind::profile, source);       // the public cases, the oracle as
 //   baseline Status chosen = choose_case(job, "");                       // of them the last one
+//
+// Targets as callers name them: "cuda:90", "hip:gfx942". Whether the compiler knows one, the device
+// says. Pure functions.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/result.h"
@@ -27,5 +31,10 @@ Status choose_language(sandbox::Job& job, const std::string& wanted);
 
 /// A case as the sandbox takes it.
 sandbox::CaseRequest case_request(const operators::Case& item);
+
+inline constexpr std::size_t kMaxTargetBytes = 24;
+
+/// Refuses what is no target by its form, naming valid ones.
+Status check_target(const std::string& target);
 
 }  // namespace assay::tools

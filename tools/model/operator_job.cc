@@ -7,17 +7,50 @@
 
 #include "base/escape.h"
 #include "base/handle.h"
+#include "base/text.h"
 
 namespace assay::tools {
 namespace {
 
 constexpr std::size_t kShownNameBytes = 60;
 
-/// What a candidate gets for a source: behind it, so that its lines keep their numbers, the
-/// operator's adapter.
+/// Returns the source that a candidate gets. The operator's adapter follows the submission, so that
+/// the lines of the submission keep their numbers.
 std::string adapted(std::string source, const operators::Operator& op) {
   if (op.adapter.empty() || source.empty()) return source;
   return std::move(source) + "\n\n" + op.adapter;
+}
+
+/// Returns whether the text is "cuda:" and two or three digits, or "hip:gfx" and a processor.
+bool is_target(const std::string& target) {
+  if (target.size() > kMaxTargetBytes) return false;
+  const auto all_of = [](std::string_view text, std::string_view valid) {
+    return text.find_first_not_of(valid) == std::string_view::npos;
+  };
+  const std::string_view text = target;
+  if (text.starts_with("cuda:"))
+    return text.size() >= 7 && text.size() <= 8 && all_of(text.substr(5), "0123456789");
+  return text.starts_with("hip:gfx") && text.size() >= 10 &&
+         all_of(text.substr(7), "0123456789abcdef");
+}
+
+struct Known {
+  std::string_view part, target;
+};
+
+/// Other names of targets: products and architectures, by a part of the name in lower case.
+constexpr std::array kKnown = {
+    Known{"sm_80", "cuda:80"},     Known{"a100", "cuda:80"},     Known{"sm_90", "cuda:90"},
+    Known{"h100", "cuda:90"},      Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},
+    Known{"sm_100", "cuda:100"},   Known{"b200", "cuda:100"},    Known{"mi300", "hip:gfx942"},
+    Known{"gfx942", "hip:gfx942"}, Known{"mi350", "hip:gfx950"}, Known{"gfx950", "hip:gfx950"}};
+
+std::string meant_by(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  const auto* const found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) {
+    return text.find(one.part) != std::string::npos;
+  });
+  return found == kKnown.end() ? "" : "; did you mean " + std::string(found->target) + "?";
 }
 
 }  // namespace
@@ -56,10 +89,9 @@ Status choose_case(sandbox::Job& job, const std::string& wanted) {
                               : std::find_if(job.cases.begin(), job.cases.end(),
                                              [&](const auto& item) { return item.id == wanted; });
   if (found == job.cases.end()) {
-    std::string valid;
-    for (const auto& item : job.cases) valid += (valid.empty() ? "" : ", ") + item.id;
-    return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no case '" +
-                                          cut_end(wanted, kShownNameBytes) + "'; valid: " + valid);
+    return fail(ErrorCode::not_found, "operator '" + job.operator_name + "' has no public case '" +
+                                          cut_end(wanted, kShownNameBytes) + "'; valid: " +
+                                          join(job.cases, ", ", &sandbox::CaseRequest::id));
   }
   job.cases = {*found};
   return {};
@@ -75,54 +107,18 @@ Status choose_language(sandbox::Job& job, const std::string& wanted) {
   }
   if (!sandbox::takes_language(job.dialect, language)) {
     return fail(ErrorCode::invalid_argument,
-                "operator '" + job.operator_name + "' is one of dialect " + job.dialect +
-                    ", which is written in Python; language " + language + " is for the others");
+                "operator '" + job.operator_name + "' has the dialect " + job.dialect +
+                    ", whose submissions are written in Python; valid: language=python");
   }
   job.language = language;
   return {};
 }
 
-namespace {
-
-/// "cuda:" and two or three digits, or "hip:gfx" and a processor.
-bool is_target(const std::string& target) {
-  if (target.size() > kMaxTargetBytes) return false;
-  const auto all_of = [](std::string_view text, std::string_view valid) {
-    return text.find_first_not_of(valid) == std::string_view::npos;
-  };
-  const std::string_view text = target;
-  if (text.starts_with("cuda:"))
-    return text.size() >= 7 && text.size() <= 8 && all_of(text.substr(5), "0123456789");
-  return text.starts_with("hip:gfx") && text.size() >= 10 &&
-         all_of(text.substr(7), "0123456789abcdef");
-}
-
-struct Known {
-  std::string_view part, target;
-};
-
-/// What else is called so: products and architectures, by a part of their names in lower case.
-constexpr std::array kKnown = {
-    Known{"sm_80", "cuda:80"},     Known{"a100", "cuda:80"},     Known{"sm_90", "cuda:90"},
-    Known{"h100", "cuda:90"},      Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},
-    Known{"sm_100", "cuda:100"},   Known{"b200", "cuda:100"},    Known{"mi300", "hip:gfx942"},
-    Known{"gfx942", "hip:gfx942"}, Known{"mi350", "hip:gfx950"}, Known{"gfx950", "hip:gfx950"}};
-
-std::string meant_by(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  const auto* const found = std::find_if(kKnown.begin(), kKnown.end(), [&](const Known& one) {
-    return text.find(one.part) != std::string::npos;
-  });
-  return found == kKnown.end() ? "" : "; did you mean " + std::string(found->target) + "?";
-}
-
-}  // namespace
-
 Status check_target(const std::string& target) {
   if (is_target(target)) return {};
   return fail(ErrorCode::invalid_argument,
               "'" + cut_end(target, kMaxTargetBytes) +
-                  "' is no target; valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950" +
+                  "' is not a target; valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950" +
                   meant_by(target));
 }
 

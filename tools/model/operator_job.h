@@ -1,11 +1,9 @@
-// A job for an operator, by the rules that the tools, `assay eval` and `operators lint` share:
-// which cases, which baseline. Pure functions.
+// Makes a job for an operator. The tools, `assay eval` and `operators lint` share these rules:
+// which cases a job has, which baseline, which language. Pure functions.
 //
-//   Job job = operator_job(op, JobKind::profile, source);       // the public cases, the oracle as
-//   baseline Status chosen = choose_case(job, "");                       // of them the last one
-//
-// Targets as callers name them: "cuda:90", "hip:gfx942". Whether the compiler knows one, the device
-// says. Pure functions.
+//   sandbox::Job job = operator_job(op, sandbox::JobKind::profile, source);
+//   if (const Status chosen = choose_case(job, "large"); !chosen) return fail(chosen.error());
+//   if (const Status valid = check_target("cuda:90"); !valid) return fail(valid.error());
 #pragma once
 
 #include <cstddef>
@@ -17,24 +15,25 @@
 
 namespace assay::tools {
 
-/// compile, test and profile: the public cases; grade: all cases, in the spec's order. profile and
-/// grade carry the oracle as baseline.
+/// Returns a job for the operator. compile, test and profile get the public cases; grade gets all
+/// cases, in the order of the spec. profile and grade have the oracle as baseline.
 sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, std::string source);
 
-/// Leaves one case: the named one, or the last, which specs keep for the size that fills a GPU.
-/// Errors: not_found, naming the valid ones.
+/// Keeps only one case of the job: the case named `wanted`. If `wanted` is empty, it keeps the last
+/// case, which is large enough to fill a GPU. The error not_found names the valid cases.
 Status choose_case(sandbox::Job& job, const std::string& wanted);
 
-/// Sets what the source is written in; empty: Python. Errors: invalid_argument for an unknown
-/// language, and for one that an operator of this dialect does not take.
+/// Sets the language of the source; an empty `wanted` means Python. Error: invalid_argument if the
+/// language is unknown, or if operators of this dialect do not take it.
 Status choose_language(sandbox::Job& job, const std::string& wanted);
 
-/// A case as the sandbox takes it.
+/// Converts a case of a spec to the form that the sandbox takes.
 sandbox::CaseRequest case_request(const operators::Case& item);
 
 inline constexpr std::size_t kMaxTargetBytes = 24;
 
-/// Refuses what is no target by its form, naming valid ones.
+/// Refuses text that does not have the form of a target ("cuda:90", "hip:gfx942"). The error names
+/// valid targets. Only the device knows whether its compiler supports a target.
 Status check_target(const std::string& target);
 
 }  // namespace assay::tools

@@ -1,13 +1,8 @@
-// How much of an operator a verdict covers. A device leaves out cases that it cannot run, and
-// `skipped_cases` lists them. Pure, thread-safe.
+// Names the outcome of a verdict for people: how many cases a pass covers, and what TritonBench
+// would call an error. Pure functions, thread-safe.
 //
-//   std::int64_t left_out = cases_not_run(verdict.skipped_cases);
-//   std::string text = pass_text(verdict);  // "pass on 3 of 7 cases (interpreter)"
-//
-// How TritonBench would file an error: its error types, in four groups (docs/reference/verdict.md
-// has the table). Pure, thread-safe.
-//
-//   error_type(ErrorKind::key_error)  ->  {"KeyError", "Name & Reference"}
+//   pass_text(verdict);  // "pass on 3 of 7 cases (interpreter)"
+//   error_type(sandbox::ErrorKind::key_error)->type;  // "KeyError", in "Name & Reference"
 #pragma once
 
 #include <cstdint>
@@ -20,11 +15,11 @@
 
 namespace assay::tools {
 
-/// The number of cases that the device did not run, hidden ones included.
+/// Returns the number of cases that the device did not run, including hidden cases.
 std::int64_t cases_not_run(const std::vector<sandbox::SkippedCases>& skipped_cases);
 
-/// The outcome of a verdict that is a pass: "pass", or "pass on 3 of 7 cases (interpreter)" when
-/// the device left out cases.
+/// Returns the name of a pass: "pass", or "pass on 3 of 7 cases (interpreter)" if the device could
+/// not run all cases.
 std::string pass_text(const sandbox::Verdict& verdict);
 
 struct ErrorType {
@@ -32,8 +27,9 @@ struct ErrorType {
   std::string_view group;
 };
 
-/// Nothing for `none` and for what is not the submission's doing (unsupported, cancelled, aborted,
-/// device_unhealthy, internal_error).
+/// Returns the type and group of TritonBench's error taxonomy (docs/reference/verdict.md has the
+/// table). Returns nothing for `none`, and for errors that the submission did not cause:
+/// unsupported, cancelled, aborted, device_unhealthy, internal_error.
 std::optional<ErrorType> error_type(sandbox::ErrorKind kind);
 
 }  // namespace assay::tools

@@ -1,9 +1,5 @@
 #include "tools/model/services.h"
 
-#include <algorithm>
-
-#include "tools/model/tracks.h"
-
 namespace assay::tools {
 
 std::string_view tool_of(sandbox::JobKind kind) {
@@ -14,14 +10,6 @@ std::string_view tool_of(sandbox::JobKind kind) {
     case sandbox::JobKind::grade: return "submit";
   }
   return "?";
-}
-
-std::string_view to_string(Track track) { return rules_of(track).name; }
-
-std::optional<Track> track_from(std::string_view text) {
-  const auto found = std::find_if(kTracks.begin(), kTracks.end(),
-                                  [text](const TrackRules& rules) { return rules.name == text; });
-  return found == kTracks.end() ? std::nullopt : std::optional(found->track);
 }
 
 std::string_view to_string(JobState state) {

@@ -1,5 +1,5 @@
-// What the tools need from whoever hosts them: runs, jobs and artifacts. The server implements
-// these over its store (server/runs, server/store); tests implement them in memory. All methods are
+// The interfaces that the tools work with: runs, jobs and artifacts. The server implements them
+// over its store (server/runs, server/store); some tests implement them in memory. All methods are
 // thread-safe.
 #pragma once
 
@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "sandbox/job/job.h"
+#include "tools/model/tracks.h"
 
 namespace assay::operators {
 class Catalog;
@@ -20,22 +21,8 @@ class ExampleSearch;
 
 namespace assay::tools {
 
-/// The tool through which a client asks for a job of this kind: "run_tests", ...
+/// Returns the tool that makes jobs of this kind: "run_tests", for example.
 std::string_view tool_of(sandbox::JobKind kind);
-
-/// tools/model/tracks.h has their rules.
-enum class Track { practice, one_shot, iterative, scaled };
-std::string_view to_string(Track track);
-std::optional<Track> track_from(std::string_view text);
-
-/// Per operator, within one run; 0 forbids the tool, -1 is unlimited.
-struct Budgets {
-  std::int64_t compiles = -1;
-  std::int64_t tests = -1;
-  std::int64_t profiles = -1;
-  std::int64_t submissions = -1;
-  std::int64_t run_wall_s = 86'400;  // of the whole run
-};
 
 struct RunRequest {
   std::string agent, model;
@@ -52,12 +39,12 @@ struct RunInfo {
   std::int64_t expires_unix_ms = 0;
 };
 
-/// One report, or the sum of all. An unknown cost differs from a cost of 0.
+/// One report of usage, or the sum of a run's reports. A missing cost is unknown, not 0.
 struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  double cost_usd = 0;      // of a sum: of the reports that named one
-  bool cost_known = false;  // of a sum: there are reports, and each named one
+  double cost_usd = 0;      // a sum leaves out the reports without a cost
+  bool cost_known = false;  // a sum is known if there are reports and each has a cost
 };
 
 /// How one call of compile, run_tests, profile or submit ended.
@@ -72,10 +59,10 @@ struct OperatorScore {
   std::string operator_name;
   std::string split;
   bool submitted = false;
-  std::string job;  // of the graded submission
+  std::string job;  // the graded submission's
   std::optional<sandbox::Verdict> verdict;
   std::int64_t tool_calls = 0;
-  std::vector<JudgedCall> calls = {};  // before the graded submission, in order; only in reports
+  std::vector<JudgedCall> calls = {};  // calls before the graded submission; only in reports
 };
 
 struct Scorecard {
@@ -85,14 +72,14 @@ struct Scorecard {
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
   double pass_at_1 = 0;  // over the whole suite; an operator without a submission is a failure
-  std::optional<double> perf_at_1;  // absent unless every right submission was timed, as in reports
+  std::optional<double> perf_at_1;  // absent unless every right submission was timed
 };
 
-/// Of one kind of call on one operator of a run; -1 is unlimited.
+/// What is left of a run's budget for one kind of call on one operator; -1 is unlimited.
 struct CallsLeft {
   std::int64_t limit = -1;
   std::int64_t left = -1;
-  std::int64_t submissions = -1;  // that are left
+  std::int64_t submissions = -1;  // submissions of the operator that are left
 };
 
 class RunService {
@@ -111,13 +98,13 @@ std::string_view to_string(JobState state);
 
 struct JobStatus {
   std::string job;
-  std::string run = {};  // that it was charged to; empty: none
+  std::string run = {};  // the run that was charged; empty: practice
   JobState state = JobState::queued;
-  std::int64_t queue_position = 0;               // 0 when running or over
-  std::optional<std::int64_t> expected_wait_ms;  // of a queued job, judged by the last ones
+  std::int64_t queue_position = 0;               // 0 if the job runs or is over
+  std::optional<std::int64_t> expected_wait_ms;  // for a queued job, estimated from earlier jobs
   std::int64_t elapsed_ms = 0;
-  std::string stage;                                          // where it is, for a sign of life
-  std::int64_t cases_done = 0;                                // through that stage
+  std::string stage;                                          // the stage that the job is in
+  std::int64_t cases_done = 0;                                // cases that are through the stage
   std::int64_t cases_total = 0;                               // 0: unknown
   std::shared_ptr<const sandbox::Verdict> verdict = nullptr;  // null until the job is over
 };
@@ -125,17 +112,17 @@ struct JobStatus {
 class JobService {
  public:
   virtual ~JobService() = default;
-  /// Charges one call to the run and stores and queues the job, or refuses with the rule, and then
-  /// nothing is charged. In the one_shot track the first accepted source of an operator is the only
-  /// one. Durable before it returns. `run` may be empty (practice).
+  /// Charges one call to the run, stores the job and queues it. A job that breaks a rule of the run
+  /// is refused with that rule, and nothing is charged. In the one_shot track an operator accepts
+  /// only its first source. The job is durable when this returns. An empty `run` means practice.
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
                                      const std::string& device) = 0;
-  /// Waits at most `wait_ms` for the end, calling `progress` (may be null) when the stage changes
-  /// or a case is through it.
+  /// Waits at most `wait_ms` for the end of the job. Calls `progress`, which may be null, when the
+  /// stage changes and when a case is through the stage.
   virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
                                  const std::function<void(const JobStatus&)>& progress) = 0;
   virtual Status cancel(const std::string& job) = 0;
-  /// Names of the devices jobs can run on; the first is the default.
+  /// Returns the names of the devices. The first device is the default.
   virtual std::vector<std::string> devices() const = 0;
 };
 
@@ -151,13 +138,13 @@ class ArtifactService {
   virtual ~ArtifactService() = default;
   virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
                                      std::int64_t limit_bytes) = 0;
-  virtual std::vector<std::pair<std::string, std::string>> list(
-      const std::string& job) = 0;  // handle, "kind name"
+  /// Returns handle and "kind name" of each artifact of the job.
+  virtual std::vector<std::pair<std::string, std::string>> list(const std::string& job) = 0;
 };
 
-/// Named limits of the answers, in docs/reference/limits.md.
+/// Limits of the answers. docs/reference/limits.md lists them.
 struct AnswerLimits {
-  std::int64_t answer_within_ms = 20'000;  // longer work answers with a job handle
+  std::int64_t answer_within_ms = 20'000;  // a call that takes longer answers with a job handle
   std::int64_t concise_chars = 4'800;      // 1,500 tokens of 3.2 characters
   std::int64_t detailed_chars = 25'600;    // 8,000 tokens, the most that clients accept
 };
@@ -169,12 +156,12 @@ struct Services {
   JobService& jobs;
   ArtifactService& artifacts;
   AnswerLimits limits = {};
-  sandbox::Limits job_limits = {};                     // of every job that a tool makes
+  sandbox::Limits job_limits = {};                     // for every job that a tool makes
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
 };
 
 /// The scopes that a caller's token can have.
-inline constexpr const char* kScopePractice = "practice";  // every tool; runs of the practice track
-inline constexpr const char* kScopeScore = "score";        // runs of the scored tracks as well
+inline constexpr const char* kScopePractice = "practice";  // every tool; only the practice track
+inline constexpr const char* kScopeScore = "score";        // every tool and every track
 
 }  // namespace assay::tools

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace assay::tools {
 namespace {
 
@@ -16,27 +18,28 @@ std::string budgets_text(const Budgets& budgets) {
 
 }  // namespace
 
+std::string_view to_string(Track track) { return rules_of(track).name; }
+
+std::optional<Track> track_from(std::string_view text) {
+  const auto found = std::find_if(kTracks.begin(), kTracks.end(),
+                                  [text](const TrackRules& rules) { return rules.name == text; });
+  return found == kTracks.end() ? std::nullopt : std::optional(found->track);
+}
+
 const TrackRules& rules_of(Track track) {
   const auto found = std::find_if(kTracks.begin(), kTracks.end(), [track](const TrackRules& rules) {
     return rules.track == track;
   });
-  return found == kTracks.end() ? kTracks.front()
-                                : *found;  // tracks_test.cc: every track has a line
+  // tracks_test.cc checks that every track has a line.
+  return found == kTracks.end() ? kTracks.front() : *found;
 }
 
-std::string track_names() {
-  std::string names;
-  for (const TrackRules& rules : kTracks)
-    names += (names.empty() ? "" : ", ") + std::string(rules.name);
-  return names;
-}
+std::string track_names() { return join(kTracks, ", ", &TrackRules::name); }
 
 std::string tracks_text() {
-  std::string text;
-  for (const TrackRules& rules : kTracks)
-    text += (text.empty() ? "" : ", ") + std::string(rules.name) + " (" +
-            budgets_text(rules.budgets) + ")";
-  return text;
+  return join(kTracks, ", ", [](const TrackRules& rules) {
+    return std::string(rules.name) + " (" + budgets_text(rules.budgets) + ")";
+  });
 }
 
 }  // namespace assay::tools

@@ -1,4 +1,3 @@
-
 #include "tools/model/operator_job.h"
 
 #include "tests/catch.h"
@@ -31,7 +30,7 @@ std::vector<std::string> ids(const sandbox::Job& job) {
 
 }  // namespace
 
-TEST_CASE("hidden cases are in graded jobs alone, the oracle where something is timed") {
+TEST_CASE("only graded jobs have hidden cases; only profile and grade have the oracle") {
   const operators::Operator op = sample();
   for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile})
     CHECK(ids(operator_job(op, kind, "s")) == std::vector<std::string>{"small", "large"});
@@ -43,7 +42,7 @@ TEST_CASE("hidden cases are in graded jobs alone, the oracle where something is 
   CHECK(operator_job(op, JobKind::test, "s").id != operator_job(op, JobKind::test, "s").id);
 }
 
-TEST_CASE("a language is one that the operator's dialect takes") {
+TEST_CASE("a job takes only the languages of its operator's dialect") {
   operators::Operator op = sample();
   op.dialect = "triton";
   sandbox::Job job = operator_job(op, JobKind::test, "s");
@@ -65,7 +64,7 @@ TEST_CASE("a language is one that the operator's dialect takes") {
   }
 }
 
-TEST_CASE("one case is chosen: the named one or the last; a wrong name is told the right ones") {
+TEST_CASE("choose_case keeps the named case or the last one; its error names the valid cases") {
   sandbox::Job job = operator_job(sample(), JobKind::profile, "s");
   REQUIRE(choose_case(job, ""));
   CHECK(ids(job) == std::vector<std::string>{"large"});
@@ -75,13 +74,13 @@ TEST_CASE("one case is chosen: the named one or the last; a wrong name is told t
   job = operator_job(sample(), JobKind::profile, "s");
   const Status unknown = choose_case(job, "secret");
   REQUIRE_FALSE(unknown);
-  CHECK(unknown.error().message == "operator 'axpy' has no case 'secret'; valid: small, large");
+  CHECK(unknown.error().message ==
+        "operator 'axpy' has no public case 'secret'; valid: small, large");
   job.cases.clear();
   CHECK_FALSE(choose_case(job, ""));
 }
 
-TEST_CASE(
-    "an operator's adapter stands behind whatever is sent to a candidate, and behind nothing") {
+TEST_CASE("an operator's adapter follows every source that is not empty") {
   operators::Operator op = sample();
   CHECK(operator_job(op, JobKind::grade, "s").source == "s");
   op.adapter = "def axpy(): ...";
@@ -91,9 +90,7 @@ TEST_CASE(
   CHECK(operator_job(op, JobKind::grade, "").source.empty());
 }
 
-namespace assay::tools {
-
-TEST_CASE("a target has its form; other names of one are told what is meant") {
+TEST_CASE("a target must have its form; the error for another name suggests the target") {
   CHECK(check_target("cuda:90"));
   CHECK(check_target("hip:gfx942"));
   const auto problem = [](const std::string& target) {
@@ -106,5 +103,3 @@ TEST_CASE("a target has its form; other names of one are told what is meant") {
   CHECK(problem("MI300X").ends_with("did you mean hip:gfx942?"));
   CHECK(problem("tpu:1").ends_with("valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"));
 }
-
-}  // namespace assay::tools

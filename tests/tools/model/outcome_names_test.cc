@@ -8,7 +8,7 @@
 
 namespace assay::tools {
 
-TEST_CASE("cases that were not run are counted by name, and hidden ones by their number") {
+TEST_CASE("cases that were not run are the named ones and the number of hidden ones") {
   using sandbox::SkipReason;
   CHECK(cases_not_run({}) == 0);
   CHECK(cases_not_run({{{"large", "wide"}, 0, SkipReason::too_large, "too large"},
@@ -17,7 +17,7 @@ TEST_CASE("cases that were not run are counted by name, and hidden ones by their
   CHECK(cases_not_run({{{"3 hidden"}, 0, SkipReason::other, "no text is read: 4 hidden"}}) == 1);
 }
 
-TEST_CASE("a pass says how much it is about, where that is not all") {
+TEST_CASE("a pass that does not cover all cases says how many it covers") {
   sandbox::Verdict verdict;
   verdict.tier = sandbox::Tier::interpreter;
   verdict.cases.resize(3);
@@ -28,7 +28,7 @@ TEST_CASE("a pass says how much it is about, where that is not all") {
 }
 
 TEST_CASE(
-    "every error kind has a TritonBench type in its group, or is none of the submission's doing") {
+    "every error kind has a TritonBench type in its group, or is not the submission's fault") {
   const std::map<std::string_view, std::set<std::string_view>> groups = {
       {"Syntax", {"SyntaxError", "IndentationError"}},
       {"Attribute & Type", {"AttributeError", "TypeError", "NotImplementedError"}},

@@ -12,10 +12,8 @@
 #include "sandbox/launcher/driver/cuda_device.h"
 #include "sandbox/launcher/driver/device_list.h"
 
-namespace assay::sandbox {
+namespace assay::sandbox::cuda {
 namespace {
-
-using namespace cuda;  // NOLINT: this file is the CUDA border
 
 // above this, static and dynamic together, a kernel must opt in
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
@@ -381,16 +379,19 @@ class CudaDriver final : public GpuDriver {
 };
 
 }  // namespace
+}  // namespace assay::sandbox::cuda
+
+namespace assay::sandbox {
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index) {
-  LaunchResult<DeviceFacts> facts = device_at(open_cuda_api(), index, "CUDA");
+  LaunchResult<DeviceFacts> facts = device_at(cuda::open_cuda_api(), index, "CUDA");
   if (!facts) return tl::unexpected(facts.error());
-  auto driver = std::make_unique<CudaDriver>(**open_cuda_api(), std::move(*facts));
+  auto driver = std::make_unique<cuda::CudaDriver>(**cuda::open_cuda_api(), std::move(*facts));
   if (LaunchStatus opened = driver->open(index); !opened)
     return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
   return driver;
 }
 
-Result<std::vector<DeviceFacts>> list_cuda_devices() { return list_devices(open_cuda_api()); }
+Result<std::vector<DeviceFacts>> list_cuda_devices() { return list_devices(cuda::open_cuda_api()); }
 
 }  // namespace assay::sandbox

@@ -10,10 +10,8 @@
 #include "sandbox/launcher/driver/device_list.h"
 #include "sandbox/launcher/driver/hip_device.h"
 
-namespace assay::sandbox {
+namespace assay::sandbox::hip {
 namespace {
-
-using namespace hip;  // NOLINT: this file is the HIP border
 
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
@@ -321,21 +319,24 @@ class HipDriver final : public GpuDriver {
 };
 
 }  // namespace
+}  // namespace assay::sandbox::hip
 
-LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const HipApi& api, int index,
+namespace assay::sandbox {
+
+LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const hip::HipApi& api, int index,
                                                          DeviceFacts facts) {
-  auto driver = std::make_unique<HipDriver>(api, std::move(facts));
+  auto driver = std::make_unique<hip::HipDriver>(api, std::move(facts));
   if (LaunchStatus opened = driver->open(index); !opened)
     return launch_fail(LaunchErrorKind::internal_error, opened.error().message);
   return driver;
 }
 
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index) {
-  LaunchResult<DeviceFacts> facts = device_at(open_hip_api(), index, "HIP");
+  LaunchResult<DeviceFacts> facts = device_at(hip::open_hip_api(), index, "HIP");
   if (!facts) return tl::unexpected(facts.error());
-  return make_hip_driver(**open_hip_api(), index, std::move(*facts));
+  return make_hip_driver(**hip::open_hip_api(), index, std::move(*facts));
 }
 
-Result<std::vector<DeviceFacts>> list_hip_devices() { return list_devices(open_hip_api()); }
+Result<std::vector<DeviceFacts>> list_hip_devices() { return list_devices(hip::open_hip_api()); }
 
 }  // namespace assay::sandbox

@@ -13,7 +13,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-constexpr std::uint32_t kN = 500;
+constexpr std::uint32_t kSharedFloats = 500;
 constexpr std::uint64_t kBytes = 1 << 16, kY = 4096, kOut = 8192;
 
 /// Two inputs and room for outputs in one piece of "device memory" that somebody else owns.
@@ -22,15 +22,17 @@ struct Shared {
     add_fake_kernels(gpu);
     file = std::move(create_memfd("shared", kBytes).value());
     memory = std::move(Mapping::map(file.get(), kBytes, true).value());
-    for (std::uint32_t i = 0; i < kN; ++i) {
+    for (std::uint32_t i = 0; i < kSharedFloats; ++i) {
       at(0)[i] = static_cast<float>(i);
       at(kY)[i] = 0.5f;
     }
-    at(kOut)[kN] = -7.0f;
+    at(kOut)[kSharedFloats] = -7.0f;
   }
   float* at(std::uint64_t offset) const { return reinterpret_cast<float*>(memory.data() + offset); }
   DeviceBuffers exchange() {
-    return {gpu, file.get(), kBytes, {{"x", 0, kN * 4}, {"y", kY, kN * 4}}, kOut, kN * 4};
+    return {gpu,    file.get(),
+            kBytes, {{"x", 0, kSharedFloats * 4}, {"y", kY, kSharedFloats * 4}},
+            kOut,   kSharedFloats * 4};
   }
 
   FakeDriver gpu;
@@ -47,13 +49,14 @@ TEST_CASE("a plan is replayed from shared device memory, and its outputs go ther
     ReplayRequest request;
     request.gpu_memory_bytes = 1 << 28;
     if (timed) request.timing = TimingRules{.min_samples = 5, .max_samples = 10};
-    std::memset(shared.at(kOut), 0, kN * 4);
-    REQUIRE(replay(shared.gpu, test::vector_add_plan(kN), exchange, request, SystemClock()));
+    std::memset(shared.at(kOut), 0, kSharedFloats * 4);
+    REQUIRE(
+        replay(shared.gpu, test::vector_add_plan(kSharedFloats), exchange, request, SystemClock()));
     std::size_t wrong = 0;
-    for (std::uint32_t i = 0; i < kN; ++i)
+    for (std::uint32_t i = 0; i < kSharedFloats; ++i)
       wrong += shared.at(kOut)[i] != static_cast<float>(i) + 0.5f ? 1 : 0;
     CHECK(wrong == 0);
-    CHECK(shared.at(kOut)[kN] == -7.0f);
+    CHECK(shared.at(kOut)[kSharedFloats] == -7.0f);
     CHECK(shared.gpu.shared_mappings() == 0);
     CHECK(shared.gpu.allocated_bytes() == 0);
   }
@@ -71,7 +74,8 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
   const ReplayRequest request{.gpu_memory_bytes = 1 << 28,
                               .timing = TimingRules{.min_samples = 5, .max_samples = 10},
                               .answers = {}};
-  REQUIRE(replay(shared.gpu, test::vector_add_plan(kN, "look"), exchange, request, SystemClock()));
+  REQUIRE(replay(shared.gpu, test::vector_add_plan(kSharedFloats, "look"), exchange, request,
+                 SystemClock()));
   CHECK(launches > 5);
   CHECK(mapped == 0);
 }
@@ -88,7 +92,7 @@ TEST_CASE(
   CHECK(failed.error().message.find("importing shared memory") != std::string::npos);
 
   DeviceBuffers exchange = shared.exchange();
-  REQUIRE(exchange.copy_in(0, shared.gpu.allocate(kN * 4).value()));
+  REQUIRE(exchange.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value()));
   CHECK(shared.gpu.shared_mappings() == 1);
   REQUIRE_FALSE(exchange.copy_out(0, 0xdead, 4));
   REQUIRE_FALSE(exchange.close());

@@ -17,7 +17,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-constexpr std::uint32_t kN = 100;
+constexpr std::uint32_t kCountedFloats = 100;
 
 /// The stand-in, laid out as the real one is.
 class Installation {
@@ -58,8 +58,8 @@ TEST_CASE(
   const Installation installation;
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
-  test::check_sums(one, one.run(launcher, test::vector_add_plan(kN)));
+  test::LaunchCase one = test::vector_add_case(kCountedFloats);
+  test::check_sums(one, one.run(launcher, test::vector_add_plan(kCountedFloats)));
   launcher.close_socket();
   const int status = launcher.reap();
   CHECK(WIFEXITED(status));

@@ -22,7 +22,7 @@ using test::LauncherProcess;
 
 namespace {
 
-constexpr std::uint32_t kN = 3000;
+constexpr std::uint32_t kFloats = 3000;
 
 struct Ended {
   int status = 0;
@@ -42,7 +42,7 @@ Ended run_launcher(const std::string& arguments) {
 }
 
 Plan kernel_plan(const std::string& kernel, std::vector<KernelParam> params) {
-  Plan plan = test::vector_add_plan(kN, kernel);
+  Plan plan = test::vector_add_plan(kFloats, kernel);
   std::get<KernelOp>(plan.ops[0]).params = std::move(params);
   return plan;
 }
@@ -55,7 +55,7 @@ TEST_CASE(
   const nlohmann::json device = launcher.ready();
   CHECK(device["target"] == "cuda:90");
   CHECK(device["bandwidth_bytes_per_s"] > 0);
-  for (const std::uint32_t n : {1u, 100u, kN}) {
+  for (const std::uint32_t n : {1u, 100u, kFloats}) {
     test::LaunchCase one = test::vector_add_case(n);
     const nlohmann::json answer = one.run(launcher, test::vector_add_plan(n));
     test::check_sums(one, answer);
@@ -71,16 +71,16 @@ TEST_CASE(
 TEST_CASE("a timed launch returns raw samples and their interval") {
   LauncherProcess launcher("fake");
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
+  test::LaunchCase one = test::vector_add_case(kFloats);
   one.time = true;
-  const nlohmann::json answer = one.run(launcher, test::vector_add_plan(kN));
+  const nlohmann::json answer = one.run(launcher, test::vector_add_plan(kFloats));
   test::check_sums(one, answer);
   CHECK(answer["samples_ns"].size() >= 30);
   CHECK(answer["low_ns"] <= answer["median_ns"]);
   CHECK(answer["median_ns"] <= answer["high_ns"]);
   CHECK_FALSE(answer.contains("timeline"));
   one.inspect = true;
-  const nlohmann::json inspected = one.run(launcher, test::vector_add_plan(kN));
+  const nlohmann::json inspected = one.run(launcher, test::vector_add_plan(kFloats));
   REQUIRE(inspected["timeline"].size() == 1);
   CHECK(inspected["timeline"][0]["name"] == "fake_vector_add");
   CHECK(inspected["timeline"][0]["submitted"] == true);
@@ -90,9 +90,9 @@ TEST_CASE("a timed launch returns raw samples and their interval") {
 TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-up and samples") {
   LauncherProcess launcher("fake");
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
+  test::LaunchCase one = test::vector_add_case(kFloats);
   one.time = one.stage_next_inputs = true;
-  one.send(launcher, encode_plan(test::vector_add_plan(kN)));
+  one.send(launcher, encode_plan(test::vector_add_plan(kFloats)));
   Result<Frame> primed = launcher.receive();
   REQUIRE(primed);
   CHECK(primed->header == nlohmann::json({{"type", "primed"}, {"case", "c"}}));
@@ -102,7 +102,7 @@ TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-u
   test::check_sums(one, answer->header);
   CHECK(answer->header["first_run_ns"] == answer->header["samples_ns"][0]);
 
-  one.send(launcher, encode_plan(test::vector_add_plan(kN)));
+  one.send(launcher, encode_plan(test::vector_add_plan(kFloats)));
   REQUIRE(launcher.receive());
   REQUIRE(send_frame(launcher.socket(), {{"type", "launch"}}, {}, {}, Deadline::after_ms(10'000)));
   answer = launcher.receive();
@@ -117,7 +117,7 @@ TEST_CASE(
     "whole") {
   LauncherProcess launcher("fake");
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
+  test::LaunchCase one = test::vector_add_case(kFloats);
   const auto fails = [&](const auto& plan, const std::string& kind) {
     const nlohmann::json answer = one.run(launcher, plan);
     INFO(answer.dump());
@@ -126,30 +126,30 @@ TEST_CASE(
     CHECK(answer["message"].get<std::string>().size() > 10);
   };
   fails(std::string("garbage"), "invalid_plan");
-  fails(encode_plan(test::vector_add_plan(kN)).substr(0, 200), "invalid_plan");
-  fails(test::vector_add_plan(kN + 1), "invalid_plan");
+  fails(encode_plan(test::vector_add_plan(kFloats)).substr(0, 200), "invalid_plan");
+  fails(test::vector_add_plan(kFloats + 1), "invalid_plan");
   fails(kernel_plan("fake_vector_add", {NullParam{}}), "invalid_plan");
-  fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kN * 4}}),
+  fails(kernel_plan("fake_write_byte", {PointerParam{2, 0}, ScalarParam{8, kFloats * 4}}),
         "canary_violation");
   one.gpu_memory_bytes = 10'000;
-  fails(test::vector_add_plan(kN), "gpu_memory_limit");
+  fails(test::vector_add_plan(kFloats), "gpu_memory_limit");
   one.gpu_memory_bytes = 8ULL << 30;
-  Plan huge = test::vector_add_plan(kN);
+  Plan huge = test::vector_add_plan(kFloats);
   huge.buffers[2].bytes = 4ULL << 30;
   fails(huge, "gpu_memory_limit");
   one.output_bytes = 8;
-  fails(test::vector_add_plan(kN), "invalid_plan");
+  fails(test::vector_add_plan(kFloats), "invalid_plan");
   one.output_bytes = 1 << 16;
-  test::check_sums(one, one.run(launcher, test::vector_add_plan(kN)));
+  test::check_sums(one, one.run(launcher, test::vector_add_plan(kFloats)));
 }
 
 TEST_CASE("after a fault every launch says that the context is lost") {
   LauncherProcess launcher("fake");
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
+  test::LaunchCase one = test::vector_add_case(kFloats);
   nlohmann::json answer = one.run(launcher, kernel_plan("fake_illegal_address", {}));
   CHECK(answer["kind"] == "gpu_fault");
-  answer = one.run(launcher, test::vector_add_plan(kN));
+  answer = one.run(launcher, test::vector_add_plan(kFloats));
   CHECK(answer["kind"] == "gpu_fault");
   CHECK(answer["message"] == "the GPU context was lost in case 'c'");
 }
@@ -157,7 +157,7 @@ TEST_CASE("after a fault every launch says that the context is lost") {
 TEST_CASE("an endless kernel is ended by killing the process") {
   LauncherProcess launcher("fake", 300);
   launcher.ready();
-  test::LaunchCase one = test::vector_add_case(kN);
+  test::LaunchCase one = test::vector_add_case(kFloats);
   one.send(launcher, encode_plan(kernel_plan("fake_endless", {})));
   const Result<Frame> answer = launcher.receive();
   REQUIRE_FALSE(answer);

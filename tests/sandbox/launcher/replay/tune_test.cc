@@ -16,12 +16,12 @@ using namespace assay::sandbox;
 
 namespace {
 
-constexpr std::uint32_t kN = 64;
+constexpr std::uint32_t kTunedFloats = 64;
 
 /// x + y through one of three kernels, of which the middle one is the fastest; all are given the
 /// same work.
-struct Bench {
-  Bench() {
+struct TuneBench {
+  TuneBench() {
     for (const char* name : {"slow", "fast", "slower"}) {
       gpu.add_kernel(name, {8, 8, 8, 4}, [this](FakeLaunch& launch) { return add(launch); });
     }
@@ -47,7 +47,7 @@ struct Bench {
   }
 
   Plan plan() const {
-    Plan plan = test::vector_add_plan(kN);
+    Plan plan = test::vector_add_plan(kTunedFloats);
     const KernelOp op = std::get<KernelOp>(plan.ops[0]);
     plan.binaries.clear();
     ChoiceOp choice{41, {}};
@@ -62,8 +62,8 @@ struct Bench {
   }
 
   LaunchResult<ReplayResult> run(const Plan& what) {
-    std::vector<float> x(kN, 1.0f);
-    std::vector<float> y(kN, 2.0f);
+    std::vector<float> x(kTunedFloats, 1.0f);
+    std::vector<float> y(kTunedFloats, 2.0f);
     HostBuffers exchange(gpu,
                          {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
                          std::as_writable_bytes(std::span(out)));
@@ -72,7 +72,7 @@ struct Bench {
 
   FakeDriver gpu;
   SystemClock clock;
-  std::vector<float> out = std::vector<float>(kN);
+  std::vector<float> out = std::vector<float>(kTunedFloats);
   ReplayRequest request;
   int dirty = 0;
 };
@@ -86,7 +86,7 @@ std::vector<std::int64_t> launches(const ReplayResult& result) {
 }  // namespace
 
 TEST_CASE("of the alternatives the fastest is found, timed and reported") {
-  Bench bench;
+  TuneBench bench;
   const auto result = bench.run(bench.plan());
   REQUIRE(result);
   CHECK(result->choices == std::vector<std::string>{"the fast one"});
@@ -97,7 +97,7 @@ TEST_CASE("of the alternatives the fastest is found, timed and reported") {
 }
 
 TEST_CASE("without timing the first alternative is taken") {
-  Bench bench;
+  TuneBench bench;
   bench.request.timing.reset();
   const auto result = bench.run(bench.plan());
   REQUIRE(result);
@@ -106,9 +106,9 @@ TEST_CASE("without timing the first alternative is taken") {
 }
 
 TEST_CASE("a question asked twice gets one answer, and is tried where it comes first") {
-  Bench bench;
+  TuneBench bench;
   Plan plan = bench.plan();
-  plan.ops.push_back(FillOp{2, 0, kN, 4, 0xFFFFFFFF});  // NaN again
+  plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});  // NaN again
   plan.ops.push_back(plan.ops[0]);
   const auto result = bench.run(plan);
   REQUIRE(result);
@@ -118,12 +118,12 @@ TEST_CASE("a question asked twice gets one answer, and is tried where it comes f
 }
 
 TEST_CASE("a later question is tried after what the earlier one chose") {
-  Bench bench;
+  TuneBench bench;
   Plan plan = bench.plan();
   ChoiceOp second = std::get<ChoiceOp>(plan.ops[0]);
   second.question = 42;
   std::swap(second.alternatives[0], second.alternatives[1]);
-  plan.ops.push_back(FillOp{2, 0, kN, 4, 0xFFFFFFFF});
+  plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});
   plan.ops.push_back(second);
   const auto result = bench.run(plan);
   REQUIRE(result);
@@ -132,7 +132,7 @@ TEST_CASE("a later question is tried after what the earlier one chose") {
 }
 
 TEST_CASE("an alternative much slower than the best is not sampled on") {
-  Bench bench;
+  TuneBench bench;
   REQUIRE(bench.run(bench.plan()));
   std::int64_t slower = 0;
   for (const auto& launch : bench.gpu.launches()) slower += launch.kernel == "slower" ? 1 : 0;
@@ -140,7 +140,7 @@ TEST_CASE("an alternative much slower than the best is not sampled on") {
 }
 
 TEST_CASE("a fault in an alternative ends the launch") {
-  Bench bench;
+  TuneBench bench;
   bench.gpu.add_kernel("slower", {8, 8, 8, 4}, [](FakeLaunch&) {
     return launch_fail(LaunchErrorKind::gpu_fault,
                        "running on the GPU: FAKE_ERROR_ILLEGAL_ADDRESS");
@@ -151,8 +151,8 @@ TEST_CASE("a fault in an alternative ends the launch") {
 }
 
 TEST_CASE("a tensor map reaches the kernel as a descriptor of its buffer") {
-  Bench bench;
-  Plan plan = test::vector_add_plan(kN, "takes_a_map");
+  TuneBench bench;
+  Plan plan = test::vector_add_plan(kTunedFloats, "takes_a_map");
   TensorMapParam map = test::tensor_map();
   std::get<KernelOp>(plan.ops[0]).params = {map, PointerParam{2, 0}};
   DevicePtr described = 0;

@@ -1,0 +1,24 @@
+// Compares the signature of one of our declarations with that of a vendor's header, at compile
+// time.
+//
+//   static_assert(SameCall<int(void*, std::size_t), decltype(::cuMemHostAlloc)>::value);
+#pragma once
+
+#include <type_traits>
+
+namespace assay::sandbox::test {
+
+/// Enumerations are declared as int, and handles as other pointers. Two types agree if a register
+/// holds the same of them.
+template <class A, class B>
+constexpr bool same_register =
+    sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;
+
+template <class A, class B>
+struct SameCall : std::false_type {};
+template <class R1, class... A1, class R2, class... A2>
+requires(sizeof...(A1) == sizeof...(A2)) struct SameCall<R1(A1...), R2(A2...)>
+    : std::bool_constant<same_register<R1, R2> && (same_register<A1, A2> && ...)> {
+};
+
+}  // namespace assay::sandbox::test

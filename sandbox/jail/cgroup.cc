@@ -1,5 +1,6 @@
 #include "sandbox/jail/cgroup.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,16 +10,19 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 #include <thread>
 #include <utility>
+#include <vector>
 
-#include "sandbox/jail/cgroup_mounts.h"
+#include "base/small_file.h"
+#include "base/unique_fd.h"
 
 namespace assay::sandbox {
 namespace {
 
-// A process leaves its group a moment after its end was reported, so removal is tried this often.
+// A process leaves its group a moment after its end is reported, so a removal is repeated.
 constexpr int kRemoveAttempts = 50;
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
@@ -30,7 +34,67 @@ constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
 
-/// The number after `key` in "key number" lines; 0 when absent.
+Status write_kernel_file(const std::string& path, const std::string& text) {
+  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!fd) return fail_errno("open " + path);
+  if (::write(fd.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    return fail_errno("write " + text + " to " + path);
+  return {};
+}
+
+bool has_word(std::string text, const std::string& word, char separator) {
+  std::istringstream words(std::move(text));
+  for (std::string part; std::getline(words, part, separator);) {
+    if (part == word) return true;
+  }
+  return false;
+}
+
+struct Hierarchy {
+  std::string mount;  // its mount point
+  bool version2 = false;
+};
+
+/// Returns the hierarchies that may have the controller: first its own of version 1, then
+/// version 2.
+std::vector<Hierarchy> hierarchies(const std::string& controller) {
+  std::vector<Hierarchy> found;
+  std::ifstream mounts("/proc/self/mounts");
+  for (std::string line; std::getline(mounts, line);) {
+    std::istringstream fields(line);
+    std::string source, target, type, options;
+    fields >> source >> target >> type >> options;
+    if (type == "cgroup" && has_word(options, controller, ','))
+      found.insert(found.begin(), {target, false});
+    if (type == "cgroup2") found.push_back({target, true});
+  }
+  return found;
+}
+
+/// Returns this process's own group in that hierarchy, e.g. "/user.slice".
+std::string own_group(const std::string& controller, bool version2) {
+  std::ifstream groups("/proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':'), second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    if (version2 ? controllers.empty() : has_word(controllers, controller, ','))
+      return line.substr(second + 1);
+  }
+  return "/";
+}
+
+/// Gives the controller to the groups below a version 2 folder. The kernel refuses if that folder
+/// has processes of its own.
+Status enable(const std::string& folder, const std::string& controller) {
+  const std::string path = folder + "/cgroup.subtree_control";
+  std::string enabled = read_small_file(path);
+  while (!enabled.empty() && enabled.back() == '\n') enabled.pop_back();
+  if (has_word(enabled, controller, ' ')) return {};
+  return write_kernel_file(path, "+" + controller);
+}
+
+/// Returns the number after `key` in lines of "key number", or 0 if the key is absent.
 std::int64_t counter(const std::string& text, const std::string& key) {
   std::istringstream lines(text);
   std::string name;
@@ -49,7 +113,7 @@ Status limit_memory(const std::string& folder, bool version2, std::int64_t bytes
   const std::string text = std::to_string(bytes);
   if (version2) {
     if (Status set = write_kernel_file(folder + "/memory.max", text); !set) return set;
-    // Kernels without swap accounting lack the first, old ones the second.
+    // Kernels without swap accounting lack memory.swap.max. Old kernels lack memory.oom.group.
     if (::access((folder + "/memory.swap.max").c_str(), F_OK) == 0) {
       if (Status set = write_kernel_file(folder + "/memory.swap.max", "0"); !set) return set;
     }
@@ -83,7 +147,7 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  // version 2: another controller's limit made it
+  // In version 2 the limit of another controller may have made it already.
   const bool shared = ::access(folder.c_str(), F_OK) == 0;
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {
@@ -99,13 +163,34 @@ void remove_group(const std::string& folder) {
     std::this_thread::sleep_for(kRemovePause);
 }
 
-/// Removes groups whose supervisor has ended.
 void kill_members(const std::string& folder) {
-  std::istringstream members(read_kernel_file(folder + "/cgroup.procs"));
+  std::istringstream members(read_small_file(folder + "/cgroup.procs"));
   for (pid_t pid = 0; members >> pid;) ::kill(pid, SIGKILL);
 }
 
 }  // namespace
+
+Result<CgroupPlace> find_cgroup_place(const std::string& controller) {
+  std::string why = "no cgroup hierarchy with the controller " + controller + " is mounted";
+  for (const Hierarchy& hierarchy : hierarchies(controller)) {
+    const std::string own = own_group(controller, hierarchy.version2);
+    for (const std::string& group : {own, std::string("/")}) {
+      const std::string folder = hierarchy.mount + (group == "/" ? "" : group);
+      if (::access(folder.c_str(), F_OK) != 0) continue;
+      if (::access(folder.c_str(), W_OK) != 0) {
+        why = folder +
+              " is not writable (needs root or a delegated group: systemd-run --user --scope -p "
+              "Delegate=yes ...)";
+        continue;
+      }
+      if (!hierarchy.version2) return CgroupPlace{folder, false};
+      const Status enabled = enable(folder, controller);
+      if (enabled) return CgroupPlace{folder, true};
+      why = enabled.error().message;
+    }
+  }
+  return fail(ErrorCode::unavailable, why);
+}
 
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
   Cgroup group;
@@ -181,12 +266,12 @@ Status Cgroup::hurry_end() {
 
 bool Cgroup::out_of_memory() const {
   if (memory_.empty()) return false;
-  return counter(read_kernel_file(memory_ + "/memory.events"), "oom_kill") > 0 ||
-         counter(read_kernel_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
+  return counter(read_small_file(memory_ + "/memory.events"), "oom_kill") > 0 ||
+         counter(read_small_file(memory_ + "/memory.oom_control"), "oom_kill") > 0;
 }
 
 bool Cgroup::out_of_processes() const {
-  return !pids_.empty() && counter(read_kernel_file(pids_ + "/pids.events"), "max") > 0;
+  return !pids_.empty() && counter(read_small_file(pids_ + "/pids.events"), "max") > 0;
 }
 
 void Cgroup::remove() {

@@ -1,12 +1,12 @@
-// Cgroup: limits memory, number of processes and processor time of one slot, over all processes
-// that its job starts. Uses cgroup version 2 or 1, whichever the machine has. The supervisor makes
-// it.
+// Cgroup limits the memory, the number of processes and the processor time of one slot, over all
+// processes that its job starts. It uses cgroup version 2 or 1, whichever the machine has. The
+// supervisor makes it; find_cgroup_place() finds the folder for it.
 //
 //   LayerList layers(strict);
 //   Cgroup group = Cgroup::create(
 //       "assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64, .cpu_percent = 400}, layers);
-//   group.add(pid);                                  // before the process does anything
-//   const bool killed = group.out_of_memory();       // after its end
+//   Status added = group.add(pid);  // before the process does anything
+//   const bool killed = group.out_of_memory();  // after its end
 //
 // The destructor removes the group once its processes are gone. Not thread-safe.
 #pragma once
@@ -25,13 +25,14 @@ namespace assay::sandbox {
 struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
-  std::int64_t cpu_percent = 0;  // of one processor, over all of its processes
-  bool yields = false;           // where processors are short, to everybody else
+  std::int64_t cpu_percent = 0;  // of one processor; the sum over all processes of the group
+  // Gives the group less processor time than others while the processors are busy.
+  bool yields = false;
 };
 
 class Cgroup {
  public:
-  /// Makes the group where the machine allows it; reports `cgroup_memory`, `cgroup_pids` and
+  /// Makes the group as far as the machine allows it. Reports `cgroup_memory`, `cgroup_pids` and
   /// `cgroup_cpu` as layers.
   static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
 
@@ -48,29 +49,38 @@ class Cgroup {
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
-  /// Lifts the limit of processor time and raises the group's weight, after its processes were
-  /// killed. A killed process needs processor time to end: without this, a fork bomb on a busy
-  /// machine took seconds to go. Do not use the group again.
+  /// Lifts the limit of processor time and raises the group's weight. Call it after its processes
+  /// were killed, and do not use the group again. A killed process needs processor time to end:
+  /// without this call, a fork bomb on a busy machine takes seconds to end.
   Status hurry_end();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
-  /// True if the kernel killed a process of the group because of its memory.
+  /// Tells whether the kernel has killed a process of the group because of its memory.
   bool out_of_memory() const;
-  /// True if a process of the group could not start because of their number.
+  /// Tells whether a process of the group could not start because there were too many.
   bool out_of_processes() const;
 
  private:
   void remove();
   void forget();
 
-  /// The group's folders, each once. In version 2 all controllers share one folder.
+  /// Returns each folder of the group once. In version 2 all controllers share one folder.
   std::vector<std::string> folders() const;
 
-  std::string memory_, pids_, cpu_;  // empty: not limited
+  std::string memory_, pids_, cpu_;  // folders; an empty one means no limit
 };
 
 /// Removes the groups of dead supervisors and kills the processes in them. Returns false if a group
-/// could not be removed yet: call again a moment later.
+/// cannot be removed yet. Call it again a moment later.
 bool sweep_cgroups();
+
+struct CgroupPlace {
+  std::string folder;  // new groups are made below it
+  bool version2 = false;
+};
+
+/// Finds the folder in which this process may make groups for a controller: "memory", "pids" or
+/// "cpu". Errors: unavailable, with the steps that would make it available.
+Result<CgroupPlace> find_cgroup_place(const std::string& controller);
 
 }  // namespace assay::sandbox

@@ -10,7 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
-#include "sandbox/jail/cgroup_mounts.h"
+#include "base/small_file.h"
+#include "sandbox/jail/cgroup.h"
 #include "sandbox/pool/process.h"
 
 namespace assay::sandbox {
@@ -38,7 +39,7 @@ Result<Pipe> make_pipe() {
 
 /// Returns the number of a pidfd's process in this process's pid namespace.
 Result<pid_t> pid_behind(int pidfd) {
-  const std::string text = read_kernel_file("/proc/self/fdinfo/" + std::to_string(pidfd));
+  const std::string text = read_small_file("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::size_t at = text.find("\nPid:");
   const int pid = at == std::string::npos ? 0 : std::atoi(text.c_str() + at + 5);
   if (pid <= 0) return fail(ErrorCode::unavailable, "the candidate's process id is not known here");

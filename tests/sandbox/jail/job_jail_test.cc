@@ -21,9 +21,9 @@
 #include <string>
 #include <thread>
 
+#include "base/small_file.h"
 #include "base/unique_fd.h"
 #include "sandbox/jail/cgroup.h"
-#include "sandbox/jail/cgroup_mounts.h"
 #include "sandbox/jail/jail.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
@@ -265,10 +265,10 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   REQUIRE(place);
   const std::string folder = place->folder + "/assay-" + std::to_string(::getpid()) + "-cpu/";
   const std::string weight = folder + (place->version2 ? "cpu.weight" : "cpu.shares");
-  CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 25 : 256));
+  CHECK(std::stoi(read_small_file(weight)) == (place->version2 ? 25 : 256));
   REQUIRE(group.hurry_end());
-  CHECK(std::stoi(read_kernel_file(weight)) == (place->version2 ? 10'000 : 262'144));
+  CHECK(std::stoi(read_small_file(weight)) == (place->version2 ? 10'000 : 262'144));
   const std::string limit =
-      read_kernel_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
+      read_small_file(folder + (place->version2 ? "cpu.max" : "cpu.cfs_quota_us"));
   CHECK(limit.substr(0, 2) == (place->version2 ? "ma" : "-1"));
 }

@@ -12,7 +12,7 @@
 #include <memory>
 #include <string>
 
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/pool/candidate.h"
 #include "sandbox/pool/process.h"
 #include "sandbox/pool/zygote.h"

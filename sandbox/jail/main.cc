@@ -12,7 +12,7 @@
 
 #include "base/stderr_line.h"
 #include "sandbox/jail/jail.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include <memory>
 #include <utility>
 
+#include "sandbox/jail/layer.h"
 #include "sandbox/jail/mounts.h"
-#include "sandbox/jail/mutation.h"
 
 namespace assay::sandbox {
 namespace {

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/pool/ncu_words.h"
 
 namespace assay::sandbox {

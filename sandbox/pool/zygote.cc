@@ -11,7 +11,7 @@
 
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/jail/jail.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 
 namespace assay::sandbox {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/try.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 
 namespace assay::server {
 namespace {

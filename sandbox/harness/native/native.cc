@@ -12,7 +12,7 @@
 #include <stdexcept>
 
 #include "sandbox/jail/jail.h"
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/jail/namespaces.h"
 
 namespace py = pybind11;

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 
 namespace assay::sandbox {
 namespace {

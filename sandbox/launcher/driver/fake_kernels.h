@@ -13,7 +13,7 @@
 // could
 //   that broke the driver's user side; device addresses become those of the memory behind them
 //
-// The last one exists only in a build that can leave layers out (sandbox/jail/mutation.h), for the
+// The last one exists only in a build that can leave layers out (sandbox/jail/layer.h), for the
 // attempts on the launcher's jail.
 #pragma once
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string_view>
 
-#include "sandbox/jail/mutation.h"
+#include "sandbox/jail/layer.h"
 
 namespace assay::sandbox {
 namespace {

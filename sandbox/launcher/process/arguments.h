@@ -3,7 +3,7 @@
 //   Result<LauncherArguments> arguments =
 //       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
 //
-// Two arguments have side effects: --without takes effect at once (sandbox/jail/mutation.h), and
+// Two arguments have side effects: --without takes effect at once (sandbox/jail/layer.h), and
 // the path of --counters is resolved.
 #pragma once
 

@@ -9,7 +9,6 @@
 #include <string>
 
 #include "sandbox/jail/environment.h"
-#include "sandbox/jail/layer.h"
 #include "sandbox/jail/python_files.h"
 #include "tests/catch.h"
 
@@ -164,18 +163,4 @@ TEST_CASE(
   CHECK(files->links[0].first == (folder / "home/bin/python3").string());
   CHECK(find_python_files((folder / "nothing").string()).error().code == ErrorCode::not_found);
   std::filesystem::remove_all(folder);
-}
-
-TEST_CASE("a missing layer is an error only where isolation is strict") {
-  LayerList lenient(false), strict(true);
-  for (LayerList* list : {&lenient, &strict}) {
-    CHECK(list->add("one", {}));
-    CHECK(list->status());
-    CHECK_FALSE(list->add("two", fail(ErrorCode::io, "no \"two\"\n")));
-  }
-  CHECK(lenient.status());
-  CHECK(strict.status().error().message.find("two") != std::string::npos);
-  CHECK(
-      layers_json(lenient.layers()) ==
-      R"([{"name":"one","active":true,"detail":""},{"name":"two","active":false,"detail":"no \"two\"\u000a"}])");
 }

@@ -1,12 +1,11 @@
-#include "sandbox/jail/mutation.h"
-
 #include "sandbox/jail/layer.h"
+
 #include "tests/catch.h"
 
 using namespace assay;
 using namespace assay::sandbox;
 
-TEST_CASE("an ordinary build leaves nothing out", "[jail]") {
+TEST_CASE("an ordinary build leaves nothing out") {
   REQUIRE_FALSE(mutations_possible());
   const Status left_out = leave_out("seccomp");
   REQUIRE_FALSE(left_out);
@@ -15,7 +14,7 @@ TEST_CASE("an ordinary build leaves nothing out", "[jail]") {
   CHECK(check_not_left_out("seccomp"));
 }
 
-TEST_CASE("a layer that is applied is reported as it came out", "[jail]") {
+TEST_CASE("a layer that is applied is reported with its result") {
   LayerList layers(true);
   CHECK(layers.apply("first", [] { return Status(); }));
   CHECK(layers.status());
@@ -25,4 +24,18 @@ TEST_CASE("a layer that is applied is reported as it came out", "[jail]") {
   CHECK(layers.layers()[1].detail == "not here");
   REQUIRE_FALSE(layers.status());
   CHECK(layers.status().error().message.find("second") != std::string::npos);
+}
+
+TEST_CASE("a missing layer is an error only where isolation is strict") {
+  LayerList lenient(false), strict(true);
+  for (LayerList* list : {&lenient, &strict}) {
+    CHECK(list->add("one", {}));
+    CHECK(list->status());
+    CHECK_FALSE(list->add("two", fail(ErrorCode::io, "no \"two\"\n")));
+  }
+  CHECK(lenient.status());
+  CHECK(strict.status().error().message.find("two") != std::string::npos);
+  CHECK(
+      layers_json(lenient.layers()) ==
+      R"([{"name":"one","active":true,"detail":""},{"name":"two","active":false,"detail":"no \"two\"\u000a"}])");
 }

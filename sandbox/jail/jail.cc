@@ -6,12 +6,12 @@
 #include <cstdint>
 
 #include "base/stderr_line.h"
-#include "sandbox/jail/capabilities.h"
 #include "sandbox/jail/environment.h"
 #include "sandbox/jail/landlock.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
+#include "sandbox/jail/process_setup.h"
 #include "sandbox/jail/python_files.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "sandbox/jail/seccomp.h"

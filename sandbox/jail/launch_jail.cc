@@ -5,10 +5,10 @@
 
 #include <algorithm>
 
-#include "sandbox/jail/capabilities.h"
 #include "sandbox/jail/landlock.h"
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
+#include "sandbox/jail/process_setup.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "sandbox/jail/seccomp.h"
 #include "sandbox/jail/user_namespace.h"

@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -17,6 +18,7 @@
 namespace assay::sandbox {
 namespace {
 
+constexpr int kHighestCapability = 63;
 constexpr long kCloseRange = 436;  // the same number on every architecture
 
 Status close_between(unsigned first, unsigned last) {
@@ -48,7 +50,7 @@ Status die_with_parent() {
 
 Status enter_session() {
   if (::setsid() < 0 && errno != EPERM)
-    return fail_errno("setsid");  // EPERM: it leads a process group already
+    return fail_errno("setsid");  // EPERM: the process already leads a process group
   return {};
 }
 
@@ -64,8 +66,8 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
-  // Timers and queued signals (SIGPENDING) also count against the user who made the user namespace,
-  // whom all jobs share.
+  // Timers and queued signals (SIGPENDING) also count against the user that made the user
+  // namespace, and all jobs share that user.
   const struct {
     int resource;
     const char* name;
@@ -94,6 +96,26 @@ Status become_user(uid_t id) {
   if (::setgroups(0, nullptr) != 0) return fail_errno("setgroups");
   if (::setresgid(id, id, id) != 0) return fail_errno("setresgid " + std::to_string(id));
   if (::setresuid(id, id, id) != 0) return fail_errno("setresuid " + std::to_string(id));
+  return {};
+}
+
+Status drop_capability_bounds() {
+  // Kernels without ambient capabilities have nothing to clear.
+  if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
+    return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
+  for (int capability = 0; capability <= kHighestCapability; ++capability) {
+    const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
+    if (held < 0 && errno == EINVAL) return {};  // past the last one that this kernel knows
+    if (held > 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
+      return fail_errno("prctl(PR_CAPBSET_DROP)");
+  }
+  return {};
+}
+
+Status drop_capabilities() {
+  __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct none[2] = {};
+  if (::syscall(SYS_capset, &header, none) != 0) return fail_errno("capset");
   return {};
 }
 

@@ -15,7 +15,6 @@
 #include "sandbox/jail/python_files.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "sandbox/jail/seccomp.h"
-#include "sandbox/jail/user_namespace.h"
 
 namespace assay::sandbox {
 namespace {

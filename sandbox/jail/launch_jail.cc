@@ -11,7 +11,6 @@
 #include "sandbox/jail/process_setup.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "sandbox/jail/seccomp.h"
-#include "sandbox/jail/user_namespace.h"
 
 namespace assay::sandbox {
 namespace {

@@ -1,10 +1,30 @@
-// Enters the namespaces that need one call each: network, System V IPC, host name, and the pid
-// namespace of a forked child.
+// Enters the namespaces of the jail: user, network, System V IPC, host name, and the pid namespace
+// of a forked child. mounts.h has the mount namespace.
+//
+//   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities for the
+//   others Status network = enter_network_namespace();
+//
+// In the user namespace root is an ordinary user of the host, and jobs run as user ids that own
+// nothing there. Each function changes the calling process.
 #pragma once
+
+#include <sys/types.h>
 
 #include "base/result.h"
 
 namespace assay::sandbox {
+
+/// The user id of slot 0 inside the user namespace. Slot n runs as kFirstSlotUid + n.
+inline constexpr uid_t kFirstSlotUid = 1000;
+
+/// Enters a new user namespace with id 0 mapped to the caller, which must have one thread. If the
+/// caller is root, it also gets `slots` ids from kFirstSlotUid on. They are mapped to a range of
+/// the host that no account uses. Returns the number of ids for slots: `slots` or 0.
+Result<int> enter_user_namespace(int slots);
+
+/// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the
+/// caller has only one id.
+Result<uid_t> slot_user(int slot);
 
 /// Enters a network namespace whose only interface is `lo`, and brings it up.
 Status enter_network_namespace();
@@ -14,7 +34,7 @@ Status enter_uts_namespace();
 
 /// Makes the next child of this process the first process of a new pid namespace. When that child
 /// dies, all its descendants die. The caller itself stays in its namespace, and may call this again
-/// for its next child. It cannot start a thread before leave_child_pid_namespace().
+/// for its next child. It must not start a thread before leave_child_pid_namespace().
 Status make_child_pid_namespace();
 /// Makes the following children start in the caller's own pid namespace again.
 Status leave_child_pid_namespace();

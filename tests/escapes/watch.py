@@ -25,7 +25,7 @@ RSS_SLACK_BYTES = 5 << 20
 # the protocol's pool starts another worker when a call comes before the last one is idle; over a
 # hundred cases a leak shows
 THREAD_SLACK = 4
-FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/user_namespace.cc
+FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02
 
 

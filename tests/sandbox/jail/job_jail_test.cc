@@ -28,7 +28,6 @@
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
 #include "sandbox/jail/seccomp.h"
-#include "sandbox/jail/user_namespace.h"
 #include "tests/catch.h"
 #include "tests/sandbox/jail/attempts.h"
 #include "tests/sanitized.h"

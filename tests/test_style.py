@@ -34,7 +34,7 @@ FOREIGN: dict[str, str] = {
     "sandbox/harness/triton_adapter/interpreter.py": "module names of Triton",
     "sandbox/harness/triton_adapter/parameters.py": "type names of Triton",
     "sandbox/jail/gpu_nodes.cc": "files of the NVIDIA driver",
-    "sandbox/jail/python_files.cc": "file names of Python",
+    "sandbox/jail/root_filesystem.cc": "file names of Python",
     "sandbox/launch/ncu_report.cc": "the report of Nsight Compute",
     "sandbox/launcher/process/main.cc": "device files of the kernel",
     "sandbox/profile/sass.cc": "listings of nvdisasm and of compilers",

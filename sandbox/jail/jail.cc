@@ -12,7 +12,6 @@
 #include "sandbox/jail/mounts.h"
 #include "sandbox/jail/namespaces.h"
 #include "sandbox/jail/process_setup.h"
-#include "sandbox/jail/python_files.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "sandbox/jail/seccomp.h"
 

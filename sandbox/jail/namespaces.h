@@ -1,8 +1,8 @@
 // Enters the namespaces of the jail: user, network, System V IPC, host name, and the pid namespace
 // of a forked child. mounts.h has the mount namespace.
 //
-//   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities for the
-//   others Status network = enter_network_namespace();
+//   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities
+//   Status network = enter_network_namespace();
 //
 // In the user namespace root is an ordinary user of the host, and jobs run as user ids that own
 // nothing there. Each function changes the calling process.

@@ -6,7 +6,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <map>
 #include <memory>
 #include <utility>
@@ -17,10 +20,13 @@
 namespace assay::sandbox {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::int64_t kRootBytes = 16LL << 20;  // directories and mount points only
 constexpr std::int64_t kRootInodes = 16'384;
-constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // the zygote's own; a job gets fresh ones
+constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // for the zygote; each job gets new folders
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
+constexpr int kMaxLinks = 40;      // on the path of a Python interpreter
 const std::string kBase = "/tmp";  // covered while the root is built
 const std::string kOld = "/old", kNew = "/new";
 
@@ -35,8 +41,8 @@ const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/rando
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// Resolves every link of the path. The path is read below kOld later, where absolute links would
-/// lead to the wrong place.
+/// Resolves every link of the path. The path is read below kOld later, where an absolute link leads
+/// to the wrong place.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -84,8 +90,7 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // Parents come first, so that a folder inside another one does not vanish under it. If a folder
-  // occurs twice, the later one stays on top.
+  // A parent is mounted before the folders inside it, so that it does not hide them.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -121,15 +126,16 @@ bool leads_through_link(const std::string& path) {
   }
 }
 
-/// Returns true if the path lies below a folder that is shown already. It exists then, and a mount
-/// point could not be made in it.
+/// Shows the file at `place`. Does nothing if the place exists: then it lies in a folder that is
+/// shown already, and no mount point can be made there.
 Status show_at(const std::string& place, const Bind& bind) {
   return exists(kNew + place) ? Status()
                               : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
 }
 
 Status show(const Contents& contents) {
-  // nothing can be mounted on a link: where it leads, once everything is there that it may lead to
+  // Nothing can be mounted on a link. So the file is shown at the link's target, after everything
+  // else, because the target may lie in another folder of the list.
   std::vector<const Bind*> linked;
   for (const Bind& bind : contents.binds) {
     if (leads_through_link(bind.target)) {
@@ -148,8 +154,8 @@ Status show(const Contents& contents) {
   return {};
 }
 
-/// Mounts the new root before any file is shown, because the installation may itself lie below
-/// /tmp.
+/// Mounts the writable folders. Call it before any file is shown, because the installation may lie
+/// below /tmp.
 Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
     if (Status made = make_directories(kNew + folder); !made) return made;
@@ -160,10 +166,11 @@ Status mount_writable() {
   return {};
 }
 
-/// Mounts /proc. Returns why it is not a new one, or an empty string.
+/// Mounts /proc. If a new one is not possible, mounts the host's and returns the reason. Otherwise
+/// returns an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
-  // Writable, as far as user ids allow: drivers name their threads there.
+  // It stays writable as far as user ids allow, because drivers name their threads there.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
                            MS_BIND | MS_REC, nullptr) != 0)
     return fail_errno("bind /proc");
@@ -171,10 +178,47 @@ Result<std::string> show_proc(bool host_proc) {
   const Status wanted = check_not_left_out("proc");
   const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
   if (own) return std::string();
-  // Some containers hide parts of /proc and then refuse a new one: Python still needs one.
+  // A container that hides parts of /proc refuses a new one. Python needs a /proc even so.
   if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old)
     return fail(old.error());
   return "/proc is the host's, read-only, because of " + own.error().message;
+}
+
+/// Tells whether a folder is a Python installation or a virtual environment, which has a library
+/// folder of its own. Any other folder, such as a ~/bin full of links, must not be shown.
+bool is_prefix(const fs::path& folder) {
+  std::error_code error;
+  if (folder == "/usr" || folder == "/" || folder.empty()) return false;
+  if (fs::exists(folder / "pyvenv.cfg", error)) return true;
+  for (const char* library : {"lib", "lib64"}) {
+    for (fs::directory_iterator entry(folder / library, error), end; !error && entry != end;
+         entry.increment(error)) {
+      if (entry->path().filename().string().starts_with("python3")) return true;
+    }
+  }
+  return false;
+}
+
+void add_prefix(PythonFiles& files, const fs::path& folder) {
+  if (is_prefix(folder) && std::find(files.directories.begin(), files.directories.end(),
+                                     folder.string()) == files.directories.end()) {
+    files.directories.push_back(folder.string());
+  }
+}
+
+/// Returns the value of `home` in the pyvenv.cfg of a virtual environment, such as /opt/python/bin.
+fs::path home_of(const fs::path& environment) {
+  std::ifstream config(environment / "pyvenv.cfg");
+  for (std::string line; std::getline(config, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    std::string key = line.substr(0, equals), value = line.substr(equals + 1);
+    std::erase(key, ' ');
+    value.erase(0, value.find_first_not_of(' '));
+    value.erase(value.find_last_not_of(" \r") + 1);
+    if (key == "home") return value;
+  }
+  return {};
 }
 
 }  // namespace
@@ -195,6 +239,27 @@ Result<std::string> enter_root_filesystem(const RootFilesystem& root) {
               nullptr) != 0)
     return fail_errno("remount / read-only");
   return lacks;
+}
+
+Result<PythonFiles> find_python_files(const std::string& python) {
+  std::error_code error;
+  fs::path path = fs::absolute(python, error).lexically_normal();
+  if (error || !fs::exists(path, error))
+    return fail(ErrorCode::not_found, "there is no Python interpreter at " + python);
+  PythonFiles files;
+  for (int hop = 0; hop < kMaxLinks; ++hop) {
+    const fs::path prefix = path.parent_path().parent_path();
+    add_prefix(files, prefix);
+    add_prefix(files, home_of(prefix).parent_path());
+    if (!fs::is_symlink(path, error)) break;
+    const fs::path target = fs::read_symlink(path, error);
+    if (!is_prefix(prefix)) files.links.emplace_back(path.string(), target.string());
+    path = (target.is_absolute() ? target : path.parent_path() / target).lexically_normal();
+  }
+  // Some folders of the path may be links themselves.
+  const fs::path real = fs::canonical(path, error);
+  if (!error) add_prefix(files, real.parent_path().parent_path());
+  return files;
 }
 
 }  // namespace assay::sandbox

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "sandbox/jail/environment.h"
-#include "sandbox/jail/python_files.h"
+#include "sandbox/jail/root_filesystem.h"
 #include "tests/catch.h"
 
 using namespace assay;

@@ -3,10 +3,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "base/stderr_line.h"
-#include "sandbox/jail/environment.h"
 #include "sandbox/jail/landlock.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/jail/mounts.h"
@@ -21,12 +21,65 @@ namespace {
 constexpr int kExecFailed = 127;
 // The exit status of a command that a signal ended is this plus the signal's number, as in shells.
 constexpr int kSignalStatus = 128;
-// Without a user of its own a slot shares its limit of processes. This many may belong to others.
+// A slot without a user of its own shares its limit of processes with others, which may have this
+// many.
 constexpr std::int64_t kSharedUserSlack = 4'096;
+
+const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
+    {"PATH", "/usr/local/bin:/usr/bin:/bin"},
+    {"HOME", "/tmp"},
+    {"TMPDIR", "/tmp"},
+    {"USER", "assay"},
+    {"LOGNAME", "assay"},
+    {"LANG", "C.UTF-8"},
+    // One thread for each library, because threads do not survive a fork and jobs share the
+    // machine's processors.
+    {"OMP_NUM_THREADS", "1"},
+    {"OPENBLAS_NUM_THREADS", "1"},
+    {"MKL_NUM_THREADS", "1"},
+    {"CUDA_VISIBLE_DEVICES", ""},
+    {"PYTHONDONTWRITEBYTECODE", "1"},
+    {"TRITON_CACHE_DIR", "/tmp/triton-cache"},
+    {"TORCHINDUCTOR_CACHE_DIR", "/tmp/inductor-cache"},
+};
 
 const Result<SeccompFilter>& seccomp_filter() {
   static const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);
   return filter;
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> out;
+  for (const std::string& text : strings) out.push_back(const_cast<char*>(text.c_str()));
+  out.push_back(nullptr);
+  return out;
+}
+
+/// Returns "NAME=value" strings: the fixed list without the names in `added`, then `added`, then
+/// ASSAY_TEMPLATE_LAYERS.
+std::vector<std::string> jail_environment(
+    const std::vector<std::pair<std::string, std::string>>& added,
+    const std::vector<LayerReport>& layers) {
+  std::vector<std::string> out;
+  const auto is_added = [&](const std::string& name) {
+    return std::any_of(added.begin(), added.end(),
+                       [&](const auto& entry) { return entry.first == name; });
+  };
+  for (const auto& [name, value] : kFixedEnvironment) {
+    if (!is_added(name)) out.push_back(name + "=" + value);
+  }
+  for (const auto& [name, value] : added) out.push_back(name + "=" + value);
+  out.push_back("ASSAY_TEMPLATE_LAYERS=" + layers_json(layers));
+  return out;
+}
+
+/// Executes the command with that environment. Returns only if that failed.
+Status execute(const std::vector<std::string>& command,
+               const std::vector<std::pair<std::string, std::string>>& added,
+               const std::vector<LayerReport>& layers) {
+  const std::vector<std::string> environment = jail_environment(added, layers);
+  ::execve(command.front().c_str(), pointers(command).data(), pointers(environment).data());
+  return fail_errno("execve " + command.front());
 }
 
 /// Runs in the first process of the pid namespace: applies the rest of the list, then executes the
@@ -40,7 +93,7 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
       return lacks ? Status() : fail(lacks.error());
     });
     // A root filesystem that is only half built must not be used. An error does not tell how much
-    // of it was built, so every error ends the process.
+    // is built, so every error ends the process.
     if (!lacks) return fail(lacks.error());
     if (entered)
       layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
@@ -55,7 +108,8 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
   return execute(config.command, config.environment, layers.layers());
 }
 
-/// A GPU's driver also names its threads, in /proc/self/task.
+/// Adds /proc to the device files of a GPU, because its driver names its threads in
+/// /proc/self/task.
 std::vector<std::string> usable_files(std::vector<std::string> devices) {
   if (!devices.empty()) devices.emplace_back("/proc");
   return devices;
@@ -79,8 +133,7 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   root.links = python->links;
   root.devices = config.devices;
   if (!root.devices.empty())
-    root.binds.emplace_back(
-        "/sys");  // where a driver looks up which GPUs there are, and on which bus
+    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses there
 
   LayerList layers(config.strict);
   layers.apply("user_namespace", [&] {
@@ -117,8 +170,8 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("job_descriptors", [&] { return close_other_descriptors({config.job_fd}); });
   layers.apply("job_session", enter_session);
   layers.apply("job_ipc_namespace", enter_ipc_namespace);
-  // The loopback and abstract sockets of the template's namespace would be a meeting place for jobs
-  // that run at the same time.
+  // Without a namespace of its own, two jobs that run at the same time could meet over the loopback
+  // or abstract sockets.
   layers.apply("job_network_namespace", enter_network_namespace);
   // Without a mount namespace of its own these would cover the machine's folders.
   if (layers.apply("job_mount_namespace", enter_mount_namespace)) {

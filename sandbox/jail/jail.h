@@ -1,13 +1,14 @@
 // The jail confines a submission. jail.cc has the two ordered lists of layers that are the security
-// argument; each mechanism has a file of its own in this folder.
+// argument. The other files of this folder have the mechanisms.
 //
 // - Template jail: assay-jail builds it once and then becomes the zygote. It has no network, no
-//   devices and no files but those of Python.
+//   devices and no files but those of Python. Its environment variables come from a fixed list, so
+//   that no variable of the server (keys, tokens, paths) gets in.
 // - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
 //   user of its own, no capabilities, and no system calls that a submission does not need.
 //
 // The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). Both
-// functions change the calling process for good, and need a process with one thread.
+// functions change the calling process for good. It must have one thread.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +26,13 @@ namespace assay::sandbox {
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  bool strict = false;               // a missing layer is an error, not a report
-  int slots = 64;                    // user ids to map, one per slot
-  std::vector<std::string> binds;    // shown read-only at the same path
-  std::string python;                // the interpreter, whose installation is shown too
+  bool strict = false;               // makes a missing layer an error
+  int slots = 64;                    // number of user ids to map, one for each slot
+  std::vector<std::string> binds;    // files and folders to show read-only at the same path
+  std::string python;                // the interpreter; its installation is shown too
   std::vector<std::string> devices;  // device files of a GPU, for candidates of the host tier
   int keep_fd = -1;                  // the zygote's control socket
-  // added to the fixed one (environment.h)
+  // Variables to add to the fixed list, or to replace in it.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> command;
 };
@@ -45,7 +46,7 @@ struct JobJail {
   bool strict = false;
   int slot = 0;
   int job_fd = -1;
-  std::vector<std::string> devices;  // as the template's: these may be used
+  std::vector<std::string> devices;  // device files of the template jail that the job may use
   std::int64_t tmp_bytes = 256LL << 20;
   std::int64_t tmp_inodes = 16'384;
   ResourceLimits limits;
@@ -55,8 +56,8 @@ struct JobJail {
 /// and the caller must end.
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
-/// Prepares what enter_job_jail() needs, so that it is made once before the forks. enter_job_jail()
-/// calls it if the caller did not.
+/// Builds the system call filter for enter_job_jail(). Call it before the forks, so that it is
+/// built only once; without this call enter_job_jail() builds it.
 Status prepare_job_jail();
 
 }  // namespace assay::sandbox

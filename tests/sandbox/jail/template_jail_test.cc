@@ -8,7 +8,6 @@
 #include <fstream>
 #include <string>
 
-#include "sandbox/jail/environment.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "tests/catch.h"
 

@@ -10,7 +10,6 @@
 #include <memory>
 
 #include "base/unique_fd.h"
-#include "sandbox/jail/seccomp_rules.h"
 
 namespace assay::sandbox {
 namespace {
@@ -19,7 +18,7 @@ struct ReleaseContext {
   void operator()(void* context) const { seccomp_release(context); }
 };
 
-/// Returns the filter as the kernel takes it. The library can only write it to a file.
+/// Returns the filter in the kernel's form. The library can only write it to a file.
 Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
   UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create for the seccomp filter");
@@ -39,14 +38,15 @@ Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
 Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
-  // Deny calls of other architectures (32-bit, x32), which have other numbers.
+  // Calls of other architectures (32-bit, x32) have other numbers, so the rules do not apply to
+  // them.
   if (const int result =
           seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
       result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
-  // The filter tests a hundred calls that are rarely made. A binary tree keeps the common calls
-  // cheap; older libraries lack it.
+  // The filter tests for a hundred rare calls. A binary tree keeps the common calls cheap. Older
+  // libraries lack it.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());

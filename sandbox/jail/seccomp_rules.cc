@@ -1,6 +1,6 @@
-#include "sandbox/jail/seccomp_rules.h"
-
+// The rules of the system call filter (seccomp.h).
 #include <linux/sched.h>
+#include <seccomp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -13,6 +13,8 @@
 #include <string>
 #include <utility>
 
+#include "sandbox/jail/seccomp.h"
+
 // libseccomp's SCMP_* macros are C99 compound literals without every field.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #ifdef __clang__
@@ -22,8 +24,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Denied whatever the arguments are. Names that this machine's architecture does not have are
-// passed over.
+// Calls that are denied with any arguments. Names that this machine's architecture does not have
+// are skipped.
 constexpr const char* kDenied[] = {
     // other processes' memory and descriptors
     "ptrace",
@@ -108,10 +110,10 @@ constexpr const char* kDenied[] = {
 // to the jail.
 constexpr struct {
   const char* name;
-  unsigned mode;  // which of its arguments
+  unsigned mode;  // index of the argument that is the mode
 } kMakeNodes[] = {{"mknod", 1}, {"mknodat", 2}};
 
-// Denied to candidates only: a future GPU driver may need them in a launcher.
+// Calls that are denied to candidates only. In a launcher a future GPU driver may need them.
 constexpr const char* kDeniedToCandidates[] = {
     // They would report what other jobs do with the files that all jobs see.
     "inotify_init",
@@ -137,8 +139,8 @@ constexpr const char* kDeniedToCandidates[] = {
 // flush of a file that all jobs see would flush the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
-// Denied like kDenied. Some versions of the library do not know these calls, so they are given by
-// number; the numbers are the same on every architecture.
+// More denied calls. Some versions of the library do not know their names, so they are given by
+// number. The numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
     428 /* open_tree */,      429 /* move_mount */,      430 /* fsopen */,
     431 /* fsconfig */,       432 /* fsmount */,         433 /* fspick */,
@@ -164,7 +166,7 @@ constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /*
 constexpr std::uint64_t kDeniedFcntl[] = {1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */};
 constexpr std::uint64_t kShmHugePages = 04000;  // SHM_HUGETLB
 
-// Calls that can carry an urgent byte, and which of their arguments holds the flags.
+// Calls that can carry an urgent byte, with the index of the argument that holds the flags.
 constexpr struct {
   const char* name;
   unsigned flags;
@@ -186,7 +188,7 @@ Status deny(scmp_filter_ctx filter, int call, const std::string& name) {
   return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name);
 }
 
-/// When all conditions hold.
+/// Denies a call, with this error, if all conditions hold.
 Status deny_when(scmp_filter_ctx filter, const char* name, int error,
                  std::initializer_list<scmp_arg_cmp> conditions) {
   const int call = seccomp_syscall_resolve_name(name);
@@ -324,7 +326,7 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
 
 }  // namespace
 
-Status add_seccomp_rules(scmp_filter_ctx filter, SeccompProfile profile) {
+Status add_seccomp_rules(void* filter, SeccompProfile profile) {
   if (Status named = deny_names(filter, kDenied); !named) return named;
   for (const int call : kDeniedNumbers) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;

@@ -19,7 +19,7 @@ Device& cpu() {
   return *device;
 }
 
-Verdict run(const Job& job) {
+Verdict run_on_cpu(const Job& job) {
   JobMonitor monitor;
   Verdict verdict = cpu().execute(job, monitor);
   INFO(verdict.summary << "\nstderr: " << verdict.stderr_text);
@@ -116,7 +116,7 @@ def vector_add(x, y):
 }  // namespace
 
 TEST_CASE("the oracle and a plain submission pass on the CPU") {
-  const Verdict verdict = run(test_job(oracle()));
+  const Verdict verdict = run_on_cpu(test_job(oracle()));
   INFO(verdict.summary << verdict.stderr_text);
   REQUIRE(verdict.outcome == Outcome::pass);
   CHECK(verdict.tier == Tier::interpreter);
@@ -130,13 +130,13 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
   CHECK(verdict.provenance.seeds.size() == 2);
   CHECK_FALSE(verdict.provenance.torch.empty());
   CHECK_FALSE(verdict.perf);
-  CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+  CHECK(run_on_cpu(test_job(kGood)).outcome == Outcome::pass);
 }
 
 TEST_CASE("a case that is left out says which of the reasons it is") {
   Job job = test_job(kGood);
   job.cases[1].dtype = "bfloat16";
-  CHECK(run(job).skipped_cases ==
+  CHECK(run_on_cpu(job).skipped_cases ==
         std::vector<SkippedCases>{
             {{"large"}, 0, SkipReason::dtype, "bfloat16, which the interpreter cannot run"}});
 }
@@ -147,7 +147,7 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     Job job = test_job(bad.source);
     job.limits.memory_bytes = 1LL << 30;
     if (std::string(bad.name) != "memory hog") job.limits = test_job("").limits;
-    const Verdict verdict = run(job);
+    const Verdict verdict = run_on_cpu(job);
     INFO(bad.name << ": " << verdict.summary << " | " << verdict.detail << " | stage "
                   << to_string(verdict.stage) << " | " << verdict.stderr_text.substr(0, 500));
     CHECK(verdict.outcome == bad.outcome);
@@ -158,7 +158,7 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
     if (bad.stage == Stage::run && verdict.cases.empty())
       CHECK(verdict.tier_reason == "stopped by the error");
   }
-  CHECK(run(test_job(kGood)).outcome == Outcome::pass);
+  CHECK(run_on_cpu(test_job(kGood)).outcome == Outcome::pass);
 }
 
 TEST_CASE(
@@ -166,7 +166,7 @@ TEST_CASE(
     "stopped, or lies, is not believed") {
   Job job = test_job("def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n");
   job.limits.run_wall_ms = 2'000;
-  const Verdict loops = run(job);
+  const Verdict loops = run_on_cpu(job);
   CHECK(to_string(loops.error_kind) == to_string(ErrorKind::timeout));
   REQUIRE(loops.diagnostic);
   CHECK(loops.diagnostic->line.value_or(0) >= 3);
@@ -175,7 +175,7 @@ TEST_CASE(
   job.source =
       "import time\ndef vector_add(x, y):\n    while True:\n        try:\n            "
       "time.sleep(9)\n        except BaseException: pass\n";
-  const Verdict stubborn = run(job);
+  const Verdict stubborn = run_on_cpu(job);
   CHECK(to_string(stubborn.error_kind) == to_string(ErrorKind::timeout));
   CHECK(stubborn.detail == "ran longer than 2000 ms in stage run");
   CHECK_FALSE(stubborn.diagnostic);
@@ -184,20 +184,20 @@ TEST_CASE(
       "import sys\ndef vector_add(x, y):\n    raise "
       "sys.modules['harness.entry.time_limit'].TimeIsUp('at "
       "once')\n";
-  const Verdict liar = run(job);
+  const Verdict liar = run_on_cpu(job);
   CHECK(to_string(liar.error_kind) == to_string(ErrorKind::protocol_error));
   CHECK(liar.detail == "the candidate reported a timeout before its time limit");
 }
 
 TEST_CASE("output is kept, bounded, and never decides") {
-  const Verdict verdict = run(test_job("print('pass' * 100000)\n" + kGood));
+  const Verdict verdict = run_on_cpu(test_job("print('pass' * 100000)\n" + kGood));
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.stdout_text.size() < 70'000);
   CHECK(verdict.stdout_text.find("bytes cut") != std::string::npos);
 }
 
 TEST_CASE("a grade has figures and hints from a recording") {
-  const Verdict verdict = run(vector_add(JobKind::grade, oracle()));
+  const Verdict verdict = run_on_cpu(vector_add(JobKind::grade, oracle()));
   INFO(verdict.summary);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   CHECK(verdict.outcome == Outcome::pass);
@@ -210,9 +210,9 @@ TEST_CASE("a grade has figures and hints from a recording") {
 TEST_CASE("a graded pass needs kernels that compile, however right the interpreter finds them") {
   std::string python = kGood;
   python.replace(python.find("tl.store"), 8, "import numpy; numpy.exp(0.0); tl.store");
-  CHECK(run(test_job(python)).outcome == Outcome::pass);
+  CHECK(run_on_cpu(test_job(python)).outcome == Outcome::pass);
   Job job = vector_add(JobKind::grade, python);
-  const Verdict verdict = run(job);
+  const Verdict verdict = run_on_cpu(job);
   INFO(verdict.summary << " " << verdict.detail);
   CHECK(verdict.outcome == Outcome::error);
   CHECK((verdict.stage == Stage::compile || verdict.stage == Stage::record));
@@ -222,7 +222,7 @@ TEST_CASE("compile works for several targets without a GPU") {
   Job job = vector_add(JobKind::compile, oracle());
   job.targets = {"cuda:80", "cuda:90", "hip:gfx942"};
   job.want_artifacts = true;
-  const Verdict verdict = run(job);
+  const Verdict verdict = run_on_cpu(job);
   INFO(verdict.summary << verdict.detail << verdict.stderr_text);
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.tier == Tier::none);
@@ -270,7 +270,7 @@ TEST_CASE(
   job.operator_name = job.entry = "gluon_blocked_add";
   job.operator_dir = ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add";
   job.dialect = "gluon";
-  const Verdict verdict = run(job);
+  const Verdict verdict = run_on_cpu(job);
   INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
   CHECK(verdict.outcome == Outcome::error);
   CHECK(verdict.error_kind == ErrorKind::unsupported);
@@ -283,7 +283,7 @@ TEST_CASE("CUDA C++ is compiled, and the verdict says what would run it") {
   job.language = "cuda";
   for (const JobKind kind : {JobKind::test, JobKind::grade, JobKind::profile}) {
     job.kind = kind;
-    const Verdict verdict = run(job);
+    const Verdict verdict = run_on_cpu(job);
     INFO(verdict.summary << verdict.detail << verdict.stderr_text);
     CHECK(verdict.error_kind == ErrorKind::unsupported);
     CHECK(verdict.detail.find("NVIDIA GPU") != std::string::npos);
@@ -292,11 +292,11 @@ TEST_CASE("CUDA C++ is compiled, and the verdict says what would run it") {
     CHECK(verdict.language == "cuda");
   }
   job.kind = JobKind::compile;
-  CHECK(run(job).outcome == Outcome::pass);
+  CHECK(run_on_cpu(job).outcome == Outcome::pass);
   job.source += "oops";
-  CHECK(run(job).error_kind == ErrorKind::compilation_error);
+  CHECK(run_on_cpu(job).error_kind == ErrorKind::compilation_error);
   job.kind = JobKind::test;
-  const Verdict refused = run(job);
+  const Verdict refused = run_on_cpu(job);
   CHECK(refused.error_kind == ErrorKind::compilation_error);
   REQUIRE(refused.diagnostic);
   CHECK(refused.diagnostic->message.find("submission.cu(") != std::string::npos);
@@ -320,7 +320,7 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
     job.limits.run_wall_ms = 30'000;  // none is endless, and a busy machine takes seconds to fill
                                       // the memory that a hog may have
     JobMonitor monitor;
-    const Verdict spawned = spawning->execute(job, monitor), forked = run(job);
+    const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);
     INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
     CHECK(spawned.outcome == forked.outcome);
     CHECK(spawned.error_kind == forked.error_kind);

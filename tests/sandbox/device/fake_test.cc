@@ -22,7 +22,7 @@ Job job_of(const std::string& source, JobKind kind = JobKind::test) {
   return job;
 }
 
-Verdict run(const Job& job) {
+Verdict run_on_fake(const Job& job) {
   JobMonitor monitor;
   return make_fake_device()->execute(job, monitor);
 }
@@ -31,20 +31,20 @@ Verdict run(const Job& job) {
 
 TEST_CASE("the fake device names itself and judges nothing") {
   CHECK(make_fake_device()->info().name == "fake");
-  const Verdict verdict = run(job_of("x = 1\n"));
+  const Verdict verdict = run_on_fake(job_of("x = 1\n"));
   CHECK(verdict.tier == Tier::none);
   CHECK(verdict.tier_reason == "the fake device judges nothing");
 }
 
 TEST_CASE("the fake device gives one record per case") {
-  const Verdict pass = run(job_of("# fake: pass\n"));
+  const Verdict pass = run_on_fake(job_of("# fake: pass\n"));
   CHECK(pass.outcome == Outcome::pass);
   CHECK(pass.error_kind == ErrorKind::none);
   REQUIRE(pass.cases.size() == 2);
   CHECK(pass.cases[0].id == "small");
   CHECK(pass.cases[1].outcome == Outcome::pass);
 
-  const Verdict wrong = run(job_of("def f():\n  return 1  # fake: fail\n"));
+  const Verdict wrong = run_on_fake(job_of("def f():\n  return 1  # fake: fail\n"));
   CHECK(wrong.outcome == Outcome::fail);
   CHECK(wrong.error_kind == ErrorKind::wrong_result);
   REQUIRE(wrong.cases.size() == 2);
@@ -52,7 +52,7 @@ TEST_CASE("the fake device gives one record per case") {
 }
 
 TEST_CASE("the fake device ends with the error that the source asks for, at its line") {
-  const Verdict verdict = run(job_of("import torch\n\nx = 1  # fake: error=timeout\n"));
+  const Verdict verdict = run_on_fake(job_of("import torch\n\nx = 1  # fake: error=timeout\n"));
   CHECK(verdict.outcome == Outcome::error);
   CHECK(verdict.error_kind == ErrorKind::timeout);
   REQUIRE(verdict.diagnostic.has_value());
@@ -65,7 +65,7 @@ TEST_CASE("a directive that is none is an error that names the valid ones, never
        {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n",
         "# fake: sleep_ms=-1\n", "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
     INFO(source);
-    const Verdict verdict = run(job_of(source));
+    const Verdict verdict = run_on_fake(job_of(source));
     CHECK(verdict.outcome == Outcome::error);
     CHECK(verdict.error_kind == ErrorKind::unsupported);
     CHECK(verdict.summary.find("sleep_ms=N") != std::string::npos);
@@ -73,9 +73,9 @@ TEST_CASE("a directive that is none is an error that names the valid ones, never
 }
 
 TEST_CASE("latencies and perf come only when asked for, and only in timed jobs") {
-  CHECK_FALSE(run(job_of("# fake: pass", JobKind::grade)).perf.has_value());
-  CHECK_FALSE(run(job_of("# fake: perf=1.25", JobKind::test)).perf.has_value());
-  const Verdict verdict = run(job_of("# fake: perf=1.25", JobKind::grade));
+  CHECK_FALSE(run_on_fake(job_of("# fake: pass", JobKind::grade)).perf.has_value());
+  CHECK_FALSE(run_on_fake(job_of("# fake: perf=1.25", JobKind::test)).perf.has_value());
+  const Verdict verdict = run_on_fake(job_of("# fake: perf=1.25", JobKind::grade));
   REQUIRE(verdict.perf.has_value());
   CHECK(*verdict.perf == Approx(1.25));
   REQUIRE(verdict.cases[0].latency.has_value());
@@ -86,7 +86,7 @@ TEST_CASE("latencies and perf come only when asked for, and only in timed jobs")
 TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") {
   Job job = job_of("# fake: sleep_ms=60000\n");
   job.limits.run_wall_ms = 20;
-  CHECK(run(job).error_kind == ErrorKind::timeout);
+  CHECK(run_on_fake(job).error_kind == ErrorKind::timeout);
 
   job.limits.run_wall_ms = 60'000;
   std::stop_source cancel;

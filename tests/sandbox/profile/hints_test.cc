@@ -8,7 +8,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-KernelReport kernel(std::int64_t programs, std::int64_t registers = 32) {
+KernelReport kernel_with_grid(std::int64_t programs, std::int64_t registers = 32) {
   KernelReport report;
   report.name = "k";
   report.target = "cuda:90";
@@ -35,24 +35,24 @@ bool has(const std::string& text, const std::string& part) {
 }  // namespace
 
 TEST_CASE("one program for a large case would be slow, and the numbers say why") {
-  const auto hints = static_hints({kernel(1)}, "cuda:90", "large", 200e6);
+  const auto hints = static_hints({kernel_with_grid(1)}, "cuda:90", "large", 200e6);
   REQUIRE(hints.size() == 1);
   CHECK(hints[0].case_id == "large");
   CHECK(has(text_of(hints, HintKind::would_be_slow), "1 program for 132 multiprocessors"));
 }
 
 TEST_CASE("a grid that fills the GPU, or a case too small to, is no reproach") {
-  CHECK(static_hints({kernel(4096)}, "cuda:90", "large", 200e6).empty());
-  CHECK(static_hints({kernel(1)}, "cuda:90", "large", 1000).empty());
+  CHECK(static_hints({kernel_with_grid(4096)}, "cuda:90", "large", 200e6).empty());
+  CHECK(static_hints({kernel_with_grid(1)}, "cuda:90", "large", 1000).empty());
 }
 
 TEST_CASE("a small helper kernel beside a wide one is not slow") {
-  const auto hints = static_hints({kernel(1), kernel(2048)}, "cuda:90", "large", 200e6);
+  const auto hints = static_hints({kernel_with_grid(1), kernel(2048)}, "cuda:90", "large", 200e6);
   CHECK(text_of(hints, HintKind::would_be_slow).empty());
 }
 
 TEST_CASE("spills, low occupancy and many launches are named with their numbers") {
-  KernelReport heavy = kernel(4096, 255);
+  KernelReport heavy = kernel_with_grid(4096, 255);
   heavy.spill_bytes = 96;
   heavy.launches = 40;
   const auto hints = static_hints({heavy}, "cuda:90", "large", 200e6);
@@ -62,5 +62,5 @@ TEST_CASE("spills, low occupancy and many launches are named with their numbers"
 }
 
 TEST_CASE("an unknown target says nothing") {
-  CHECK(static_hints({kernel(1)}, "cuda:1", "large", 200e6).empty());
+  CHECK(static_hints({kernel_with_grid(1)}, "cuda:1", "large", 200e6).empty());
 }

@@ -47,7 +47,8 @@ TEST_CASE("a grid that fills the GPU, or a case too small to, is no reproach") {
 }
 
 TEST_CASE("a small helper kernel beside a wide one is not slow") {
-  const auto hints = static_hints({kernel_with_grid(1), kernel(2048)}, "cuda:90", "large", 200e6);
+  const auto hints =
+      static_hints({kernel_with_grid(1), kernel_with_grid(2048)}, "cuda:90", "large", 200e6);
   CHECK(text_of(hints, HintKind::would_be_slow).empty());
 }
 

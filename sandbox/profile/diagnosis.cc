@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <map>
+#include <optional>
 
 namespace assay::sandbox {
 namespace {
@@ -163,6 +165,183 @@ std::int64_t widest_grid(const std::vector<KernelReport>& kernels) {
     widest = std::max(widest, blocks);
   }
   return widest;
+}
+
+namespace {
+
+constexpr double kGoodShare = 0.85;    // of the roofline: little is left
+constexpr double kMuchWork = 4 << 20;  // bytes or more of traffic: enough for every multiprocessor
+constexpr double kLowOccupancy = 0.35;
+constexpr double kNarrowShare = 0.5;        // of the accesses
+constexpr double kBankConflictShare = 0.2;  // of shared accesses' wavefronts
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  std::array<char, 280> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), format, values...);
+  return buffer.data();
+}
+
+using Advice = std::optional<std::string>;
+
+Advice spills(const Circumstances& at) {
+  const auto most =
+      std::max_element(at.kernels.begin(), at.kernels.end(),
+                       [](const auto& a, const auto& b) { return a.spill_bytes < b.spill_bytes; });
+  if (most == at.kernels.end() || most->spill_bytes == 0) return {};
+  return "`" + most->name + "` spills " + std::to_string(most->spill_bytes) +
+         " B a thread to local memory (" + std::to_string(most->registers) +
+         " registers): use smaller blocks, or more warps for the same block.";
+}
+
+Advice idle_multiprocessors(const Circumstances& at) {
+  const std::int64_t widest = widest_grid(at.kernels);
+  if (widest == 0 || at.roofline.cost_bytes < kMuchWork || widest * 2 > at.multiprocessors)
+    return {};
+  return "The widest launch has " + std::to_string(widest) +
+         (widest == 1 ? " thread block" : " thread blocks") + " for " +
+         std::to_string(at.multiprocessors) +
+         " multiprocessors: split the work over more programs (smaller blocks, or split the "
+         "reduction).";
+}
+
+Advice many_launches(const Circumstances& at) {
+  const std::int64_t launches = launches_of(at.kernels);
+  if (at.finding.bound != Bound::launch) return {};
+  if (launches > 1)
+    return "Fuse its " + std::to_string(launches) +
+           " launches: the work is so small that starting them is most of the time.";
+  return "One launch, and the work is small: its fixed cost is what is left. Compare on a larger "
+         "case before you tune.";
+}
+
+Advice without_matrix_units(const Circumstances& at) {
+  const bool has_tensor =
+      std::any_of(at.code.begin(), at.code.end(), [](const auto& one) { return one.tensor > 0; });
+  const bool is_half = at.dtype == "float16" || at.dtype == "bfloat16";
+  if (at.code.empty() || has_tensor || at.finding.bound != Bound::compute || !is_half) return {};
+  return "No matrix instruction in its code: " +
+         (at.tensor_flops_per_s > 0
+              ? formatted("with `tl.dot` the roof is %.0f instead of %.0f TFLOP/s.",
+                          at.tensor_flops_per_s / 1e12, at.roofline.flops_per_s / 1e12)
+              : std::string("use `tl.dot`."));
+}
+
+Advice old_matrix_path(const Circumstances& at) {
+  if (at.target != "cuda:90" || at.finding.bound == Bound::launch) return {};
+  for (const CodeDigest& digest : at.code) {
+    const auto has = [&](const char* name) {
+      return std::any_of(digest.opcodes.begin(), digest.opcodes.end(),
+                         [&](const auto& one) { return one.opcode == name; });
+    };
+    if (has("HMMA") && !has("HGMMA"))
+      return "`" + digest.kernel +
+             "` multiplies with HMMA, not with Hopper's HGMMA (about half its rate): give `tl.dot` "
+             "blocks of at least 64 rows and a multiple of 4 warps.";
+  }
+  return {};
+}
+
+std::int64_t sum(const std::map<std::string, std::int64_t>& counts) {
+  std::int64_t all = 0;
+  for (const auto& [width, count] : counts) all += count;
+  return all;
+}
+
+Advice narrow_loads(const Circumstances& at) {
+  if (at.finding.bound != Bound::memory && at.finding.bound != Bound::latency) return {};
+  for (const CodeDigest& digest : at.code) {
+    std::int64_t narrow = 0;
+    for (const auto& [width, count] : digest.global_loads)
+      narrow += width == "8" || width == "16" || width == "32" ? count : 0;
+    const std::int64_t all = sum(digest.global_loads);
+    // A handful of narrow loads are scalars.
+    if (all < 4 || static_cast<double>(narrow) < kNarrowShare * static_cast<double>(all)) continue;
+    const std::string found = "`" + digest.kernel + "`: " + std::to_string(narrow) + " of its " +
+                              std::to_string(all) + " global loads move at most 4 bytes a thread";
+    if (at.unaligned_row_bytes > 0)
+      return found + ", and rows of " + std::to_string(at.unaligned_row_bytes) +
+             " bytes do not all begin at a multiple of 16: have more loads in flight instead (more "
+             "elements a thread).";
+    return found +
+           ": make neighbouring elements contiguous and blocks large enough for 16 bytes a thread "
+           "(tl.multiple_of, tl.max_contiguous help the compiler see "
+           "it).";
+  }
+  return {};
+}
+
+Advice bank_conflicts(const Circumstances& at) {
+  for (const KernelCounters& one : at.counters) {
+    const auto share = one.values.find("shared_conflict_share");
+    if (share != one.values.end() && share->second > kBankConflictShare)
+      return "`" + one.kernel +
+             formatted(
+                 "`: %.0f %% of its shared-memory wavefronts are bank conflicts: change the layout "
+                 "(transpose the tile, pad it, or let tl.dot read it).",
+                 share->second * 100);
+  }
+  return {};
+}
+
+Advice at_the_roof(const Circumstances& at) {
+  if (!at.roofline.share || *at.roofline.share < kGoodShare) return {};
+  return formatted(
+      "At %.0f %% of the roofline little is left here: only less traffic or work would help.",
+      *at.roofline.share * 100);
+}
+
+Advice low_occupancy(const Circumstances& at) {
+  const auto least =
+      std::min_element(at.kernels.begin(), at.kernels.end(),
+                       [](const auto& a, const auto& b) { return a.occupancy < b.occupancy; });
+  if (least == at.kernels.end() || least->occupancy <= 0 || least->occupancy >= kLowOccupancy)
+    return {};
+  // Matrix kernels live on few warps with deep pipelines.
+  if (std::any_of(at.code.begin(), at.code.end(),
+                  [&](const auto& one) { return one.kernel == least->name && one.tensor > 0; }))
+    return {};
+  const bool registers = least->occupancy_limiter == "registers";
+  return "`" + least->name + "`" +
+         formatted(" reaches %.0f %% occupancy, limited by %s: ", least->occupancy * 100,
+                   least->occupancy_limiter.c_str()) +
+         (registers ? "smaller blocks need fewer of them (" + std::to_string(least->registers) +
+                          " a thread)."
+          : least->occupancy_limiter == "shared memory"
+              ? "smaller blocks or fewer num_stages need less of it (" +
+                    std::to_string(least->shared_bytes) + " B a block)."
+              : std::string("more warps a block."));
+}
+
+Advice by_class(const Circumstances& at) {
+  if (at.finding.evidence == Evidence::compiled && at.finding.bound == Bound::memory)
+    return "Nothing in the compiled code stands out (wide loads, no spills, enough blocks): time "
+           "it on a GPU before you change it, or fuse more work into the "
+           "same reads.";
+  switch (at.finding.bound) {
+    case Bound::memory:
+      return "Move fewer bytes: fuse what reads the same data, keep intermediates in registers, "
+             "read each input once.";
+    case Bound::compute:
+      return "Try other block sizes, num_warps and num_stages (autotune): the arithmetic units are "
+             "what counts.";
+    case Bound::latency:
+      return "Have more in flight: more work a program (larger blocks, num_stages for loads in "
+             "loops), more programs, fewer barriers and dependent loads.";
+    case Bound::launch: return many_launches(at);
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string suggestion(const Circumstances& at) {
+  for (const auto rule :
+       {spills, idle_multiprocessors, many_launches, without_matrix_units, at_the_roof,
+        bank_conflicts, old_matrix_path, narrow_loads, low_occupancy}) {
+    if (const Advice advice = rule(at)) return *advice;
+  }
+  return by_class(at).value_or("");
 }
 
 }  // namespace assay::sandbox

@@ -7,6 +7,14 @@
 //
 // Best evidence first: hardware counters, a measured latency, what the compiler made.
 // docs/explanation/profiling.md has the rules in words. Pure functions.
+//
+// The one thing to change next, by rules in the order in which they pay: what wastes most comes
+// first.
+//
+//   std::string advice = suggestion({.finding = finding, .roofline = roof, .kernels = kernels,
+//   .code = code});
+//
+// Every rule names the number that made it speak. Pure function.
 #pragma once
 
 #include <cstdint>
@@ -45,5 +53,21 @@ Finding find_bound(const BoundInput& input);
 std::int64_t launches_of(const std::vector<KernelReport>& kernels);
 /// Thread blocks of the widest launch; 0 when no grid is known.
 std::int64_t widest_grid(const std::vector<KernelReport>& kernels);
+
+struct Circumstances {
+  Finding finding;
+  Roofline roofline;
+  std::vector<KernelReport> kernels;
+  std::vector<CodeDigest> code;
+  std::vector<KernelCounters> counters;
+  std::string target, dtype;
+  std::int64_t multiprocessors = 0;
+  std::int64_t unaligned_row_bytes =
+      0;  // of a tensor whose rows do not all begin at a multiple of 16 bytes; 0: all do
+  double tensor_flops_per_s =
+      0;  // what matrix instructions of the case's type would reach; 0: unknown
+};
+
+std::string suggestion(const Circumstances& at);
 
 }  // namespace assay::sandbox

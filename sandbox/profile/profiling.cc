@@ -10,7 +10,6 @@
 #include "sandbox/profile/listing.h"
 #include "sandbox/profile/occupancy.h"
 #include "sandbox/profile/sass.h"
-#include "sandbox/profile/suggestion.h"
 
 namespace assay::sandbox {
 namespace {

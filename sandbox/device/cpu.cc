@@ -11,7 +11,7 @@
 #include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/profile/profiling.h"
-#include "sandbox/profile/recording.h"
+#include "sandbox/profile/static_figures.h"
 #include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {

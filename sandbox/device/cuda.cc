@@ -14,7 +14,7 @@
 #include "sandbox/jail/gpu_nodes.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/profile/profiling.h"
-#include "sandbox/profile/recording.h"
+#include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/record/record_cases.h"
 

@@ -10,7 +10,7 @@
 #include "sandbox/judging/side_effect_check.h"
 #include "sandbox/launch/counting.h"
 #include "sandbox/profile/profiling.h"
-#include "sandbox/profile/recording.h"
+#include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/record/stored_plans.h"
 

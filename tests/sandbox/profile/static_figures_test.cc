@@ -1,4 +1,4 @@
-#include "sandbox/profile/hints.h"
+#include "sandbox/profile/static_figures.h"
 
 #include <cstdint>
 

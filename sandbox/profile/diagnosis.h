@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "sandbox/job/job.h"
-#include "sandbox/profile/peaks.h"
+#include "sandbox/profile/targets.h"
 
 namespace assay::sandbox {
 

@@ -8,8 +8,8 @@
 #include "sandbox/profile/diagnosis.h"
 #include "sandbox/profile/disassembly.h"
 #include "sandbox/profile/listing.h"
-#include "sandbox/profile/occupancy.h"
 #include "sandbox/profile/sass.h"
+#include "sandbox/profile/targets.h"
 
 namespace assay::sandbox {
 namespace {

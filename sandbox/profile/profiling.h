@@ -15,7 +15,7 @@
 #include "sandbox/job/job_execution.h"
 #include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/judge.h"
-#include "sandbox/profile/peaks.h"
+#include "sandbox/profile/targets.h"
 #include "sandbox/record/candidate_run.h"
 
 namespace assay::sandbox {

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sandbox/job/verdict_builder.h"
-#include "sandbox/profile/occupancy.h"
+#include "sandbox/profile/targets.h"
 #include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {

@@ -4,6 +4,9 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <utility>
+
+#include "sandbox/record/candidate_run.h"
 
 namespace assay::sandbox {
 namespace {
@@ -68,6 +71,18 @@ std::string timeline_text(const std::vector<OperationTime>& timeline) {
     text += buffer.data() + one.name + (one.submitted ? "" : " (not the submission's)") + "\n";
   }
   return text;
+}
+
+Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool,
+                                          const std::string& target, const std::string& plan) {
+  CandidateJob request;
+  request.mode = CandidateMode::disassemble;
+  request.target = target;
+  JobExecution beside = run.beside();
+  std::optional<CandidateResults> results = run_candidate(beside, pool, request, plan, {});
+  if (!results)
+    return fail(ErrorCode::unavailable, "the disassembler gave nothing: " + beside.finish().detail);
+  return std::move(results->artifacts);
 }
 
 }  // namespace assay::sandbox

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "sandbox/profile/diagnosis.h"
-#include "sandbox/profile/disassembly.h"
 #include "sandbox/profile/listing.h"
 #include "sandbox/profile/sass.h"
 #include "sandbox/profile/targets.h"

@@ -1,3 +1,4 @@
+
 #include "sandbox/profile/listing.h"
 
 #include "tests/catch.h"

@@ -35,7 +35,7 @@ FOREIGN: dict[str, str] = {
     "sandbox/harness/triton_adapter/parameters.py": "type names of Triton",
     "sandbox/jail/gpu_nodes.cc": "files of the NVIDIA driver",
     "sandbox/jail/root_filesystem.cc": "file names of Python",
-    "sandbox/launch/ncu_report.cc": "the report of Nsight Compute",
+    "sandbox/launch/counters.cc": "the report of Nsight Compute",
     "sandbox/launcher/process/main.cc": "device files of the kernel",
     "sandbox/profile/sass.cc": "listings of nvdisasm and of compilers",
     "sandbox/record/candidate_run.cc": "messages of Python, torch and the CUDA driver",

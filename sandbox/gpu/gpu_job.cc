@@ -8,7 +8,7 @@
 #include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/side_effect_check.h"
-#include "sandbox/launch/counting.h"
+#include "sandbox/launch/counters.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"

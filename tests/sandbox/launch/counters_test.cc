@@ -1,4 +1,5 @@
-#include "sandbox/launch/ncu_report.h"
+
+#include "sandbox/launch/counters.h"
 
 #include "tests/catch.h"
 

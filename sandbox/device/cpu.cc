@@ -8,7 +8,6 @@
 
 #include "sandbox/device/provenance.h"
 #include "sandbox/job/verdict_builder.h"
-#include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"

@@ -5,9 +5,7 @@
 #include <utility>
 
 #include "sandbox/job/verdict_builder.h"
-#include "sandbox/judging/attribution.h"
 #include "sandbox/judging/judging.h"
-#include "sandbox/judging/side_effect_check.h"
 #include "sandbox/launch/counters.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"

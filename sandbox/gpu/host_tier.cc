@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "sandbox/job/verdict_builder.h"
-#include "sandbox/judging/attribution.h"
+#include "sandbox/judging/judging.h"
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_io.h"
 

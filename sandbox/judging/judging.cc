@@ -1,8 +1,14 @@
 #include "sandbox/judging/judging.h"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "sandbox/job/verdict_builder.h"
+#include "sandbox/record/case_io.h"
+#include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
 
@@ -23,6 +29,123 @@ CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& reque
   add_record(run.verdict(), std::move(record), compared->kind);
   run.case_done(run.verdict().cases.size());
   return &run.verdict().cases.back();
+}
+
+namespace {
+
+/// Without its kernels the submission came to no end. A launch plan could not hold it, or it found
+/// out: then no kernel is known to work.
+bool ended_without_kernels(JobExecution& run, Verdict ended) {
+  Verdict& verdict = run.verdict();
+  if (is_inconclusive(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
+    verdict.diagnostic = std::move(ended.diagnostic);
+    return run.fail(ended.error_kind, Stage::run, ended.detail);
+  }
+  // Only the kind: what an exception says was written by the submission, which may have seen hidden
+  // cases by then.
+  const std::string how(to_string(ended.error_kind));
+  for (CaseRecord& record : verdict.cases) {
+    not_its_work(verdict, record,
+                 "run once more with kernel launches that do nothing, the submission ended instead "
+                 "of returning (" +
+                     how + ")");
+  }
+  return true;
+}
+
+}  // namespace
+
+bool all_right(const Verdict& verdict) {
+  return std::all_of(verdict.cases.begin(), verdict.cases.end(),
+                     [](const CaseRecord& record) { return record.outcome == Outcome::pass; });
+}
+
+void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason) {
+  record.outcome = Outcome::fail;
+  record.reason = std::move(reason);
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = ErrorKind::unattributed;
+}
+
+bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge, const PreparedJob& prepared,
+               const CandidateJob& request, const std::vector<UniqueFd>& outputs,
+               const CandidateResults& results) {
+  Result<std::vector<UniqueFd>> files = make_output_files(prepared);
+  if (!files) return run.fail_infrastructure(files.error(), "making output files");
+  CandidateInputs inputs = interpret_inputs(prepared, *files);
+  CandidateJob ablated = request;
+  ablated.mode = CandidateMode::ablate;
+  ablated.cases = std::move(inputs.cases);
+  JobExecution beside = run.beside();
+  const std::optional<CandidateResults> without =
+      run_candidate(beside, pool, ablated, run.job().source, inputs.fds);
+  if (!without) return ended_without_kernels(run, beside.finish());
+  for (std::size_t i = 0; i < results.cases.size(); ++i) {
+    const CaseDone& full = results.cases[i];
+    Result<Attributed> whose = judge.attribute(
+        run.job().id, full.id, full.outputs, outputs[i].get(), without->cases[i].outputs,
+        (*files)[i].get(), run.deadline(run.job().limits.judge_wall_ms));
+    if (!whose)
+      return run.fail_infrastructure(whose.error(), "asking whose work case '" + full.id + "' is");
+    if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
+  }
+  return true;
+}
+
+namespace {
+
+void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& name) {
+  record.outcome = Outcome::fail;
+  record.modified = name;
+  record.reason = "argument " + name + " was modified; the operator's spec has it as an input";
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = ErrorKind::output_mismatch;
+}
+
+Result<Attributed> whose(JobExecution& run, Judge& judge, const std::string& id,
+                         const Launched& full, int output_fd, const Launched& without,
+                         int without_fd) {
+  const Deadline deadline = run.deadline(run.job().limits.judge_wall_ms);
+  if (output_fd < 0) return judge.attribute(run.job().id, id, without.outputs, deadline);
+  return judge.attribute(run.job().id, id, full.outputs, output_fd, without.outputs, without_fd,
+                         deadline);
+}
+
+}  // namespace
+
+bool has_doubtful_origin(const Launched& launched) { return launched.moves > 0; }
+
+bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
+                        const PreparedJob& prepared, std::size_t index, const std::string& plan,
+                        const Launched& launched, int output_fd, CaseRecord& record) {
+  if (record.outcome != Outcome::pass) return true;
+  if (!launched.modified.empty()) {
+    wrote_to_an_input(run.verdict(), record, launched.modified.front());
+    return true;
+  }
+  if (launched.kernels.empty()) {
+    not_its_work(run.verdict(), record,
+                 "its launch plan has no kernel: fills and copies alone made this output");
+    return true;
+  }
+  if (!has_doubtful_origin(launched)) return true;
+  UniqueFd file;
+  if (output_fd >= 0) {
+    Result<UniqueFd> made = create_memfd(
+        "assay-outputs", static_cast<std::uint64_t>(prepared.cases[index].output_bytes));
+    if (!made) return run.fail_infrastructure(made.error(), "making an output file");
+    file = std::move(*made);
+  }
+  const std::optional<Launched> without =
+      session.launch_ablated(prepared, index, plan, file ? file.get() : -1);
+  if (!without) return false;
+  run.enter(Stage::judge);
+  const Result<Attributed> found =
+      whose(run, judge, record.id, launched, output_fd, *without, file ? file.get() : -1);
+  if (!found)
+    return run.fail_infrastructure(found.error(), "asking whose work case '" + record.id + "' is");
+  if (!found->ok) not_its_work(run.verdict(), record, found->reason);
+  return true;
 }
 
 }  // namespace assay::sandbox

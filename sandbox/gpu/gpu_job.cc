@@ -10,7 +10,7 @@
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
-#include "sandbox/record/stored_plans.h"
+#include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {
 namespace {

@@ -8,6 +8,13 @@
 // Each candidate imports the source and records its part of the cases within the job's limits. No
 // candidate sees another one's part. When several fail, the verdict has the error of the first
 // part. Belongs to the job's thread.
+//
+// Uses the launch plans that a job brings along instead of a recording.
+//
+//   std::optional<CandidateResults> results = stored_plans(run, prepared);
+//   if (!results) return;  // run's verdict says why
+//
+// Belongs to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +23,8 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/job/job_execution.h"
+#include "sandbox/pool/judge.h"
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_io.h"
 
@@ -59,5 +68,9 @@ std::optional<CandidateResults> record_parts(JobExecution& run,
 
 /// Returns the indices of all cases.
 std::vector<std::size_t> all_cases(const PreparedJob& prepared);
+
+/// Returns one plan for each prepared case, in their order, without kernel figures. The plans are
+/// as untrusted as a candidate's. Returns nothing when a case has no plan.
+std::optional<CandidateResults> stored_plans(JobExecution& run, const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

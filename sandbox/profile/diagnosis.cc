@@ -9,16 +9,24 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr double kSaturated = 0.6;  // of a peak: clearly what bounds it. The same line as in Nsight
-                                    // Compute's speed-of-light rule
-constexpr double kNearRoofline = 0.4;  // of a peak, when nothing else explains the time
-constexpr double kLaunchNs =
-    4'000;  // of one kernel that does nothing, from start to end with cold caches, about
-constexpr double kIdleShare = 0.5;  // of the multiprocessors: less than that and the rest waits
+// From this share of a peak on, the peak bounds the kernel. Nsight Compute's speed-of-light rule
+// has the same limit.
+constexpr double kSaturated = 0.6;
+// From this share on, a peak explains the time when nothing else does.
+constexpr double kNearRoofline = 0.4;
+// About the time of a kernel that does nothing, from start to end with cold caches.
+constexpr double kLaunchNs = 4'000;
+// A grid with fewer blocks than this share of the multiprocessors leaves too many of them idle.
+constexpr double kIdleShare = 0.5;
+
+constexpr double kGoodShare = 0.85;  // of the roofline: little can be gained
+constexpr double kLowOccupancy = 0.35;
+constexpr double kNarrowShare = 0.5;        // of the global loads
+constexpr double kBankConflictShare = 0.2;  // of the wavefronts of shared accesses
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
-  std::array<char, 200> buffer{};
+  std::array<char, 280> buffer{};
   std::snprintf(buffer.data(), buffer.size(), format, values...);
   return buffer.data();
 }
@@ -52,7 +60,7 @@ std::string roof_text(const Roofline& roof) {
              : formatted("%.4g TFLOP/s (%s)", roof.flops_per_s / 1e12, roof.unit.c_str());
 }
 
-/// The part that says where the time goes when no roof is near.
+/// Tells where the time goes when no peak explains it.
 std::string what_waits(const BoundInput& input) {
   const std::int64_t widest = widest_grid(input.kernels);
   if (widest > 0 && input.multiprocessors > 0 &&
@@ -136,7 +144,7 @@ Roofline roofline(const RooflineInput& input) {
   roof.bytes_per_s = input.peaks.bytes_per_s;
   roof.unit = unit_of(input);
   roof.flops_per_s = input.peaks.flops_per_s(roof.unit);
-  if (roof.flops_per_s <= 0) {  // what the device lacks is done by its vector units
+  if (roof.flops_per_s <= 0) {  // the vector units do the work of a unit that the device lacks
     roof.unit = "float32";
     roof.flops_per_s = input.peaks.float32;
   }
@@ -169,19 +177,6 @@ std::int64_t widest_grid(const std::vector<KernelReport>& kernels) {
 
 namespace {
 
-constexpr double kGoodShare = 0.85;    // of the roofline: little is left
-constexpr double kMuchWork = 4 << 20;  // bytes or more of traffic: enough for every multiprocessor
-constexpr double kLowOccupancy = 0.35;
-constexpr double kNarrowShare = 0.5;        // of the accesses
-constexpr double kBankConflictShare = 0.2;  // of shared accesses' wavefronts
-
-template <class... Values>
-std::string formatted(const char* format, Values... values) {
-  std::array<char, 280> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), format, values...);
-  return buffer.data();
-}
-
 using Advice = std::optional<std::string>;
 
 Advice spills(const Circumstances& at) {
@@ -196,7 +191,8 @@ Advice spills(const Circumstances& at) {
 
 Advice idle_multiprocessors(const Circumstances& at) {
   const std::int64_t widest = widest_grid(at.kernels);
-  if (widest == 0 || at.roofline.cost_bytes < kMuchWork || widest * 2 > at.multiprocessors)
+  if (widest == 0 || at.roofline.cost_bytes < kWorkForWholeGpuBytes ||
+      widest * 2 > at.multiprocessors)
     return {};
   return "The widest launch has " + std::to_string(widest) +
          (widest == 1 ? " thread block" : " thread blocks") + " for " +
@@ -297,7 +293,7 @@ Advice low_occupancy(const Circumstances& at) {
                        [](const auto& a, const auto& b) { return a.occupancy < b.occupancy; });
   if (least == at.kernels.end() || least->occupancy <= 0 || least->occupancy >= kLowOccupancy)
     return {};
-  // Matrix kernels live on few warps with deep pipelines.
+  // A matrix kernel is fast with few warps and deep pipelines.
   if (std::any_of(at.code.begin(), at.code.end(),
                   [&](const auto& one) { return one.kernel == least->name && one.tensor > 0; }))
     return {};

@@ -1,20 +1,17 @@
-// What bounds a submission: its roofline from the operator's cost model and the device's peaks, and
-// a class with the number that shows it.
+// Diagnoses a submission: its roofline from the operator's cost model and the device's peaks, the
+// resource that bounds it, and one change to make next.
 //
-//   const Roofline roof = roofline({.peaks = *peaks_of("cuda:90"), .cost_bytes = 302e6, ...});
-//   const Finding finding = find_bound({.roofline = roof, .kernels = kernels, .multiprocessors =
-//   132});
+//   RooflineInput input;
+//   input.peaks = *peaks_of("cuda:90");
+//   input.cost_bytes = 302e6;
+//   const Roofline roof = roofline(input);
+//   const Finding finding =
+//       find_bound({.roofline = roof, .kernels = kernels, .counters = {}, .multiprocessors = 132});
+//   // finding.bound is Bound::memory, and finding.reason has the number that shows it
 //
-// Best evidence first: hardware counters, a measured latency, what the compiler made.
-// docs/explanation/profiling.md has the rules in words. Pure functions.
-//
-// The one thing to change next, by rules in the order in which they pay: what wastes most comes
-// first.
-//
-//   std::string advice = suggestion({.finding = finding, .roofline = roof, .kernels = kernels,
-//   .code = code});
-//
-// Every rule names the number that made it speak. Pure function.
+// A bound rests on the best evidence there is: hardware counters, then a measured latency, then the
+// compiled code. A suggestion comes from the first rule that applies; the rules for the greatest
+// waste come first. docs/explanation/profiling.md has all rules in words. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +23,22 @@
 
 namespace assay::sandbox {
 
+/// From this much traffic on, a kernel has work for every multiprocessor. A small grid is then a
+/// choice of the submission, not a consequence of the problem's size.
+inline constexpr double kWorkForWholeGpuBytes = 4 << 20;
+
 struct RooflineInput {
   Peaks peaks;
   double cost_bytes = 0, cost_flops = 0;
-  std::string dtype;  // of the case: which unit the work could use, where the code is not known
-  std::vector<CodeDigest> code;  // which unit it does use
+  std::string dtype;  // of the case: tells the unit where the code is unknown
+  std::vector<CodeDigest> code;
 };
-/// Without a latency. The unit is that of the kernels' matrix instructions, else the vector units.
+/// Returns the roofline without a latency. Its unit is the one of the kernels' matrix instructions,
+/// else the vector units.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {
-  Roofline roofline;  // with the latency, where there is one
+  Roofline roofline;  // with the latency, where the case was timed
   std::vector<KernelReport> kernels;
   std::vector<KernelCounters> counters;
   std::int64_t multiprocessors = 0;
@@ -49,11 +51,12 @@ struct Finding {
 };
 Finding find_bound(const BoundInput& input);
 
-/// All launches of a plan, by its kernels' reports.
+/// Returns the number of launches in a plan with these kernels.
 std::int64_t launches_of(const std::vector<KernelReport>& kernels);
-/// Thread blocks of the widest launch; 0 when no grid is known.
+/// Returns the thread blocks of the widest launch; 0 when no grid is known.
 std::int64_t widest_grid(const std::vector<KernelReport>& kernels);
 
+/// The figures that a suggestion is drawn from.
 struct Circumstances {
   Finding finding;
   Roofline roofline;
@@ -62,12 +65,13 @@ struct Circumstances {
   std::vector<KernelCounters> counters;
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
-  std::int64_t unaligned_row_bytes =
-      0;  // of a tensor whose rows do not all begin at a multiple of 16 bytes; 0: all do
-  double tensor_flops_per_s =
-      0;  // what matrix instructions of the case's type would reach; 0: unknown
+  // Of a tensor whose rows do not all begin at a multiple of 16 bytes; 0 when all rows do.
+  std::int64_t unaligned_row_bytes = 0;
+  // The peak of matrix instructions for the case's dtype; 0 when unknown.
+  double tensor_flops_per_s = 0;
 };
 
+/// Returns one sentence that names the change and the number that shows the waste.
 std::string suggestion(const Circumstances& at);
 
 }  // namespace assay::sandbox

@@ -1,19 +1,13 @@
-// The profile's artifacts that a person reads: the submission's source with what became of each
-// line, and the plan's operations with their times.
+// The machine code of a plan's kernels as text, and the texts of a profile that a person reads: the
+// source with the instructions of each line, and the plan's operations with their times.
 //
-//   annotated_source(source, digest);
-//     "   12 |   96   32 | LDG.128 x4, FADD x24     |     x = tl.load(...)"
+//   Result<std::vector<Artifact>> listings = disassemble(run, pool, "cuda:90", plan);
+//   std::string text = annotated_source(source, digest);
+//   // "   12 |   96   32 | LDG.128 x4, FADD x24     |     x = tl.load(...)"
 //
-// Pure functions.
-//
-// The machine code of a launch plan's kernels as text, made by a fresh candidate that never sees
-// the submission: binaries are untrusted, and so is what a disassembler does with them, so both
-// stay in the jail.
-//
-//   Result<std::vector<Artifact>> listings = disassemble(run, pool, "cuda:90", plan);     // kind
-//   "sass", name: the kernel's
-//
-// Belongs to the job's thread. What goes wrong is an error of this and not of the job.
+// Binaries are untrusted, and so is the output of a disassembler that reads them. A fresh
+// candidate, which never sees the submission, therefore runs the disassembler inside the jail.
+// disassemble() belongs to the job's thread; the other functions are pure.
 #pragma once
 
 #include <string>
@@ -27,15 +21,16 @@
 
 namespace assay::sandbox {
 
-/// Every line of the source; then lines of libraries that were inlined.
-std::string annotated_source(std::string_view source, const CodeDigest& digest);
-
-/// A table of a plan's operations, slowest first.
-std::string timeline_text(const std::vector<OperationTime>& timeline);
-
-/// One listing for each of the plan's binaries, in order, up to 16
-/// (sandbox/harness/recording/disassemble.py). Errors: unavailable, with the reason.
+/// Returns one listing for each of the plan's binaries, in their order, up to 16
+/// (sandbox/harness/recording/disassemble.py). A listing is an artifact of kind "sass" with the
+/// kernel's name. The job's verdict stays as it is. Errors: unavailable, with the reason.
 Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool,
                                           const std::string& target, const std::string& plan);
+
+/// Returns every line of the source with its instructions, then the lines of inlined libraries.
+std::string annotated_source(std::string_view source, const CodeDigest& digest);
+
+/// Returns a table of a plan's operations, slowest first.
+std::string timeline_text(const std::vector<OperationTime>& timeline);
 
 }  // namespace assay::sandbox

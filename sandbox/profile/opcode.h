@@ -1,10 +1,10 @@
-// What an instruction's name says of it: which memory it accesses and how wide, whether it is a
-// matrix instruction and of which type.
+// Opcode: the facts that an instruction's name tells: which memory it accesses and how wide, and
+// for a matrix instruction the type of its operands.
 //
-//   nvidia_opcode("LDG.E.128.CONSTANT");      // {global_load, "LDG.128", "128"}
-//   amd_opcode("v_mfma_f32_32x32x8_f16");     // {tensor, ..., unit "float16 tensor"}
+//   nvidia_opcode("LDG.E.128.CONSTANT");   // {global_load, "LDG.128", "128"}
+//   amd_opcode("v_mfma_f32_32x32x8_f16");  // {tensor, ..., unit "float16 tensor"}
 //
-// Names as nvdisasm and LLVM's AMDGPU backend print them. Pure functions.
+// Names are those that nvdisasm and LLVM's AMDGPU backend print. Pure functions.
 #pragma once
 
 #include <string>
@@ -22,14 +22,14 @@ struct Opcode {
     global_store,
     shared_load,
     shared_store,
-    global_to_shared,  // an asynchronous copy, without registers between
+    global_to_shared,  // an asynchronous copy that uses no registers
     branch,
-    end,      // of the program
+    end,      // ends the program
     padding,  // does nothing
   };
   Kind kind = Kind::other;
-  std::string name;   // for a histogram: without modifiers, but with the width of accesses
-  std::string width;  // of an access: bits a thread, or "bulk" for a copy engine's
+  std::string name;   // for a histogram: without modifiers, except the width of an access
+  std::string width;  // of an access: bits per thread; "bulk" for a copy engine
   std::string unit;   // of a matrix instruction, as in Roofline::unit
 };
 

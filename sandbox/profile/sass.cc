@@ -10,7 +10,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::string_view kSubmission = "submission.py";  // what a candidate calls the source
+constexpr std::string_view kSubmission = "submission.py";  // name of the source in a candidate
 constexpr std::size_t kMaxInstructions = 1 << 20;
 constexpr std::size_t kMaxLineOpcodes = 4;
 constexpr std::size_t kMaxCodeBytes = 120;
@@ -18,16 +18,16 @@ constexpr std::size_t kMaxFileBytes = 80;
 
 struct Instruction {
   Opcode opcode;
-  std::pair<std::string, std::int64_t>
-      place;                // file, empty for the submission; line, 0 when unknown
-  std::string_view branch;  // label it may jump to
+  // File (empty for the submission) and line (0 when unknown).
+  std::pair<std::string, std::int64_t> place;
+  std::string_view branch;  // the label that it may jump to
   bool conditional = false;
   bool looped = false;
 };
 
 struct Listing {
   std::vector<Instruction> instructions;
-  std::map<std::string_view, std::size_t> labels;  // index of the instruction behind it
+  std::map<std::string_view, std::size_t> labels;  // label -> index of the next instruction
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -57,7 +57,7 @@ std::int64_t number(std::string_view text) {
   return std::max<std::int64_t>(value, 0);
 }
 
-/// Empty for the submission, else the last two parts of a path.
+/// Returns the last two parts of a path; nothing for the submission.
 std::string shown_file(std::string_view path) {
   if (path.ends_with(kSubmission)) return {};
   const auto slash = path.rfind('/');
@@ -75,8 +75,10 @@ std::string_view quoted(std::string_view text) {
   return end == text.npos ? std::string_view() : text.substr(begin + 1, end - begin - 1);
 }
 
-/// nvdisasm: `	//## File "x.py", line 3`, `.L_x_0:`, `        /*00c0*/   @!P5 LDG.E R0,
-/// desc[UR8][R2.64] ;`.
+/// Reads the output of nvdisasm, whose lines have these forms:
+///   //## File "x.py", line 3
+///   .L_x_0:
+///   /*00c0*/   @!P5 LDG.E R0, desc[UR8][R2.64] ;
 Listing read_nvidia(std::string_view text) {
   Listing listing;
   std::pair<std::string, std::int64_t> place;
@@ -112,8 +114,11 @@ Listing read_nvidia(std::string_view text) {
   return listing;
 }
 
-/// LLVM: `	.file	1 "/tmp/x" "y.py"`, `	.loc	1 7 26 ...`, `.LBB0_2:`, `
-/// global_load_dword v4, v[4:5], off`.
+/// Reads LLVM's assembly, whose lines have these forms:
+///   .file 1 "/tmp/x" "y.py"
+///   .loc 1 7 26
+///   .LBB0_2:
+///   global_load_dword v4, v[4:5], off
 Listing read_amd(std::string_view text) {
   Listing listing;
   std::pair<std::string, std::int64_t> place;
@@ -134,7 +139,7 @@ Listing read_amd(std::string_view text) {
     } else if (line.ends_with(':')) {
       listing.labels[line.substr(0, line.size() - 1)] = listing.instructions.size();
     } else if (line.starts_with(".section")) {
-      ended = !listing.instructions.empty();  // behind the code come its tables
+      ended = !listing.instructions.empty();  // tables follow the code
     } else if (!line.empty() && line.front() >= 'a' && line.front() <= 'z') {
       Instruction one;
       one.opcode = amd_opcode(take_word(line));
@@ -150,7 +155,7 @@ Listing read_amd(std::string_view text) {
 void mark_loops(Listing& listing) {
   std::vector<Instruction>& all = listing.instructions;
   std::map<std::size_t, std::size_t> loops;  // first -> last instruction
-  std::vector<std::size_t> ends;             // of the program, unconditional
+  std::vector<std::size_t> ends;             // instructions that always end the program
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].opcode.kind == Opcode::Kind::end && !all[i].conditional) ends.push_back(i);
     const auto label =
@@ -183,26 +188,25 @@ std::vector<std::string_view> lines_of(std::string_view source) {
 }
 
 void count_access(CodeDigest& digest, const Opcode& opcode) {
-  using Kind = Opcode::Kind;
   switch (opcode.kind) {
-    case Kind::tensor:
+    case Opcode::Kind::tensor:
       ++digest.tensor;
       if (digest.tensor_unit.empty()) digest.tensor_unit = opcode.unit;
       break;
-    case Kind::barrier: ++digest.barriers; break;
-    case Kind::local: ++digest.local_accesses; break;
-    case Kind::global_load: ++digest.global_loads[opcode.width]; break;
-    case Kind::global_store: ++digest.global_stores[opcode.width]; break;
-    case Kind::shared_load: ++digest.shared_loads[opcode.width]; break;
-    case Kind::shared_store: ++digest.shared_stores[opcode.width]; break;
-    case Kind::global_to_shared:
+    case Opcode::Kind::barrier: ++digest.barriers; break;
+    case Opcode::Kind::local: ++digest.local_accesses; break;
+    case Opcode::Kind::global_load: ++digest.global_loads[opcode.width]; break;
+    case Opcode::Kind::global_store: ++digest.global_stores[opcode.width]; break;
+    case Opcode::Kind::shared_load: ++digest.shared_loads[opcode.width]; break;
+    case Opcode::Kind::shared_store: ++digest.shared_stores[opcode.width]; break;
+    case Opcode::Kind::global_to_shared:
       ++digest.global_loads[opcode.width];
       ++digest.shared_stores[opcode.width];
       break;
-    case Kind::branch:
-    case Kind::end:
-    case Kind::padding:
-    case Kind::other: break;
+    case Opcode::Kind::branch:
+    case Opcode::Kind::end:
+    case Opcode::Kind::padding:
+    case Opcode::Kind::other: break;
   }
 }
 

@@ -8,28 +8,28 @@
 #include <utility>
 
 #include "sandbox/job/verdict_builder.h"
+#include "sandbox/profile/diagnosis.h"
 #include "sandbox/profile/targets.h"
 #include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {
 namespace {
 
-// Below this share of the multiprocessors a launch leaves most of the GPU idle whatever else it
-// does.
-constexpr double kIdleShare = 0.25;
-// Above this much traffic a kernel has work for every multiprocessor, so a small grid is a choice
-// and not the problem's size.
-constexpr double kWorkForAllBytes = 4 << 20;
-constexpr double kLowOccupancy = 0.25;
+// A launch that occupies less than this share of the multiprocessors is slow in any case.
+constexpr double kSlowGridShare = 0.25;
+constexpr double kSlowOccupancy = 0.25;
 constexpr std::int64_t kManyLaunches = 16;
-
-std::int64_t programs(const KernelReport& kernel) {
-  std::int64_t count = 1;
-  for (const std::int64_t extent : kernel.grid) count *= extent;
-  return count;
-}
+// The prefix of the kernels that the recorder adds for copies. Only a hint depends on the name.
+constexpr std::string_view kRecorderKernels = "assay_";
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
+
+double volume(const CaseRequest& one) {
+  double product = 1;
+  for (const auto& [name, extent] : one.axes)
+    product *= static_cast<double>(std::max<std::int64_t>(extent, 1));
+  return product;
+}
 
 }  // namespace
 
@@ -47,14 +47,9 @@ std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::st
   std::vector<Hint> hints;
   const auto limits = target_limits(target);
   if (!limits) return hints;
-  std::int64_t launches = 0;
-  std::int64_t widest = 0;
-  for (const KernelReport& kernel : kernels) {
-    launches += kernel.launches;
-    if (!kernel.grid.empty()) widest = std::max(widest, programs(kernel));
-  }
+  const std::int64_t launches = launches_of(kernels), widest = widest_grid(kernels);
   const double share = static_cast<double>(widest) / static_cast<double>(limits->multiprocessors);
-  if (widest > 0 && cost_bytes >= kWorkForAllBytes && share < kIdleShare) {
+  if (widest > 0 && cost_bytes >= kWorkForWholeGpuBytes && share < kSlowGridShare) {
     hints.push_back({HintKind::would_be_slow, case_id,
                      "would be slow: its widest launch has " + std::to_string(widest) +
                          (widest == 1 ? " program" : " programs") + " for " +
@@ -69,7 +64,7 @@ std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::st
                        kernel.name + " spills " + std::to_string(kernel.spill_bytes) +
                            " bytes a thread to local memory; use smaller blocks or more warps"});
     }
-    if (kernel.occupancy > 0 && kernel.occupancy < kLowOccupancy &&
+    if (kernel.occupancy > 0 && kernel.occupancy < kSlowOccupancy &&
         kernel.occupancy_limiter != "warps") {
       hints.push_back({HintKind::low_occupancy, case_id,
                        kernel.name + " reaches " + percent(kernel.occupancy) +
@@ -85,20 +80,6 @@ std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::st
   }
   return hints;
 }
-
-namespace {
-
-constexpr std::string_view kOurKernels =
-    "assay_";  // the recorder's copies; a hint is all that hangs on the name
-
-double volume(const CaseRequest& one) {
-  double product = 1;
-  for (const auto& [name, extent] : one.axes)
-    product *= static_cast<double>(std::max<std::int64_t>(extent, 1));
-  return product;
-}
-
-}  // namespace
 
 Job largest_case_only(const Job& job) {
   Job small = job;
@@ -117,7 +98,7 @@ Job largest_case_only(const Job& job) {
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts) {
   std::vector<KernelReport> kernels;
-  std::string case_id;  // the case that they were recorded for
+  std::string case_id;  // of the recording of `kernels`
   for (CaseDone& done : results.cases) {
     if (case_id.empty() && !done.kernels.empty()) case_id = done.id;
     for (KernelReport& kernel : done.kernels) {
@@ -160,8 +141,9 @@ void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
   Verdict& verdict = run.verdict();
   verdict.outcome = Outcome::pass;
   verdict.stage = Stage::done;
-  if (std::all_of(verdict.kernels.begin(), verdict.kernels.end(),
-                  [](const KernelReport& kernel) { return kernel.name.starts_with(kOurKernels); }))
+  if (std::all_of(verdict.kernels.begin(), verdict.kernels.end(), [](const KernelReport& kernel) {
+        return kernel.name.starts_with(kRecorderKernels);
+      }))
     verdict.hints.push_back({HintKind::no_own_kernel, "", "launches no kernel of its own"});
 }
 

@@ -1,15 +1,14 @@
-// Finds out about a kernel's speed without running it: from its resources, its grid and the least
-// traffic of the case.
+// The figures that a recording shows without a run: the kernels with their occupancy, hints about
+// their speed, and artifacts. A compile job consists of them. On the CPU they accompany a verdict,
+// and a GPU job adds them before it launches.
 //
+//   add_static_figures(run.verdict(), std::move(results), "cuda:90", cost_bytes, keep_artifacts);
 //   std::vector<Hint> hints = static_hints(kernels, "cuda:90", "large", cost_bytes);
 //
-// A hint is one sentence with the number that shows it and what to change. A hint of the kind
-// would_be_slow marks a submission that a GPU would run far below what it can do; reports label
-// such a pass "pass, slow". Pure functions.
-//
-// Recording: compiling a submission for a target and writing down what it would launch, without a
-// GPU. What every device does for `compile`, the CPU for figures beside a verdict, and a GPU before
-// it launches.
+// A hint is one sentence with the number that shows the problem and the change that helps. A hint
+// of the kind would_be_slow marks a submission that would use only a small part of a GPU; reports
+// label such a pass "pass, slow". compile_job() belongs to the job's thread; the other functions
+// are pure.
 #pragma once
 
 #include <optional>
@@ -23,8 +22,8 @@
 
 namespace assay::sandbox {
 
-/// Fills occupancy and its limiter from the kernel's own figures; leaves a kernel of an unknown
-/// target as it is.
+/// Fills in occupancy and its limiter from the kernel's own figures. Does nothing for a kernel of
+/// an unknown target.
 void fill_occupancy(KernelReport& kernel);
 
 /// Returns hints about kernels that were recorded for the case `case_id`. `cost_bytes` is the least
@@ -32,15 +31,16 @@ void fill_occupancy(KernelReport& kernel);
 std::vector<Hint> static_hints(const std::vector<KernelReport>& kernels, std::string_view target,
                                const std::string& case_id, double cost_bytes);
 
-/// The job with only its largest public case (any case where none is public), under an id of its
-/// own: what static figures are taken from. A job without cases stays without.
+/// Returns the job under a new id and with only one case, from which static figures are taken: its
+/// largest public case, or its largest case where none is public. A job without cases keeps none.
 Job largest_case_only(const Job& job);
 
 /// Adds kernels (with their occupancy), hints and artifacts of a recording to the verdict.
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts);
 
-/// A whole compile job: its targets, or `default_target`, one after the other, on the largest case.
+/// Runs a compile job: records the largest case, or every case if the job wants that, for each of
+/// its targets or for `default_target`.
 void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
                  const std::string& default_target);
 

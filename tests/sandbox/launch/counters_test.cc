@@ -1,4 +1,3 @@
-
 #include "sandbox/launch/counters.h"
 
 #include "tests/catch.h"

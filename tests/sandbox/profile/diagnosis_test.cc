@@ -1,4 +1,3 @@
-
 #include "sandbox/profile/diagnosis.h"
 
 #include "tests/catch.h"
@@ -46,7 +45,7 @@ TEST_CASE(
   CHECK(roofline({h200, 4.8e6, 1, "float32", {}}).floor_ns == Approx(1000));
 }
 
-TEST_CASE("near a roof that roof bounds it") {
+TEST_CASE("a time near a peak is bound by that peak") {
   CHECK(find_bound({timed(302e6, 25e6, 79'400), {kernel(1, 9999)}, {}, 132}).bound ==
         Bound::memory);
   CHECK(find_bound({timed(100e6, 13.4e9, 260'000), {kernel(1, 9999)}, {}, 132}).bound ==
@@ -55,7 +54,8 @@ TEST_CASE("near a roof that roof bounds it") {
             .reason.find("79 % of the roofline") == 0);
 }
 
-TEST_CASE("far from it: launches where they are most of the time, else latency, with what waits") {
+TEST_CASE(
+    "a time far from the roofline is bound by launches if they take most of it, else by latency") {
   CHECK(find_bound({timed(48e3, 4e3, 2'500), {kernel(1, 3)}, {}, 132}).bound == Bound::launch);
   CHECK(find_bound({timed(48e6, 4e3, 38'000), {kernel(12, 300)}, {}, 132}).bound == Bound::launch);
   const Finding narrow = find_bound({timed(302e6, 25e6, 900'000), {kernel(1, 1)}, {}, 132});
@@ -64,7 +64,7 @@ TEST_CASE("far from it: launches where they are most of the time, else latency, 
   CHECK(narrow.evidence == Evidence::timing);
 }
 
-TEST_CASE("without a time the code is all there is") {
+TEST_CASE("without a time the compiled code is the evidence") {
   const Roofline large = roofline({*peaks_of("cuda:90"), 302e6, 25e6, "float32", {}});
   CHECK(find_bound({large, {kernel(1, 9999)}, {}, 132}).bound == Bound::memory);
   CHECK(find_bound({large, {kernel(1, 9999)}, {}, 132}).evidence == Evidence::compiled);
@@ -78,7 +78,7 @@ TEST_CASE("without a time the code is all there is") {
           .bound == Bound::compute);
 }
 
-TEST_CASE("counters win over everything, those of the longest kernel") {
+TEST_CASE("counters of the longest kernel win over all other evidence") {
   const auto counted = [](double ns, double memory, double sm) {
     return KernelCounters{
         "k", {{"duration_ns", ns}, {"memory_pct", memory}, {"sm_pct", sm}}, "", {}};
@@ -91,8 +91,6 @@ TEST_CASE("counters win over everything, those of the longest kernel") {
   CHECK(find_bound({roof, {kernel(2, 999)}, {counted(90'000, 30, 25)}, 132}).evidence ==
         Evidence::counters);
 }
-
-using namespace assay::sandbox;
 
 namespace {
 
@@ -125,7 +123,7 @@ bool says(const Circumstances& at, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("each rule speaks for its own waste, with the number that shows it") {
+TEST_CASE("each rule finds its own waste and names the number that shows it") {
   Circumstances at = good();
   CHECK(says(at, "Nothing in the compiled code stands out"));
   at.finding.evidence = Evidence::timing;
@@ -155,7 +153,7 @@ TEST_CASE("each rule speaks for its own waste, with the number that shows it") {
   CHECK(says(at, "25 % occupancy, limited by registers"));
 }
 
-TEST_CASE("matrix units: missing, or of the generation before") {
+TEST_CASE("matrix instructions that are missing or of an older generation are named") {
   Circumstances at = good();
   at.finding.bound = Bound::compute;
   at.dtype = "float16";
@@ -168,7 +166,7 @@ TEST_CASE("matrix units: missing, or of the generation before") {
   CHECK(says(at, "Try other block sizes"));
 }
 
-TEST_CASE("there is always one") {
+TEST_CASE("there is always a suggestion") {
   for (const Bound bound : {Bound::memory, Bound::compute, Bound::latency, Bound::launch}) {
     Circumstances at = good();
     at.finding.bound = bound;

@@ -1,11 +1,10 @@
-
 #include "sandbox/profile/listing.h"
 
 #include "tests/catch.h"
 
 using namespace assay::sandbox;
 
-TEST_CASE("each line of the source has what became of it beside it") {
+TEST_CASE("each line of the source stands beside its instructions") {
   CodeDigest digest;
   digest.kernel = "add";
   digest.target = "cuda:90";

@@ -7,7 +7,7 @@ using assay::sandbox::nvidia_opcode;
 using assay::sandbox::Opcode;
 using Kind = assay::sandbox::Opcode::Kind;
 
-TEST_CASE("accesses have their kind and their width, whatever stands between") {
+TEST_CASE("accesses have their kind and their width, whatever modifiers stand between") {
   const Opcode load = nvidia_opcode("LDG.E.128.CONSTANT");
   CHECK(load.kind == Kind::global_load);
   CHECK(load.name == "LDG.128");
@@ -20,7 +20,7 @@ TEST_CASE("accesses have their kind and their width, whatever stands between") {
   CHECK(nvidia_opcode("STL.64").kind == Kind::local);
 }
 
-TEST_CASE("matrix instructions have the unit that does them; HFMA2.MMA is none") {
+TEST_CASE("matrix instructions have their unit; HFMA2.MMA is no matrix instruction") {
   CHECK(nvidia_opcode("HGMMA.64x128x16.F32").unit == "float16 tensor");
   CHECK(nvidia_opcode("HMMA.1684.F32.TF32").unit == "tf32 tensor");
   CHECK(nvidia_opcode("IMMA.16832.S8.S8").unit == "int8 tensor");
@@ -33,7 +33,7 @@ TEST_CASE("matrix instructions have the unit that does them; HFMA2.MMA is none")
   CHECK(amd_opcode("v_mfma_i32_16x16x32_i8").unit == "int8 tensor");
 }
 
-TEST_CASE("AMD's accesses") {
+TEST_CASE("accesses of AMD's instructions have their kind and their width") {
   CHECK(amd_opcode("global_load_dwordx4").width == "128");
   CHECK(amd_opcode("global_load_dword").width == "32");
   CHECK(amd_opcode("global_load_ushort").width == "16");

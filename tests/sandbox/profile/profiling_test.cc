@@ -17,7 +17,7 @@ Argument tensor(const std::string& dtype, const std::vector<std::int64_t>& shape
 
 }  // namespace
 
-TEST_CASE("rows are unaligned where they lie no multiple of 16 bytes apart") {
+TEST_CASE("rows are unaligned if their distance is no multiple of 16 bytes") {
   CHECK(unaligned_row_bytes(tensor("float32", {3, 4194301}, {4194301, 1})) == 16777204);
   CHECK(unaligned_row_bytes(tensor("float32", {3, 4096}, {4096, 1})) == 0);
   CHECK(unaligned_row_bytes(tensor("float16", {3, 4}, {4, 1})) == 8);

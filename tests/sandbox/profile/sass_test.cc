@@ -64,7 +64,7 @@ const LineCount* line(const CodeDigest& digest, const std::string& file, std::in
 
 }  // namespace
 
-TEST_CASE("instructions are counted by line, and a loop is what a branch goes back over") {
+TEST_CASE("instructions are counted by line, and a branch back makes a loop") {
   const CodeDigest digest =
       digest_code(kNvidia, {.kernel = "add", .target = "cuda:90", .source = kSource});
   CHECK(digest.instructions == 10);  // without the padding
@@ -82,7 +82,7 @@ TEST_CASE("instructions are counted by line, and a loop is what a branch goes ba
   CHECK(line(digest, "", 6)->looped == 0);
 }
 
-TEST_CASE("AMD's assembly: lines, loops, and an end where its tables begin") {
+TEST_CASE("AMD's assembly has lines and loops, and ends where its tables begin") {
   const CodeDigest digest =
       digest_code(kAmd, {.kernel = "add", .target = "hip:gfx942", .source = kSource});
   CHECK(digest.instructions == 6);
@@ -92,7 +92,7 @@ TEST_CASE("AMD's assembly: lines, loops, and an end where its tables begin") {
   CHECK(line(digest, "", 6)->code == "tl.store(x, y)");
 }
 
-TEST_CASE("anything else is a digest of nothing, and stays small") {
+TEST_CASE("other text gives an empty digest, which stays small") {
   CHECK(digest_code("", {.kernel = "k", .target = "cuda:90", .source = ""}).instructions == 0);
   CHECK(digest_code("nvdisasm fatal   : no", {.kernel = "k", .target = "cuda:90", .source = ""})
             .instructions == 0);

@@ -20,7 +20,7 @@ KernelReport kernel_with_grid(std::int64_t programs, std::int64_t registers = 32
   return report;
 }
 
-/// The text of the hint of a kind; empty when there is none.
+/// Returns the text of the first hint of this kind; empty when there is none.
 std::string text_of(const std::vector<Hint>& hints, HintKind kind) {
   for (const Hint& hint : hints) {
     if (hint.kind == kind) return hint.text;
@@ -41,7 +41,7 @@ TEST_CASE("one program for a large case would be slow, and the numbers say why")
   CHECK(has(text_of(hints, HintKind::would_be_slow), "1 program for 132 multiprocessors"));
 }
 
-TEST_CASE("a grid that fills the GPU, or a case too small to, is no reproach") {
+TEST_CASE("a grid that fills the GPU, and a case too small to fill it, give no hint") {
   CHECK(static_hints({kernel_with_grid(4096)}, "cuda:90", "large", 200e6).empty());
   CHECK(static_hints({kernel_with_grid(1)}, "cuda:90", "large", 1000).empty());
 }
@@ -62,6 +62,6 @@ TEST_CASE("spills, low occupancy and many launches are named with their numbers"
   CHECK(has(text_of(hints, HintKind::many_launches), "launches 40 kernels"));
 }
 
-TEST_CASE("an unknown target says nothing") {
+TEST_CASE("an unknown target gives no hint") {
   CHECK(static_hints({kernel_with_grid(1)}, "cuda:1", "large", 200e6).empty());
 }

@@ -1,11 +1,10 @@
-
 #include "sandbox/profile/targets.h"
 
 #include "tests/catch.h"
 
 using namespace assay::sandbox;
 
-TEST_CASE("each target with peaks has limits and a source, and is the same device in both tables") {
+TEST_CASE("each target with peaks has limits and a source, for the same device in both tables") {
   REQUIRE_FALSE(targets_with_peaks().empty());
   for (const std::string& target : targets_with_peaks()) {
     const auto peaks = peaks_of(target);
@@ -19,18 +18,16 @@ TEST_CASE("each target with peaks has limits and a source, and is the same devic
   }
 }
 
-TEST_CASE("units by name; what is unknown has no rate") {
+TEST_CASE("a unit is found by its name; an unknown unit has no rate") {
   CHECK(peaks_of("cuda:90")->flops_per_s("float16 tensor") == 989.5e12);
   CHECK(peaks_of("cuda:80")->flops_per_s("float8 tensor") == 0);
   CHECK(peaks_of("cuda:90")->flops_per_s("quantum") == 0);
   CHECK_FALSE(peaks_of("cuda:75"));
 }
 
-using namespace assay::sandbox;
-
 TEST_CASE("the limiter is the scarcest resource") {
   const TargetLimits hopper = *target_limits("cuda:90");
-  SECTION("nothing scarce: the warps of a multiprocessor") {
+  SECTION("warps, when nothing else is scarce") {
     const Occupancy o = occupancy(hopper, 128, 32, 0);
     CHECK(o.fraction == Approx(1.0));
     CHECK(o.limiter == "warps");
@@ -50,7 +47,7 @@ TEST_CASE("the limiter is the scarcest resource") {
     CHECK(o.blocks_per_sm == 2);
     CHECK(o.limiter == "shared memory");
   }
-  SECTION("more than there is: none fits") {
+  SECTION("a block that needs more registers than there are does not fit") {
     CHECK(occupancy(hopper, 1024, 255, 0).blocks_per_sm == 0);
   }
   SECTION("blocks of one warp") {
@@ -60,7 +57,7 @@ TEST_CASE("the limiter is the scarcest resource") {
   }
 }
 
-TEST_CASE("targets") {
+TEST_CASE("a table knows a target, or returns nothing") {
   CHECK(target_limits("hip:gfx942")->warp_size == 64);
   CHECK_FALSE(target_limits("cuda:70"));
   CHECK_FALSE(target_limits(""));

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "tools/registry.h"
-#include "tools/resources/prompts.h"
 #include "tools/resources/resources.h"
 
 namespace assay::server {

@@ -31,7 +31,8 @@ mcp::ToolResult error_answer(const Error& error);
 /// of its longest texts and arrays. The member `truncated` of `structured` then says so.
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
-/// Returns how many bytes the value takes in an answer. A newline in a string takes two, for example.
+/// Returns how many bytes the value takes in an answer. A newline in a string takes two, for
+/// example.
 std::size_t json_size(const nlohmann::json& value);
 
 /// "0.0123", "1.5e-07", "nan": four digits.

@@ -1,11 +1,10 @@
-#include "tools/answer/profile_text.h"
-
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/escape.h"
 #include "tools/answer/answers.h"
+#include "tools/answer/verdict_answer.h"
 
 namespace assay::tools {
 namespace {

@@ -1,10 +1,9 @@
-#include "tools/answer/roofline_chart.h"
-
 #include <algorithm>
 #include <cmath>
 #include <memory>
 
 #include "tools/answer/answers.h"
+#include "tools/answer/verdict_answer.h"
 
 #ifdef ASSAY_CAIRO
 #include <cairo.h>

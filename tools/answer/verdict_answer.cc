@@ -2,7 +2,6 @@
 
 #include <optional>
 
-#include "tools/answer/roofline_chart.h"
 #include "tools/json/verdict_json.h"
 #include "tools/model/outcome_names.h"
 #include "tools/model/redact.h"

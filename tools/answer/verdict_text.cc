@@ -8,7 +8,6 @@
 
 #include "base/escape.h"
 #include "sandbox/job/verdict_builder.h"
-#include "tools/answer/profile_text.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/model/outcome_names.h"
 

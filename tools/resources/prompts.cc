@@ -1,5 +1,4 @@
-#include "tools/resources/prompts.h"
-
+// The prompts write_kernel, optimize_kernel and fix_kernel.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -7,7 +6,7 @@
 #include "operators/catalog.h"
 #include "tools/call/run_job.h"
 #include "tools/registry.h"
-#include "tools/resources/tool_text.h"
+#include "tools/resources/resources.h"
 
 namespace assay::tools {
 namespace {
@@ -21,7 +20,7 @@ using operators::Operator;
 
 constexpr const char* kPitfalls = "triton-pitfalls";
 constexpr const char* kSpeed = "memory-bound-kernels";
-constexpr std::size_t kMaxVerdictBytes = 8'000;  // pasted by the user
+constexpr std::size_t kMaxVerdictBytes = 8'000;  // of the text that the user pastes
 
 std::string value_of(const Variables& values, const char* key) {
   const auto found = values.find(key);
@@ -49,7 +48,7 @@ class Parts {
     if (const Status good = check_source(source); !good) return fail(good.error());
     return "\n## Code\n\n```python\n" + source + (source.ends_with('\n') ? "" : "\n") + "```\n";
   }
-  /// The verdict of a job, and the user's words about it. Empty without either.
+  /// Returns the verdict of a job and the user's description. Empty if the user gave neither.
   Result<std::string> verdict(const Variables& values, RequestContext& context) const {
     std::string text = value_of(values, "verdict");
     if (text.size() > kMaxVerdictBytes) {
@@ -86,7 +85,7 @@ class Parts {
             .complete = mcp::complete_from(std::move(names))};
   }
   PromptArgument code_argument() const {
-    return {.name = "code", .description = "The complete source as it is now", .required = true};
+    return {.name = "code", .description = "The complete current source", .required = true};
   }
   PromptArgument device_argument() const {
     return {.name = "device",
@@ -116,7 +115,7 @@ class Parts {
   const mcp::Tool spec_, job_;
 };
 
-/// The parts one after the other, or the first error.
+/// Joins the parts, or returns the first error.
 Result<std::string> joined(std::initializer_list<Result<std::string>> parts) {
   std::string text;
   for (const auto& part : parts) {
@@ -193,12 +192,12 @@ Prompt fix_kernel(const std::shared_ptr<const Parts>& parts) {
   prompt.name = "fix_kernel";
   prompt.title = "Repair a kernel";
   prompt.description =
-      "Find out why code fails and repair it, from the verdict of a job or from your description.";
+      "Find out why code fails and repair it, given the verdict of a job or your description.";
   prompt.arguments = {
       parts->operator_argument(),
       parts->code_argument(),
-      {.name = "job", .description = "Handle of a job whose verdict shows the failure"},
-      {.name = "verdict", .description = "Or a description of the failure"},
+      {.name = "job", .description = "Handle of the job that failed (job_...)"},
+      {.name = "verdict", .description = "The failure in your words, or its verdict as text"},
       parts->device_argument()};
   set_message(prompt,
               [parts](const Variables& values, RequestContext& context) -> Result<std::string> {

@@ -1,14 +1,15 @@
 #include "tools/resources/resources.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/reference_source.h"
 #include "tools/registry.h"
-#include "tools/resources/tool_text.h"
 
 namespace assay::tools {
 namespace {
@@ -18,14 +19,30 @@ using mcp::Variables;
 using operators::Guide;
 using operators::Operator;
 
-constexpr std::int64_t kArtifactBytes = 14'000;  // the most that read_artifact reads
-// Of a resource that does not change while the server runs; the list of tools has the same.
+constexpr std::int64_t kArtifactBytes = 14'000;  // the most that one call of read_artifact reads
+// How long a client may cache a resource that does not change while the server runs. The list of
+// tools has the same time.
 constexpr std::int64_t kConstantTtlMs = 3'600'000;
+
+constexpr std::array kCodes = {ErrorCode::invalid_argument,  ErrorCode::not_found,
+                               ErrorCode::permission_denied, ErrorCode::resource_exhausted,
+                               ErrorCode::unavailable,       ErrorCode::internal};
+
+/// Returns the Error that error_answer() (tools/answer/answers.h) made the answer from.
+Error error_of(const mcp::ToolResult& answer) {
+  const nlohmann::json& error = answer.structured.at("error");
+  const auto name = error.value("code", std::string());
+  const auto* code = std::find_if(kCodes.begin(), kCodes.end(),
+                                  [&](ErrorCode one) { return to_string(one) == name; });
+  return {code == kCodes.end() ? ErrorCode::internal : *code,
+          error.value("message", std::string())};
+}
 
 using ReadText =
     std::function<Result<std::string>(const Variables& variables, RequestContext& context)>;
 
-/// Changes while the server runs, or differs between callers: not for caches.
+/// Makes a `read` for texts that change while the server runs, or that differ between callers.
+/// Clients must not cache them.
 auto fresh(const std::string& mime_type, ReadText read) {
   return [mime_type, read = std::move(read)](const std::string& uri, const Variables& variables,
                                              RequestContext& context) -> Result<mcp::ReadResult> {
@@ -35,7 +52,7 @@ auto fresh(const std::string& mime_type, ReadText read) {
   };
 }
 
-/// Is the same for every caller for as long as the server runs.
+/// Makes a `read` for texts that are the same for every caller as long as the server runs.
 auto constant(const std::string& mime_type, ReadText read) {
   return [read = fresh(mime_type, std::move(read))](
              const std::string& uri, const Variables& variables,
@@ -59,23 +76,23 @@ std::string expanded(std::string uri, const Variables& variables) {
   return uri;
 }
 
-/// A resource that a template describes and a client can list.
-struct Member {
+/// An instance of a template that clients can list.
+struct Instance {
   Variables variables;
   std::string name, title, description;
 };
 
-void add(ResourceList& list, mcp::ResourceTemplate shape, const std::vector<Member>& members) {
-  // Shared, because a copy of `read` holds all guides.
+void add(ResourceList& list, mcp::ResourceTemplate shape, const std::vector<Instance>& instances) {
+  // The resources share `read`, because each copy would hold all guides.
   const auto read = std::make_shared<const decltype(shape.read)>(shape.read);
-  for (const Member& member : members) {
+  for (const Instance& instance : instances) {
     mcp::Resource resource;
-    resource.uri = expanded(shape.uri_template, member.variables);
-    resource.name = member.name;
-    resource.title = member.title;
-    resource.description = member.description;
+    resource.uri = expanded(shape.uri_template, instance.variables);
+    resource.name = instance.name;
+    resource.title = instance.title;
+    resource.description = instance.description;
     resource.mime_type = shape.mime_type;
-    resource.read = [read, uri = resource.uri, variables = member.variables](
+    resource.read = [read, uri = resource.uri, variables = instance.variables](
                         RequestContext& context) { return (*read)(uri, variables, context); };
     list.resources.push_back(std::move(resource));
   }
@@ -88,13 +105,13 @@ mcp::Completer operator_names(const operators::Catalog& catalog) {
   return mcp::complete_from(std::move(names));
 }
 
-std::vector<Member> one_per_operator(const operators::Catalog& catalog, const std::string& part,
-                                     const std::string& title) {
-  std::vector<Member> members;
+std::vector<Instance> one_per_operator(const operators::Catalog& catalog, const std::string& part,
+                                       const std::string& title) {
+  std::vector<Instance> instances;
   for (const Operator& op : catalog.all())
-    members.push_back(
+    instances.push_back(
         {{{"name", op.name}}, op.name + "/" + part, op.name + ": " + title, op.summary});
-  return members;
+  return instances;
 }
 
 void add_specs(ResourceList& list, const Services& services) {
@@ -139,13 +156,13 @@ void add_guides(ResourceList& list, const std::vector<Guide>& guides) {
   shape.uri_template = "guide://{topic}";
   shape.name = "guide";
   shape.title = "Guide for writing kernels";
-  shape.description = "How to write correct and fast kernels, by topic.";
+  shape.description = "How to write correct and fast kernels: one guide for each topic.";
   shape.mime_type = "text/markdown";
   std::vector<std::string> topics;
-  std::vector<Member> members;
+  std::vector<Instance> instances;
   for (const Guide& guide : guides) {
     topics.push_back(guide.topic);
-    members.push_back({{{"topic", guide.topic}}, guide.topic, guide.title, ""});
+    instances.push_back({{{"topic", guide.topic}}, guide.topic, guide.title, ""});
   }
   shape.variables = {{"topic", mcp::complete_from(std::move(topics))}};
   shape.read = constant(
@@ -155,23 +172,23 @@ void add_guides(ResourceList& list, const std::vector<Guide>& guides) {
         const auto found = std::find_if(guides.begin(), guides.end(),
                                         [&](const Guide& guide) { return guide.topic == topic; });
         if (found != guides.end()) return found->text;
-        std::string valid;
-        for (const Guide& guide : guides) valid += (valid.empty() ? "" : ", ") + guide.topic;
-        return fail(ErrorCode::not_found, "there is no guide with this topic; valid: " +
-                                              (valid.empty() ? "none" : valid));
+        return fail(ErrorCode::not_found,
+                    "unknown topic; valid: " +
+                        (guides.empty() ? "none" : join(guides, ", ", &Guide::topic)));
       });
-  add(list, std::move(shape), members);
+  add(list, std::move(shape), instances);
 }
 
-// Not listed, because a handle is a secret of the run's client.
+/// Scorecards are not listed, because a handle is a secret of the run's client.
 void add_scorecards(ResourceList& list, const Services& services) {
   mcp::ResourceTemplate shape;
   shape.uri_template = "run://{run}/scorecard";
   shape.name = "scorecard";
   shape.title = "Scorecard of a run";
   shape.description =
-      "Pass@1, Perf@1 and the outcome of each operator, by the handle that `start_run` gave: the "
-      "answer of `scorecard`.";
+      "Pass@1, Perf@1 and the outcome of each operator, for the run handle that `start_run` "
+      "returned: "
+      "the answer of `scorecard`.";
   shape.mime_type = "text/plain";
   shape.read = fresh(shape.mime_type, [tool = scorecard_tool(services)](const Variables& variables,
                                                                         RequestContext& context) {
@@ -181,7 +198,7 @@ void add_scorecards(ResourceList& list, const Services& services) {
   add(list, std::move(shape), {});
 }
 
-// Not listed, because there are too many, and a handle is a secret of the job's client.
+/// Artifacts are not listed: there are too many, and a handle is a secret of the job's client.
 void add_artifacts(ResourceList& list, const Services& services) {
   mcp::ResourceTemplate shape;
   shape.uri_template = "artifact://{id}";
@@ -199,6 +216,14 @@ void add_artifacts(ResourceList& list, const Services& services) {
 }
 
 }  // namespace
+
+Result<std::string> tool_text(const mcp::Tool& tool, const nlohmann::json& arguments,
+                              mcp::RequestContext& context) {
+  mcp::ToolResult answer = tool.call(arguments, context);
+  if (answer.work) answer = answer.work(context);
+  if (answer.is_error) return fail(error_of(answer));
+  return std::move(answer.text);
+}
 
 ResourceList make_resources(const Services& services, const std::vector<Guide>& guides) {
   ResourceList list;

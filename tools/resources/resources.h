@@ -1,25 +1,42 @@
-// The documents that agents and IDEs can read by URI. They add convenience only: many clients have
-// no resources, so tools answer the same texts.
+// The resources and prompts of the server. Both only add convenience: many clients have neither, so
+// the tools answer the same texts. A resource is a document that agents and IDEs read by its URI. A
+// prompt is one message that a person picks in a client, as a slash command for example; it
+// combines texts of tools and guides, and says which tools to call in which order.
 //
 //   ResourceList list = make_resources(services, guides);
 //   for (mcp::ResourceTemplate& one : list.templates) server.add_template(std::move(one));
+//   for (mcp::Prompt& one : make_prompts(services, guides)) server.add_prompt(std::move(one));
 //
-// The services must outlive the resources. A `read` runs on many threads at once.
+// The services must outlive the resources and prompts, which run on many threads at once.
 #pragma once
 
+#include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
+#include "base/result.h"
 #include "operators/guides.h"
+#include "server/mcp/core/prompt.h"
 #include "server/mcp/core/resource.h"
+#include "server/mcp/core/tool.h"
 #include "tools/model/services.h"
 
 namespace assay::tools {
 
 struct ResourceList {
   std::vector<mcp::ResourceTemplate> templates;
-  std::vector<mcp::Resource> resources;  // the members of a template that a client can list
+  std::vector<mcp::Resource> resources;  // the instances of templates that a client can list
 };
 
 ResourceList make_resources(const Services& services, const std::vector<operators::Guide>& guides);
+
+/// prompts.cc
+std::vector<mcp::Prompt> make_prompts(const Services& services,
+                                      const std::vector<operators::Guide>& guides);
+
+/// Returns the text that the tool answers, or the tool's error. A resource or prompt shows the same
+/// text: `tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}}, context)`.
+Result<std::string> tool_text(const mcp::Tool& tool, const nlohmann::json& arguments,
+                              mcp::RequestContext& context);
 
 }  // namespace assay::tools

@@ -3,7 +3,6 @@
 // official clients.
 #include "tests/catch.h"
 #include "tests/server/runs/services_fixture.h"
-#include "tools/resources/prompts.h"
 #include "tools/resources/resources.h"
 
 namespace assay::tools {
@@ -72,7 +71,7 @@ TEST_CASE("a missing resource keeps the code of the tool's error") {
   CHECK(code_of("run://{run}/scorecard", {{"run", new_handle("run")}}) == ErrorCode::not_found);
   CHECK(code_of("artifact://{id}", {{"id", "x"}}) == ErrorCode::invalid_argument);
   CHECK(content.read("guide://{topic}", {{"topic", "x"}}).error().message ==
-        "there is no guide with this topic; valid: triton-pitfalls");
+        "unknown topic; valid: triton-pitfalls");
 }
 
 TEST_CASE("every listed resource can be read, and none shows hidden cases") {

@@ -1,4 +1,4 @@
-#include "tools/answer/profile_text.h"
+#include "tools/answer/verdict_answer.h"
 
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"

@@ -1,4 +1,4 @@
-#include "tools/answer/roofline_chart.h"
+#include "tools/answer/verdict_answer.h"
 
 #include "tests/catch.h"
 

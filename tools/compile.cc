@@ -17,10 +17,10 @@ struct CompileArguments {
 
   static json schema(const Services& services) {
     json properties = SubmissionArguments::properties(
-        services, "Charges the run's compile budget; omit it to practise.");
+        services, "Charges the run's compile budget; omit it for unscored practice.");
     json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
     targets["description"] =
-        "cuda:90 (Hopper, the default), cuda:80, cuda:100, hip:gfx942, ...; at most 4";
+        "Targets, at most 4: cuda:80, cuda:90 (Hopper), cuda:100, hip:gfx942, hip:gfx950";
     targets["default"] = json::array({kDefaultTarget});
     properties["targets"] = std::move(targets);
     return input_object(std::move(properties), {"operator", "code"});
@@ -33,8 +33,8 @@ struct CompileArguments {
     if (parsed.targets.empty()) parsed.targets = {kDefaultTarget};
     if (parsed.targets.size() > kMaxTargets)
       reader.refuse({ErrorCode::invalid_argument,
-                     "`targets` names " + std::to_string(parsed.targets.size()) +
-                         " targets; the limit is " + std::to_string(kMaxTargets) + " per call"});
+                     "`targets` has " + std::to_string(parsed.targets.size()) +
+                         " entries; valid: 1 to " + std::to_string(kMaxTargets)});
     for (const std::string& target : parsed.targets) {
       if (const Status good = check_target(target); !good) reader.refuse(good.error());
     }
@@ -58,9 +58,11 @@ mcp::Tool compile_tool(const Services& services) {
   tool.name = "compile";
   tool.title = "Compile kernels without running them";
   tool.description =
-      "Compiles the kernels that the code launches for the operator's public cases. Needs no GPU, "
-      "for any target. Answers registers, spills, shared memory and occupancy per kernel, or the "
-      "compiler's messages with their line. PTX and other artifacts are for `read_artifact`.";
+      "Compiles the kernels that the code launches for the operator's public cases. No target "
+      "needs a "
+      "GPU. Returns registers, spills, shared memory and occupancy of each kernel, or the "
+      "compiler's "
+      "error with its line. `read_artifact` reads the PTX and other artifacts.";
   tool.input_schema = CompileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.annotations = annotations_of({});

@@ -2,6 +2,7 @@
 #include <cstdint>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/reference_source.h"
 #include "tools/call/arguments.h"
@@ -19,9 +20,9 @@ using operators::Operator;
 using operators::Output;
 using operators::Role;
 
-constexpr std::size_t kNoteBytes = 120;  // for a note that the reference is cut
-// Eighths of the cap that a specification may fill: the cap assumes 3.2 characters per token, but
-// specifications have as few as 2.9.
+constexpr std::size_t kNoteBytes = 120;  // for the note that the reference is cut
+// Eighths of the cap that a specification may fill. The cap assumes 3.2 characters for each token,
+// but specifications have as few as 2.9.
 constexpr std::size_t kCapShareOf8 = 7;
 
 struct FetchSpecArguments {
@@ -64,11 +65,7 @@ std::string role_text(Role role) {
   return "?";
 }
 
-std::string shape_text(const std::vector<std::string>& shape) {
-  std::string text = "[";
-  for (const std::string& extent : shape) text += (text.size() == 1 ? "" : ", ") + extent;
-  return text + "]";
-}
+std::string shape_text(const std::vector<std::string>& shape) { return "[" + join(shape) + "]"; }
 
 std::string argument_line(const Argument& argument) {
   std::string text = "- " + argument.name + ": " + type_text(argument.type);
@@ -109,23 +106,21 @@ std::string case_line(const operators::Case& item) {
 
 // A summary of docs/reference/cuda-submissions.md, because an agent cannot read the documents.
 constexpr const char* kCudaCppText =
-    "One CUDA C++ file, sent with language=cuda, that starts with a comment /* assay ... */ of "
-    "TOML in place of host code: for each launch in order "
-    "[[launch]], "
-    "kernel = \"add<256, {x.dtype}>\", grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", "
-    "\"y\", \"z\", \"n\"], and where needed cluster, shared "
-    "(bytes), "
-    "cooperative, when (condition), repeat (times; `round` counts them). Arguments, outputs and "
-    "the shapes' axes go by their names above; outputs are "
-    "allocated, "
+    "One CUDA C++ file, sent with language=cuda. It has no host code: it starts with a comment "
+    "/* assay ... */ in TOML. For each launch, in order: [[launch]], kernel = \"add<256, "
+    "{x.dtype}>\", "
+    "grid = [\"ceil_div(n, 256)\"], block = 256, args = [\"x\", \"y\", \"z\", \"n\"], and where "
+    "needed "
+    "cluster, shared (bytes), cooperative, when (condition), repeat (times; `round` counts them). "
+    "Arguments, outputs and the axes of shapes have the names listed above; outputs are allocated, "
     "uninitialised. Expressions: integers, x.shape[0], x.numel, + - * / // % **, comparisons, a if "
-    "c else b, ceil_div, next_power_of_2, log2_ceil, min, max, "
-    "abs, sqrt. "
-    "[scratch.NAME] with dtype and shape is memory, [fill] NAME = 0 sets an output or scratch "
-    "first, [sizes] NAME = expression names a number, [defines] NAME "
-    "is -DNAME, "
-    "options = [\"--use_fast_math\"]. {x.dtype} is __half for float16. An NVIDIA GPU runs it; "
-    "`compile` needs none.";
+    "c "
+    "else b, ceil_div, next_power_of_2, log2_ceil, min, max, abs, sqrt. [scratch.NAME] with dtype "
+    "and "
+    "shape allocates memory, [fill] NAME = 0 sets an output or scratch first, [sizes] NAME = "
+    "expression names a number, [defines] NAME is -DNAME, options = [\"--use_fast_math\"]. "
+    "{x.dtype} is "
+    "__half for float16. It runs on an NVIDIA GPU; `compile` needs none.";
 
 std::vector<std::string> languages_of(const Operator& op) {
   std::vector<std::string> taken;
@@ -148,8 +143,7 @@ std::string submission_text(const Operator& op, std::string_view language) {
            "@triton.jit); torch may only allocate, view and launch.";
   return text +
          "The work is done in Triton kernels (@triton.jit); torch may only allocate, view and "
-         "launch. Or one CUDA C++ file: `fetch_spec` with language=cuda "
-         "says how it looks.";
+         "launch. Or one CUDA C++ file: `fetch_spec` with language=cuda describes it.";
 }
 
 std::string limits_text(const sandbox::Limits& limits) {
@@ -212,18 +206,17 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"next", kNextAfterSpec}};
 }
 
-/// The reference in at most `room` bytes, and a note that names what is left out.
+/// Returns the reference in at most `room` bytes, with a note that names the definitions left out.
 std::string reference_text(const std::string& source, std::size_t room) {
   const ReferenceWithin shown = reference_within(source, room);
   if (shown.text.empty())
     return cut_middle(shown_reference(source), room) +
            "\n(cut; response_format=detailed shows all of it)";
   if (shown.left_out.empty()) return shown.text;
-  std::string names;
-  for (const std::string& name : shown.left_out) names += (names.empty() ? "" : ", ") + name;
+  std::string names = join(shown.left_out);
   if (names.size() > kNoteBytes / 3)
     names = count_text(static_cast<std::int64_t>(shown.left_out.size()), "definition");
-  return shown.text + "\n(not, or not all of it, shown: " + names +
+  return shown.text + "\n(left out or cut: " + names +
          "; response_format=detailed shows all of it)";
 }
 
@@ -275,7 +268,8 @@ mcp::Tool fetch_spec_tool(const Services& services) {
   tool.name = "fetch_spec";
   tool.title = "Read one operator's specification";
   tool.description =
-      "Everything that is needed to write one operator: description, signature, PyTorch reference, "
+      "Returns everything that is needed to write one operator: description, signature, PyTorch "
+      "reference, "
       "public cases, tolerance, limits, and the form of a submission.";
   tool.input_schema = FetchSpecArguments::schema();
   const json text = {{"type", "string"}};

@@ -11,7 +11,7 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxWaitS = 20;
-// A longer `wait_s` is no error: the call waits kMaxWaitS, and its answer says how to go on.
+// A longer `wait_s` is not an error: the call waits kMaxWaitS, and its answer says how to go on.
 constexpr std::int64_t kMaxAcceptedWaitS = 86'400;
 constexpr std::int64_t kDefaultWaitS = 10;
 constexpr std::int64_t kCancelWaitS = 2;
@@ -66,8 +66,8 @@ mcp::Tool job_tool(const Services& services) {
   tool.title = "Wait for a job, or cancel it";
   tool.description =
       "Continues a call that was answered with status \"running\": waits up to wait_s seconds for "
-      "the verdict. With cancel=true it stops the job. The verdict of a finished job can be "
-      "fetched any number of times.";
+      "the verdict. With cancel=true it stops the job. The verdict of a finished job can be read "
+      "any number of times.";
   tool.input_schema = JobArguments::schema();
   tool.output_schema = verdict_schema();
   tool.annotations = annotations_of({.idempotent = true});

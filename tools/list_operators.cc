@@ -23,8 +23,8 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
-  // Names and summaries are ASCII. std::tolower looks at the locale for every character, which took
-  // a tenth of the whole call.
+  // Names and summaries are ASCII. std::tolower would look up the locale for every character, which
+  // took a tenth of the call's time.
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -70,7 +70,7 @@ struct ListOperatorsArguments {
   }
 };
 
-/// Every word of the query occurs in the name, the family or the summary.
+/// Returns whether every word of the query occurs in the name, the family or the summary.
 bool matches_query(const Operator& op, const std::string& query) {
   const std::string haystack = lower(op.name + " " + op.family + " " + op.summary);
   const std::string words = lower(query);
@@ -90,8 +90,8 @@ bool matches(const Operator& op, const ListOperatorsArguments& arguments) {
          matches_query(op, arguments.query);
 }
 
-/// The next step after an empty result: suggests the query with each unknown word replaced by the
-/// nearest word of the catalog, or fewer filters.
+/// Returns the next step after an empty result. It suggests the query with each unknown word
+/// replaced by the nearest word of the catalog, or fewer filters.
 std::string after_nothing(const operators::Catalog& catalog,
                           const ListOperatorsArguments& arguments) {
   const std::string query = lower(arguments.query);
@@ -170,8 +170,9 @@ mcp::Tool list_operators_tool(const Services& services) {
   tool.name = "list_operators";
   tool.title = "List the operators";
   tool.description =
-      "Lists the tasks, one line each, filtered by split, family, dialect, difficulty and words. A "
-      "long list has names only; filter it to see summaries.";
+      "Lists the operators, one line each, filtered by split, family, dialect, difficulty and "
+      "words. "
+      "A long list has only names; filter it to see summaries.";
   tool.input_schema = ListOperatorsArguments::schema(services.catalog);
   const json text = {{"type", "string"}};
   const json integer = {{"type", "integer"}};

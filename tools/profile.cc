@@ -16,21 +16,23 @@ struct ProfileArguments {
   SubmissionArguments submission;
   std::string case_id;  // empty: the last public case
   ProfileDetail detail = ProfileDetail::summary;
-  std::string target;  // empty: the device's own
+  std::string target;  // empty: the device's target
 
   static json schema(const Services& services) {
     json properties = SubmissionArguments::properties(
-        services, "Charges the run's profile budget; omit it to practise.");
+        services, "Charges the run's profile budget; omit it for unscored practice.");
     properties["case"] =
         text_property("Public case id from `fetch_spec`; default: the last public case");
     properties["detail"] = choice_property(
-        "More detail, as a digest and an artifact for `read_artifact`. artifacts: PTX and launch "
-        "plan; timeline: time per operation; counters: hardware counters; sass: machine code; "
-        "source: instructions per line; roofline: a chart (PNG)",
+        "More detail: a digest, and an artifact for `read_artifact`. artifacts: PTX and launch "
+        "plan; "
+        "timeline: time of each operation; counters: hardware counters; sass: machine code; "
+        "source: "
+        "instructions of each line; roofline: a chart (PNG)",
         kDetails, "summary");
     properties["target"] = text_property(
-        "Judge by the code compiled for this target: cuda:80, cuda:90, cuda:100, hip:gfx942, "
-        "hip:gfx950; default: the device's own",
+        "Diagnose the code compiled for this target: cuda:80, cuda:90, cuda:100, hip:gfx942, "
+        "hip:gfx950; default: the device's target",
         kMaxTargetBytes);
     return input_object(std::move(properties), {"operator", "code"});
   }
@@ -67,10 +69,12 @@ mcp::Tool profile_tool(const Services& services) {
   tool.name = "profile";
   tool.title = "Find out what limits the speed";
   tool.description =
-      "Says what limits the code's speed on one public case: the bound (memory, compute, latency, "
-      "launch), the share of the roofline, registers, spills and occupancy per kernel, the most "
-      "expensive lines, one suggestion. A GPU device also measures the latency beside the oracle's "
-      "and PyTorch's; without a GPU the compiled kernels are judged, for any target.";
+      "Shows what limits the speed of the code on one public case: the bound (memory, compute, "
+      "latency, launch), the share of the roofline, registers, spills and occupancy of each "
+      "kernel, "
+      "the most expensive lines, and one suggestion. A GPU device also measures the latency and "
+      "compares it with the oracle's and PyTorch's. Without a GPU the diagnosis comes from the "
+      "compiled code, for any target.";
   tool.input_schema = ProfileArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.annotations = annotations_of({});

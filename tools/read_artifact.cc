@@ -12,14 +12,14 @@ namespace {
 
 using nlohmann::json;
 
-// PTX and plans have barely two bytes per token: this is about 1,400 tokens.
+// About 1,400 tokens, because PTX and plans have barely two bytes for each token.
 constexpr std::int64_t kDefaultLimitBytes = 2'400;
 constexpr std::int64_t kMaxLimitBytes = 14'000;  // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
-constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // scanned by one call
+constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // what one call scans at most
 constexpr std::size_t kGrepMatches = 100;
 constexpr std::size_t kGrepLineBytes = 300;
-constexpr std::size_t kFrameOfSliceBytes = 700;  // the rest of an answer, around the text
+constexpr std::size_t kFrameOfSliceBytes = 700;  // for the rest of an answer, around the text
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
 struct ReadArtifactArguments {
@@ -29,15 +29,16 @@ struct ReadArtifactArguments {
   std::string grep;  // empty: read bytes
 
   static json schema() {
-    json limit = integer_property("Bytes to read", 1, kMaxLimitBytes);
+    json limit = integer_property("Number of bytes to read", 1, kMaxLimitBytes);
     limit["default"] = kDefaultLimitBytes;
-    json offset = integer_property("First byte", 0, kMaxOffset);
+    json offset = integer_property("Position of the first byte", 0, kMaxOffset);
     offset["default"] = 0;
-    return input_object({{"artifact", text_property("Artifact handle, artifact_...", 64)},
-                         {"offset", std::move(offset)},
-                         {"limit", std::move(limit)},
-                         {"grep", text_property("Plain substring, not a pattern")}},
-                        {"artifact"});
+    return input_object(
+        {{"artifact", text_property("Artifact handle, artifact_...", 64)},
+         {"offset", std::move(offset)},
+         {"limit", std::move(limit)},
+         {"grep", text_property("Plain substring (not a pattern) of the lines to read")}},
+        {"artifact"});
   }
   static Result<ReadArtifactArguments> parse(const json& arguments) {
     ReadArtifactArguments parsed;
@@ -49,7 +50,7 @@ struct ReadArtifactArguments {
     if (!is_handle(parsed.artifact, "artifact"))
       reader.refuse({ErrorCode::invalid_argument,
                      "`artifact` is not an artifact handle; handles look like artifact_... and are "
-                     "in the answers of compile and profile"});
+                     "in the answers of `compile` and `profile`"});
     return reader.result(std::move(parsed));
   }
 };
@@ -84,7 +85,7 @@ mcp::ToolResult slice_answer(const Services& services, const std::string& handle
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  // Escapes have half as many characters per token as text has.
+  // Escapes have half as many characters for each token as text has.
   const std::size_t room = binary ? cap / 2 : cap;
   while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
@@ -113,7 +114,8 @@ void add_match(Matches& matches, std::int64_t at, std::string_view line, std::si
   ++matches.count;
 }
 
-/// The lines that contain `wanted`, each with its offset. `next_offset` is where the scan stopped.
+/// Answers with the lines that contain `wanted`, each with its offset. `next_offset` is where the
+/// scan stopped.
 mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
                             std::int64_t offset, const std::string& wanted) {
   const auto cap = static_cast<std::size_t>(services.limits.concise_chars);
@@ -165,7 +167,7 @@ mcp::Tool read_artifact_tool(const Services& services) {
   tool.name = "read_artifact";
   tool.title = "Read an artifact";
   tool.description =
-      "Reads PTX, launch plans and logs, in pieces, by the handle that an answer gave. With grep, "
+      "Reads PTX, launch plans and logs in pieces, by a handle from an earlier answer. With grep, "
       "reads only the lines that contain a plain substring.";
   tool.input_schema = ReadArtifactArguments::schema();
   const json text = {{"type", "string"}};

@@ -12,7 +12,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
-constexpr const char* kNextAfterReport = "`submit` what is left, then `scorecard`.";
+constexpr const char* kNextAfterReport = "`submit` the operators that are left, then `scorecard`.";
 
 struct ReportUsageArguments {
   std::string run;
@@ -22,7 +22,7 @@ struct ReportUsageArguments {
 
   static json schema() {
     const json cost = {{"type", "number"},
-                       {"description", "US dollars; omit it when the cost is unknown"},
+                       {"description", "US dollars; omit it if the cost is unknown"},
                        {"minimum", 0},
                        {"maximum", kMaxCostUsd}};
     return input_object(

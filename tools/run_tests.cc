@@ -11,9 +11,10 @@ struct RunTestsArguments {
   SubmissionArguments submission;
 
   static json schema(const Services& services) {
-    return input_object(SubmissionArguments::properties(
-                            services, "Charges the run's test budget; omit it to practise."),
-                        {"operator", "code"});
+    return input_object(
+        SubmissionArguments::properties(
+            services, "Charges the run's test budget; omit it for unscored practice."),
+        {"operator", "code"});
   }
   static Result<RunTestsArguments> parse(const json& arguments) {
     ArgumentReader reader(arguments);
@@ -29,8 +30,8 @@ mcp::Tool run_tests_tool(const Services& services) {
   tool.title = "Test on the public cases";
   tool.description =
       "Runs the code on the operator's public cases with fresh random inputs and compares the "
-      "outputs with the reference. Answers pass, or which case is wrong, by how much and at which "
-      "element, or the line of an error.";
+      "outputs with the reference. Returns pass; or which case is wrong, by how much and at which "
+      "element; or the line of an error.";
   tool.input_schema = RunTestsArguments::schema(services);
   tool.output_schema = verdict_schema();
   tool.annotations = annotations_of({});

@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kNamedUntouched = 12;
+constexpr std::int64_t kNamedUntouched = 12;  // the most operators without a call that are named
 
 std::string percent(double share) { return number_text(share * 100) + " %"; }
 
@@ -62,7 +62,8 @@ struct ScorecardArguments {
 
 bool is_touched(const OperatorScore& score) { return score.submitted || score.tool_calls > 0; }
 
-/// One line for each operator with a call or a submission; the others by name if they are few.
+/// Returns one line for each operator with a call or a submission. The other operators are named if
+/// they are few, and counted otherwise.
 std::string operators_text(const Scorecard& card) {
   std::string text;
   std::string names;
@@ -84,7 +85,7 @@ std::string operators_text(const Scorecard& card) {
          "\n";
 }
 
-/// "standard 3 of 14, ood 0 of 1": passes per split.
+/// Returns the passes of each split: "standard 3 of 14, ood 0 of 1".
 std::string splits_text(const Scorecard& card) {
   std::map<std::string, std::pair<int, int>> splits;
   for (const OperatorScore& score : card.operators) {
@@ -100,15 +101,16 @@ std::string splits_text(const Scorecard& card) {
   return text;
 }
 
-/// There is no Perf@1 when only some of the correct submissions were timed: see metrics/summary.h.
+/// Returns Perf@1, or why there is none: it needs the time of every right submission
+/// (metrics/summary.h).
 std::string perf_text(const Scorecard& card) {
-  if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count 0)\n";
+  if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count as 0)\n";
   std::int64_t timed = 0;
   for (const OperatorScore& score : card.operators) {
     if (score.verdict && score.verdict->outcome == sandbox::Outcome::pass && score.verdict->perf)
       ++timed;
   }
-  if (timed == 0) return "no Perf@1: nothing was timed\n";
+  if (timed == 0) return "no Perf@1: no submission was timed\n";
   return "no Perf@1: " + std::to_string(card.passed - timed) + " of " +
          count_text(card.passed, "right submission") + " were not timed\n";
 }
@@ -158,7 +160,7 @@ mcp::ToolResult answer_of(const Scorecard& card, const AnswerLimits& limits, For
 mcp::Tool scorecard_tool(const Services& services) {
   mcp::Tool tool;
   tool.name = "scorecard";
-  tool.title = "How a run stands";
+  tool.title = "Scorecard of a run";
   tool.description =
       "Shows Pass@1 over the whole suite (an operator without a submission counts as a failure), "
       "Perf@1 if every correct submission was timed, the graded outcome of each operator, tokens "

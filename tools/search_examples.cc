@@ -18,16 +18,16 @@ using operators::FoundExample;
 constexpr std::int64_t kMaxHits = 10;
 constexpr std::int64_t kDefaultHits = 3;
 constexpr std::int64_t kMaxCodeChars = 32'768;
-// Quarters of the cap that sources may fill: the cap assumes 3.2 characters per token, but kernels
-// have as few as 2.5.
+// Quarters of the cap that sources may fill. The cap assumes 3.2 characters for each token, but
+// kernels have as few as 2.5.
 constexpr std::size_t kCapShareOf4 = 3;
 constexpr std::size_t kFrameOfExamplesBytes =
-    200;  // first line, last line, and the JSON around the entries
+    200;  // for first line, last line, and the JSON around the entries
 
 struct SearchExamplesArguments {
   enum class By { query, code };
   By by = By::query;
-  std::string wanted;  // words, or source code
+  std::string wanted;  // words or source code, depending on `by`
   std::int64_t k = kDefaultHits;
   Format format = Format::concise;
 
@@ -36,7 +36,7 @@ struct SearchExamplesArguments {
         {{"query", text_property("Words: what the example should show")},
          {"code", text_property("Python source, complete or a fragment: finds similar kernels",
                                 kMaxCodeChars)},
-         {"k", integer_property("How many at most; default 3", 1, kMaxHits)},
+         {"k", integer_property("Number of examples at most; default 3", 1, kMaxHits)},
          {"response_format", format_property()}},
         {});
   }
@@ -61,8 +61,8 @@ struct SearchExamplesArguments {
   }
 };
 
-/// Lists the titles of all examples that were found. Adds their sources, best match first, as long
-/// as a whole source fits: half a kernel is of no use.
+/// Lists the titles of all found examples, best match first. Adds each source that fits as a whole,
+/// because a part of a kernel is useless.
 mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::string& by,
                           std::size_t cap) {
   std::vector<std::string> heads;
@@ -102,7 +102,9 @@ mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::str
             : "Try `query` with words.";
   if (left_out != 0) {
     next = count_text(static_cast<std::int64_t>(left_out), "source") +
-           " left out for size; a smaller `k`, other words or response_format=detailed shows more.";
+           " left out to keep the answer small; a smaller `k`, other words or "
+           "response_format=detailed shows "
+           "more.";
   }
   mcp::ToolResult answer;
   answer.text = "ok: " + count_text(static_cast<std::int64_t>(found.size()), "example") + " by " +

@@ -58,11 +58,11 @@ mcp::ToolResult answer_of(const RunInfo& run, const AnswerLimits& limits) {
   answer.text = "ok: run " + run.handle + "\n" + std::string(to_string(run.request.track)) +
                 " track (" + std::string(rules_of(run.request.track).rule) + "), " +
                 count_text(static_cast<std::int64_t>(run.operators.size()), "operator") +
-                ", good for " + std::to_string(hours) + " h\nper operator: compile " +
+                ", valid for " + std::to_string(hours) + " h\nper operator: compile " +
                 limit_text(budgets.compiles) + ", run_tests " + limit_text(budgets.tests) +
                 ", profile " + limit_text(budgets.profiles) + ", submit " +
                 limit_text(budgets.submissions) + "\noperators:";
-  // A long list would only repeat the split, or "all", that the client named.
+  // A long list would only repeat what the client asked for: a split, or "all".
   if (run.operators.size() > kNamedOperators) answer.text += " `list_operators` names them";
   for (const std::string& name : run.operators)
     answer.text += run.operators.size() > kNamedOperators ? "" : " " + name;
@@ -108,7 +108,7 @@ mcp::Tool start_run_tool(const Services& services) {
   tool.name = "start_run";
   tool.title = "Start a scored run";
   tool.description =
-      "Starts a run and answers its handle, which compile, run_tests, profile, submit, "
+      "Starts a run and returns its handle, which compile, run_tests, profile, submit, "
       "report_usage and scorecard take. Tracks, with compiles/tests/profiles per operator and the "
       "duration of a run: " +
       tracks_text() + ". practice is not scored; one_shot takes one source per operator.";
@@ -121,7 +121,7 @@ mcp::Tool start_run_tool(const Services& services) {
                                       {"budgets",
                                        {{"type", "object"},
                                         {"additionalProperties", number},
-                                        {"description", "per operator; -1 is unlimited"}}},
+                                        {"description", "For each operator; -1 is unlimited"}}},
                                       {"created_unix_ms", number},
                                       {"expires_unix_ms", number},
                                       {"next", text}});

@@ -18,8 +18,8 @@ struct SubmitArguments {
     ArgumentReader reader(arguments);
     SubmitArguments parsed{SubmissionArguments::read(reader)};
     if (parsed.submission.run.empty())
-      reader.refuse(
-          {ErrorCode::invalid_argument, "`submit` needs a run; `start_run` gives a handle"});
+      reader.refuse({ErrorCode::invalid_argument,
+                     "`run` is missing; `start_run` returns a run handle (run_...)"});
     return reader.result(std::move(parsed));
   }
 };

@@ -1,5 +1,5 @@
-// Reads the JSON arguments of one call into the struct of a tool. Each tool has such a struct,
-// whose `parse` is called once, before the tool's handler: no other code looks at the JSON.
+// ArgumentReader reads the JSON arguments of one call into a struct. Each tool has such a struct.
+// Its `parse` is called once, before the tool's handler; no other code looks at the JSON.
 //
 //   struct JobArguments {
 //     std::string job;
@@ -13,8 +13,8 @@
 //     }
 //   };
 //
-// The protocol layer has checked the arguments against the tool's input schema. A missing argument
-// leaves the member's default. A reader belongs to one thread.
+// The protocol layer has checked the arguments against the tool's input schema. If an argument is
+// missing, the member keeps its default. A reader belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -51,8 +51,8 @@ class ArgumentReader {
     if (!arguments_.contains(key)) return;
     read(key, value.emplace());
   }
-  /// Reads the name of an enum's value with `from` (name -> std::optional<Enum>). `valid` are the
-  /// names that the error lists.
+  /// Reads the name of an enum's value. `from` converts a name to std::optional<Enum>. The error
+  /// lists the names in `valid`.
   template <class Enum, class From>
   void read_name(const char* key, Enum& value, const From& from,
                  const std::vector<std::string>& valid) {
@@ -67,7 +67,7 @@ class ArgumentReader {
 
   /// Keeps the first error only.
   void refuse(const Error& error);
-  /// `parsed`, or the first error.
+  /// Returns `parsed`, or the first error.
   template <class Arguments>
   Result<Arguments> result(Arguments parsed) const {
     if (error_) return fail(*error_);
@@ -75,7 +75,7 @@ class ArgumentReader {
   }
 
  private:
-  /// Null when the argument is missing.
+  /// Returns null if the argument is missing.
   const nlohmann::json* find(const char* key) const;
   void refuse_type(const char* key, const char* expected);
 
@@ -97,7 +97,7 @@ void set_quick_handler(mcp::Tool& tool, Handler<Arguments> handler) {
   };
 }
 
-/// Makes `handler` the handler of a tool that takes seconds to minutes: a client may have the call
+/// Makes `handler` the handler of a tool that takes seconds to minutes. A client may run the call
 /// as a task.
 template <class Arguments>
 void set_slow_handler(mcp::Tool& tool, Handler<Arguments> handler) {

@@ -17,9 +17,11 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::int64_t kSliceMs = 250;  // the longest until a client's cancellation is noticed
-constexpr std::int64_t kSamePlaceMs = 1'000;  // between two reports of the same place
-constexpr std::int64_t kNewPlaceMs = 150;     // the protocol layer sends ten reports a second
+constexpr std::int64_t kSliceMs = 250;  // how often a wait looks for a cancellation by the client
+// Shortest time between two reports of the same place, and of different places. The protocol layer
+// sends at most ten reports a second.
+constexpr std::int64_t kSamePlaceMs = 1'000;
+constexpr std::int64_t kNewPlaceMs = 150;
 constexpr std::int64_t kTaskWaitMs = 86'400'000;
 constexpr std::int64_t kCancelWaitMs = 2'000;  // for a cancelled job to end
 
@@ -32,8 +34,8 @@ std::string place_of(const JobStatus& status) {
   return text;
 }
 
-/// Reports to the client where its job is: after each change of place, and once a second while the
-/// place stays the same.
+/// Tells the client the place of its job, in the queue or in a stage: after each change, and once a
+/// second while the place stays the same.
 class ProgressReports {
  public:
   explicit ProgressReports(const mcp::RequestContext& context) : context_(context) {}

@@ -1,8 +1,8 @@
-// What compile, run_tests, profile and submit share. Each reads a submission from its arguments,
-// makes a job of it, and runs the job: the job is submitted, which charges the run's budget, and
-// followed, and its verdict is the answer. Thread-safe.
+// The parts that compile, run_tests, profile and submit share. Each of these tools reads a
+// submission from its arguments, makes a job from it, and runs the job. Running charges the run's
+// budget, queues the job and waits for it; the answer is the job's verdict. Thread-safe.
 //
-//   Result<sandbox::Job> job = make_job(services, arguments.submission, JobKind::test);
+//   Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::test);
 //   if (!job) return error_answer(job.error());
 //   return run_job(services, arguments.submission, std::move(*job), context);
 #pragma once
@@ -23,7 +23,7 @@ namespace assay::tools {
 struct SubmissionArguments {
   std::string operator_name, code;
   std::string language;  // empty: Python
-  std::string run;       // empty: practice, which no run is charged for
+  std::string run;       // empty: practice, which charges no run
   std::string device;    // empty: the server's first
   Format format = Format::concise;
 
@@ -32,29 +32,30 @@ struct SubmissionArguments {
   static SubmissionArguments read(ArgumentReader& reader);
 };
 
-/// A job of `kind` for the submission. Refuses an operator, device, source or language that is not
-/// valid, before anything is charged.
+/// Makes a job of `kind` for the submission. Refuses an invalid operator, device, source or
+/// language. Nothing is charged yet.
 Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
                               sandbox::JobKind kind);
 
-/// Submits the job, which charges the run, and follows it until its verdict is there or
-/// AnswerLimits::answer_within_ms have passed. A job whose client goes away is cancelled, except a
-/// grade: an accepted submission is always graded.
+/// Submits the job, which charges the run. Then waits for its verdict, at most
+/// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled; only a grade
+/// goes on, because an accepted submission is always graded.
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context);
 
 struct FollowOptions {
-  std::int64_t wait_ms = 0;  // a task waits for the job's end instead, unless this is 0
+  std::int64_t wait_ms = 0;  // a task waits until the job ends, unless this is 0
   bool cancel_on_hangup = false;
   Format format = Format::concise;
 };
 
-/// Waits for a job, reporting progress, and answers with its verdict or its handle.
+/// Waits for a job and reports its progress to the client. Answers with its verdict, or with its
+/// handle if it has not ended.
 mcp::ToolResult follow_job(const Services& services, const std::string& job,
                            const FollowOptions& options, const mcp::RequestContext& context);
 
-/// Refuses a name that is no device of this server, and names the valid ones. An empty name is the
-/// default device.
+/// Refuses the name of a device that this server does not have. The error lists the valid names. An
+/// empty name is the default device.
 Status check_device(const JobService& jobs, const std::string& device);
 
 /// Refuses a source that is empty, larger than Limits::source_bytes, binary or not UTF-8.

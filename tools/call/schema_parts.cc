@@ -10,8 +10,8 @@ using nlohmann::json;
 
 namespace {
 
-// Larger sources pass the schema so that the tool can answer with the limit's name and both
-// numbers.
+// The schema allows sources above the limit, so that the tool can answer with the name of the limit
+// and both numbers.
 constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
 constexpr std::int64_t kMaxHandleCharacters = 64;
 
@@ -150,7 +150,7 @@ json code_property() {
       kMaxCodeCharacters);
 }
 json language_property() {
-  return choice_property("What the submission is written in; `fetch_spec` says how either looks",
+  return choice_property("Language of the code; `fetch_spec` describes the form of each",
                          {sandbox::kLanguages.begin(), sandbox::kLanguages.end()},
                          std::string(sandbox::kPython));
 }
@@ -158,11 +158,11 @@ json run_property(const std::string& what_it_does) {
   return text_property("Run handle from `start_run`. " + what_it_does, kMaxHandleCharacters);
 }
 json device_property(const std::vector<std::string>& devices) {
-  if (devices.empty()) return text_property("Where to run; no device is here");
+  if (devices.empty()) return text_property("Where to run; this server has no device");
   return choice_property("Where to run", devices, devices.front());
 }
 json format_property() {
-  return choice_property("How much to answer", {"concise", "detailed"}, "concise");
+  return choice_property("Size of the answer", {"concise", "detailed"}, "concise");
 }
 
 json annotations_of(const ToolEffects& effects) {

@@ -1,7 +1,8 @@
-// The pieces that the tools' schemas are made of: flat, typed properties with enums and defaults,
-// nothing that a validator may ignore. Pure functions, thread-safe.
+// Makes the JSON schemas of the tools: flat, typed properties with enums and defaults. They use
+// only keywords that every validator knows. Pure functions, thread-safe.
 //
-//   input_object({{"operator", text_property("...")}}, {"operator"})
+//   tool.input_schema = input_object({{"operator", operator_property()}}, {"operator"});
+//   tool.output_schema = output_object({{"run", {{"type", "string"}}}});
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ nlohmann::json integer_property(const std::string& description, std::int64_t min
                                 std::int64_t maximum);
 nlohmann::json boolean_property(const std::string& description, bool default_value);
 
-/// The parameters that several tools share.
+/// The properties that several tools share.
 nlohmann::json operator_property();
 nlohmann::json code_property();
 nlohmann::json language_property();
@@ -27,8 +28,7 @@ nlohmann::json run_property(const std::string& what_it_does);
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();
 
-/// The annotations of a tool: what a client may assume of its calls. The members that a tool leaves
-/// out are false.
+/// The annotations of a tool: what a client may assume about its calls.
 struct ToolEffects {
   bool read_only = false;
   bool destructive = false;
@@ -44,10 +44,10 @@ nlohmann::json input_object(nlohmann::json properties, const std::vector<std::st
 nlohmann::json output_object(nlohmann::json properties);
 
 nlohmann::json array_of(nlohmann::json items);
-/// A number, or "nan", "inf", "-inf".
+/// The schema of a number, or of "nan", "inf" or "-inf".
 nlohmann::json number_or_text();
 
-/// What verdict_answer() puts into `structured`.
+/// The schema of `structured` in the answers of status_answer() (tools/answer/verdict_answer.h).
 nlohmann::json verdict_schema();
 
 }  // namespace assay::tools

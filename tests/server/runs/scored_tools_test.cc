@@ -53,7 +53,7 @@ TEST_CASE("start_run offers every track and states its budgets") {
   const ToolResult started =
       bench.call("start_run", {{"agent", "a"}, {"model", "m"}, {"track", "scaled"}});
   CHECK(started.structured["budgets"]["tests"] == 100);
-  CHECK(started.text.find("good for 168 h") != std::string::npos);
+  CHECK(started.text.find("valid for 168 h") != std::string::npos);
 }
 
 TEST_CASE(

@@ -1,6 +1,7 @@
-// How a tool builds its answer: errors, sizes, numbers. An answer is a ToolResult whose text and
-// `structured` are each enough alone, because clients read one or the other: the first line of the
-// text is the outcome, its last the next step. Pure functions, thread-safe.
+// Helps a tool to build its answer: errors, sizes, numbers. An answer is a ToolResult. Its text and
+// its `structured` each hold the whole answer, because a client may read only one of them. The
+// first line of the text is the outcome, and its last line is the next step. Pure functions,
+// thread-safe.
 //
 //   mcp::ToolResult answer;
 //   answer.text = "ok: " + count_text(3, "case");
@@ -20,22 +21,23 @@ namespace assay::tools {
 
 /// The argument `response_format` of most tools.
 enum class Format { concise, detailed };
-/// The most characters that the text, and `structured` as JSON, may have.
+/// Returns how many characters the text, and `structured` as JSON, may have at most.
 std::size_t max_chars(const AnswerLimits& limits, Format format);
 
-/// A failed call, with the error's code and message in both halves. The message is escaped and cut,
-/// because it may quote the caller's input.
+/// Returns the answer of a failed call, with the error's code and message in text and `structured`.
+/// The message is escaped and cut, because it may quote the caller's input.
 mcp::ToolResult error_answer(const Error& error);
 
-/// Cuts both halves to at most `most` characters: the text loses its middle, `structured` the ends
-/// of its longest texts and arrays. The member `truncated` of `structured` then says so.
+/// Cuts text and `structured` to at most `most` characters each. The text loses its middle;
+/// `structured` loses the ends of its longest texts and arrays, and gets a member `truncated` that
+/// says so.
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
 /// Returns how many bytes the value takes in an answer. A newline in a string takes two, for
 /// example.
 std::size_t json_size(const nlohmann::json& value);
 
-/// "0.0123", "1.5e-07", "nan": four digits.
+/// Returns four digits: "0.0123", "1.5e-07", "nan".
 std::string number_text(double value);
 /// "12.34 us", "1.2 ms".
 std::string duration_text(double ns);

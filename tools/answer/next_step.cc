@@ -14,8 +14,8 @@ using sandbox::JobKind;
 using sandbox::Verdict;
 
 constexpr std::size_t kMaxNameBytes = 60;
-/// The class that the harness raises when the installation lacks a dialect
-/// (harness/entry/errors.py).
+/// The exception class that the harness raises if the installation lacks a dialect
+/// (sandbox/harness/entry/errors.py).
 constexpr const char* kMissingDialect = "MissingDialect";
 
 std::string after_pass(JobKind kind) {
@@ -25,13 +25,13 @@ std::string after_pass(JobKind kind) {
       return "`profile` shows how fast it is; `submit` with a run grades it on public and hidden "
              "cases.";
     case JobKind::profile: return "Improve it and `run_tests` again, or `submit` it with a run.";
-    case JobKind::grade: return "Done with this operator; `scorecard` shows the run.";
+    case JobKind::grade: return "This operator is done; `scorecard` shows the run.";
   }
   return "";
 }
 
-/// Returns the name of the operation or argument that the error is about; empty when it has none.
-/// The submission's process wrote it: it is repeated only if it is a plain name.
+/// Returns the name of the operation or argument that the error is about; empty if there is none.
+/// The submission's process wrote the name, so it is only repeated if it is a plain name.
 std::string subject_of(const Verdict& verdict) {
   std::string name = verdict.diagnostic ? verdict.diagnostic->subject : "";
   for (const auto& record : verdict.cases) {
@@ -47,8 +47,9 @@ bool has_line(const Verdict& verdict) {
   return verdict.diagnostic && verdict.diagnostic->line.has_value();
 }
 
-/// Before kernels run, every byte of fresh memory is 0xFF, a NaN of any float type; on the host
-/// tier it is random. What a kernel computes may be NaN too.
+/// Suggests the cause of a wrong result. Before kernels run, every byte of fresh memory is 0xFF,
+/// which is a NaN in any float type. So a NaN may be an element that no kernel stored; a kernel may
+/// also have computed it. On the host tier fresh memory is random.
 std::string after_wrong_result(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
     if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) ||
@@ -85,7 +86,7 @@ std::string after_missing_entry(const Verdict& verdict, const Operator* op) {
     return "Begin the source with, say, /* assay launch = [{kernel = \"k\", grid = \"ceil_div(" +
            out + ".numel, 256)\", block = 256, args = [" +
            (names.empty() ? "\"x\", \"y\"" : names.substr(0, names.size() - 2)) +
-           "]}] */; `fetch_spec` with language=cuda says the rest.";
+           "]}] */; `fetch_spec` with language=cuda describes the rest.";
   }
   return op == nullptr ? "Define the entry function with exactly the name and parameters of the "
                          "signature in `fetch_spec`."
@@ -102,34 +103,35 @@ std::string after_compilation_error(const Verdict& verdict) {
 
 std::string after_crash(const Verdict& verdict) {
   if (verdict.tier == sandbox::Tier::interpreter)
-    return "In the interpreter this is mostly a tl.load or tl.store outside its tensor: check its "
-           "mask and its index.";
-  return "Host code died of a signal: check pointers, ctypes and extension calls.";
+    return "In the interpreter the cause is usually a tl.load or tl.store outside its tensor: "
+           "check "
+           "its mask and its index.";
+  return "A signal killed the host code: check pointers, ctypes and extension calls.";
 }
 
 std::string after_not_recordable(const Verdict& verdict) {
   const std::string operation = subject_of(verdict);
-  if (!operation.empty()) return "Replace " + operation + " by a kernel of yours.";
+  if (!operation.empty()) return "Replace " + operation + " with a kernel of your own.";
   return "Keep the computation in kernels and never read tensor values on the host (.item(), "
-         ".cpu(), if on a tensor).";
+         ".cpu(), `if` on a tensor).";
 }
 
 std::string after_unsupported(const Verdict& verdict) {
   if (verdict.diagnostic && verdict.diagnostic->exception == kMissingDialect)
-    return "This server cannot run it: leave the operator out.";
+    return "This server cannot run this operator; go on with another one.";
   return "Use another device or target, as the answer says.";
 }
 
-/// Errors of the source's own Python.
+/// Returns the next step after an error of the source's own Python.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
   if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic &&
       verdict.diagnostic->code.starts_with("```"))
     return "Send the source without Markdown fences.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
-  // No line of the submission: its call itself failed.
+  // The error has no line of the submission, so the call of the entry function failed.
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
-    return "It is called with the arguments of `" + op->signature +
-           "`, in that order: define it so.";
+    return "The entry function is called as `" + op->signature +
+           "`: define it with these parameters, in this order.";
   return "Repair the source, then `run_tests`.";
 }
 
@@ -137,21 +139,22 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
   switch (verdict.error_kind) {
     case ErrorKind::wrong_result: return after_wrong_result(verdict);
     case ErrorKind::unattributed:
-      return "Let Triton kernels of yours compute the outputs; torch may allocate, fill, copy and "
-             "take views.";
+      return "Compute the outputs in your own kernels; torch may allocate, fill, copy and take "
+             "views.";
     case ErrorKind::output_mismatch: return after_output_mismatch(verdict);
     case ErrorKind::missing_entry: return after_missing_entry(verdict, op);
     case ErrorKind::compilation_error: return after_compilation_error(verdict);
     case ErrorKind::timeout:
-      return "Look for an endless loop or far too much work per program; `fetch_spec` lists the "
-             "limits.";
+      return "Look for an endless loop, or for far too much work in one program; `fetch_spec` "
+             "lists "
+             "the limits.";
     case ErrorKind::memory_limit:
     case ErrorKind::gpu_memory_limit:
     case ErrorKind::disk_limit:
     case ErrorKind::process_limit:
     case ErrorKind::output_limit:
       return "Stay within the limits that `fetch_spec` lists: allocate only outputs and scratch, "
-             "print nothing, start nothing.";
+             "print nothing, start no processes.";
     case ErrorKind::crash: return after_crash(verdict);
     case ErrorKind::protocol_error:
       return "Return from the entry function; do not exit the process, fork, or touch its file "
@@ -159,23 +162,25 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
     case ErrorKind::not_recordable: return after_not_recordable(verdict);
     case ErrorKind::invalid_plan:
     case ErrorKind::launch_failure:
-      return "Check the launch: grid, shared memory, number of warps, and that arguments are the "
-             "tensors given or made here.";
+      return "Check the launch: grid, shared memory, number of warps. Each tensor argument must be "
+             "an input or a tensor that your code allocated.";
     case ErrorKind::gpu_fault:
     case ErrorKind::canary_violation:
       return "A kernel accesses memory outside its buffers: check masks and index arithmetic "
              "(int32 overflow).";
     case ErrorKind::floor_violation:
-      return "Faster than the hardware allows means that the work was not done for every call; "
+      return "The time is shorter than the hardware allows, so the work was not done in every "
+             "call; "
              "compute the result each time.";
     case ErrorKind::unsupported: return after_unsupported(verdict);
-    case ErrorKind::cancelled: return "It was cancelled; send it again if you still want it.";
+    case ErrorKind::cancelled:
+      return "The job was cancelled; send the code again if you still want the result.";
     case ErrorKind::aborted:
     case ErrorKind::internal_error:
-      return "This is not the submission's fault and does not count; send it again.";
+      return "This is not the submission's fault and does not count; send the code again.";
     case ErrorKind::device_unhealthy:
-      return "This is not the submission's fault and does not count; send it again when the device "
-             "is back, or use another.";
+      return "This is not the submission's fault and does not count; send the code again when the "
+             "device works again, or use another device.";
     default: return after_exception(verdict, op);
   }
 }

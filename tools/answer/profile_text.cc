@@ -34,7 +34,7 @@ std::string count_of_bytes(double bytes) {
 std::string headline(const Verdict& verdict, const Profile& profile) {
   const bool compiled_only =
       verdict.error_kind == sandbox::ErrorKind::unsupported &&
-      profile.evidence == sandbox::Evidence::compiled;  // as asked for, where no GPU is
+      profile.evidence == sandbox::Evidence::compiled;  // a profile without a GPU
   std::string text = compiled_only ? "compiled only" : std::string(to_string(verdict.outcome));
   if (verdict.error_kind != sandbox::ErrorKind::none && !compiled_only)
     text += " (" + std::string(to_string(verdict.error_kind)) + ")";
@@ -43,7 +43,7 @@ std::string headline(const Verdict& verdict, const Profile& profile) {
           "-bound";
   if (compiled_only) return text + "\n";
   if (profile.evidence == sandbox::Evidence::compiled)
-    return text + ", judged by its compiled code alone\n";
+    return text + ", judged by its compiled code only\n";
   if (profile.roofline.share)
     text += ", " + whole_percent(*profile.roofline.share) + " of the roofline";
   return text + "\n";
@@ -186,8 +186,8 @@ std::string timeline_digest(const Verdict& verdict) {
     if (record.timeline.size() > kShownOperations)
       text += "- and " + std::to_string(record.timeline.size() - kShownOperations) +
               " more operations\n";
-    // Each is timed in the company of those before it; what the sum lacks of the latency are gaps
-    // between them.
+    // Each operation is timed together with the operations before it. The difference between the
+    // latency and the sum are the gaps between operations.
     if (all > 0 && record.latency && record.latency->median_ns > all)
       text += "- " + duration_text(record.latency->median_ns - all) + " between operations\n";
   }
@@ -220,7 +220,7 @@ std::string detail_digest(const Verdict& verdict, const Profile& profile) {
   return "";
 }
 
-/// The kernels, each with what its code and counters show, as far as there is room.
+/// Returns a line for each kernel, and as far as there is room what its code and counters show.
 std::string kernels_text(const Verdict& verdict, const Profile& profile, std::size_t room) {
   std::string text;
   std::size_t left = 0;

@@ -10,13 +10,13 @@ namespace assay::tools {
 namespace {
 
 struct Block {
-  std::string name;  // of the function, class or constant; empty for anything else
+  std::string name;  // the function, class or constant that it defines; empty for other blocks
   std::string text;
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// "NAME = ..." and "NAME: type = ..." -> "NAME"; empty for other lines.
+/// Returns "NAME" for "NAME = ..." and "NAME: type = ..."; empty for other lines.
 std::string assigned_name(std::string_view line) {
   std::size_t end = 0;
   while (end < line.size() && is_word(line[end])) ++end;
@@ -30,7 +30,7 @@ std::string assigned_name(std::string_view line) {
   return assigned ? std::string(line.substr(0, end)) : "";
 }
 
-/// "def f(...)" -> "f", "N = 3" -> "N"; empty for other lines.
+/// Returns "f" for "def f(...)" and "N" for "N = 3"; empty for other lines.
 std::string defined_name(std::string_view line) {
   for (const std::string_view keyword : {"def ", "async def ", "class "}) {
     if (!line.starts_with(keyword)) continue;
@@ -47,8 +47,8 @@ bool begins_block(std::string_view line) {
 
 std::vector<Block> blocks_of(const std::string& source) {
   std::vector<Block> blocks;
-  bool decorated =
-      false;  // the block so far is decorators or comments, which belong to what follows
+  // True while the block consists of decorators and comments, which belong to the next definition.
+  bool decorated = false;
   for (std::size_t begin = 0; begin < source.size();) {
     const std::size_t end = std::min(source.find('\n', begin), source.size() - 1) + 1;
     const std::string_view line = std::string_view(source).substr(begin, end - begin);
@@ -72,12 +72,14 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// What the judge calls beside `reference`; a helper that works for both may name it in a comment.
+/// Returns whether the judge calls the function beside `reference`. A helper may mention such a
+/// function in a comment, which does not make it reachable.
 bool is_hook(std::string_view name) {
   return name == "inputs" || name == "mutants" || name == "cost";
 }
 
-/// Names that `reference` reaches, itself first, those that are fewer calls away before others.
+/// Returns the names that `reference` reaches: itself first, then by the number of calls in
+/// between.
 std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks) {
   std::vector<std::string> reached = {"reference"};
   for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -93,8 +95,8 @@ std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks
   return reached;
 }
 
-/// Whole lines of a definition, at most `room` bytes with a mark that it goes on; nothing when that
-/// is its head alone.
+/// Returns whole lines of a definition in at most `room` bytes, with a mark that lines are missing.
+/// Empty if only the head of the definition fits.
 std::string beginning(const std::string& definition, std::size_t room) {
   const std::string mark = "    # ...\n";
   if (room <= mark.size()) return "";
@@ -110,7 +112,8 @@ bool is_about_the_harness(const Block& block) {
   return block.text.find("harness.") != std::string::npos;
 }
 
-/// Blocks of these names in the order of the source; with_rest: and those without a name.
+/// Joins the blocks with these names in the order of the source; with `with_rest` also the blocks
+/// without a name.
 std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names,
                    bool with_rest) {
   std::string text;
@@ -144,7 +147,7 @@ ReferenceWithin reference_within(const std::string& source, std::size_t room) {
     shown.left_out.push_back(name);
   }
   shown.text = joined(blocks, names, false);
-  if (shown.left_out.empty()) return shown;  // without the imports it fits
+  if (shown.left_out.empty()) return shown;  // everything but the imports fits
   const std::string begun = beginning(joined(blocks, {shown.left_out.front()}, false),
                                       room - std::min(room, shown.text.size() + 1));
   if (!begun.empty()) shown.text += "\n" + begun;

@@ -32,7 +32,7 @@ struct Colour {
 constexpr Colour kInk{0.13, 0.13, 0.16}, kGrid{0.87, 0.87, 0.9}, kRoof{0.2, 0.2, 0.24},
     kYours{0.84, 0.19, 0.15}, kOracle{0.12, 0.45, 0.7};
 
-/// "1 TFLOP/s", "100 GFLOP/s" for a power of ten.
+/// Returns a power of ten as "1 TFLOP/s" or "100 GFLOP/s".
 std::string rate_label(int digits) {
   const char* units[] = {"", "k", "M", "G", "T", "P", "E"};
   const int unit = std::clamp(digits / 3, 0, 6);
@@ -50,7 +50,7 @@ class Chart {
       : roof_(roof),
         intensity_(std::max(roof.cost_flops, 1.0) / roof.cost_bytes),
         ridge_(roof.flops_per_s / roof.bytes_per_s) {
-    // A decade of air at both ends of what is shown.
+    // One more decade at both ends of the axis.
     x_low_ = std::floor(std::log10(std::min(intensity_, ridge_))) - 1;
     x_high_ = std::ceil(std::log10(std::max(intensity_, ridge_))) + 1;
     y_high_ = std::ceil(std::log10(roof.flops_per_s) + 0.15);
@@ -159,7 +159,8 @@ class Chart {
          kFontSize, kRoof);
   }
 
-  /// `side`: on which side of the point its label is, so that two close ones can both be read.
+  /// Draws a point. `side` is the side of its label, so that the labels of two close points do not
+  /// overlap.
   void point(double flops, const Colour& colour, const std::string& label, int side) {
     paint(colour);
     cairo_arc(context_.get(), x(intensity_), y(flops), 7, 0, 2 * M_PI);
@@ -202,7 +203,7 @@ Result<std::string> roofline_png(const sandbox::Profile& profile) {
                 "a roofline needs the case's traffic and the device's peaks");
   std::string png = Chart(roof).draw(profile.case_id + " on " + profile.device_name + ": " +
                                      std::string(to_string(profile.bound)) + "-bound");
-  if (png.empty()) return fail(ErrorCode::internal, "cairo wrote no PNG");
+  if (png.empty()) return fail(ErrorCode::internal, "cairo did not write a PNG");
   return png;
 }
 

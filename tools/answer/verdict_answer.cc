@@ -23,7 +23,7 @@ std::vector<std::string> hidden_ids(const operators::Catalog& catalog,
   return ids;
 }
 
-/// A key whose value says nothing.
+/// Returns whether a value is an empty string, list or object.
 bool is_bare(const json& value) {
   return value.is_string() ? value.get_ref<const std::string&>().empty()
                            : value.is_structured() && value.empty();
@@ -117,12 +117,13 @@ mcp::ToolResult running_answer(const JobStatus& status) {
   return answer;
 }
 
-/// None where nothing was charged, or nothing is limited that a call would be charged to.
+/// Returns what is left of the budget. Empty if the job was not charged, or if the budget is
+/// unlimited.
 std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
                                     const Verdict& verdict) {
   if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
   const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
-  if (!found || found->limit < 0) return {};  // the verdict stands without it
+  if (!found || found->limit < 0) return {};  // the answer is complete without it
   return *found;
 }
 
@@ -138,8 +139,9 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
   std::string next = next_step(verdict, op);
   if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
     next =
-        "This operator is submitted, and that counts: go on with another; `scorecard` shows the "
-        "run.";
+        "This operator is already submitted, and that submission counts. Go on with another "
+        "operator; "
+        "`scorecard` shows the run.";
   mcp::ToolResult answer;
   answer.text = verdict_text(verdict, status, format, op);
   answer.structured = verdict_fields(verdict, format);
@@ -152,8 +154,8 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
                    " of " + std::to_string(left->limit) + " left";
     answer.structured["calls_left"] = left->left;
   }
-  // A graded submission's artifacts are plans and code for the hidden cases too: they are the
-  // maintainer's.
+  // The artifacts of a graded submission show plans and code for the hidden cases, so they are only
+  // for the maintainer.
   if (verdict.kind != sandbox::JobKind::grade) {
     json list = json::array();
     for (const auto& [handle, name] : services.artifacts.list(status.job)) {

@@ -18,7 +18,8 @@ using sandbox::CaseRecord;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-constexpr std::size_t kConciseItems = 6;  // cases, kernels, skips: the rest is counted
+constexpr std::size_t kConciseItems =
+    6;  // cases, kernels or skips that are shown; more are counted
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
 constexpr std::size_t kConciseOutputBytes = 600;
@@ -26,7 +27,7 @@ constexpr std::size_t kDetailedOutputBytes = 8'000;
 
 std::string line_of(const std::string& text) { return cut_end(escape_text(text), kLineBytes); }
 
-/// The first line of a message that may have many.
+/// Returns the first line of a message.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 std::string outcome_text(const Verdict& verdict) {
@@ -45,7 +46,8 @@ std::string indices(const std::vector<std::int64_t>& index) {
   return text + "]";
 }
 
-/// A judge's reason has the numbers. They are added only where there is no reason.
+/// Returns the line of a failed case. The judge's reason has the numbers; without a reason they are
+/// added.
 std::string failed_case(const CaseRecord& record) {
   std::string text = "- case " + line_of(record.id) + ": ";
   if (!record.reason.empty()) return text + line_of(record.reason) + "\n";
@@ -107,18 +109,19 @@ void list(std::string& text, const Items& items, std::size_t most, const char* n
   if (left > 0) text += "- and " + std::to_string(left) + " more " + noun + "\n";
 }
 
-/// The message of a diagnostic, with its exception in front.
+/// Returns the exception and the message of a diagnostic.
 std::string message_of(const sandbox::Diagnostic& found) {
   return found.exception + (found.exception.empty() || found.message.empty() ? "" : ": ") +
          found.message;
 }
 
-/// Whether the summary is the one that the device builds from the verdict's fields. Another one
-/// was written for a reader who may not see all fields, or by an older version.
+/// Returns whether the summary is the one that a device builds from the verdict's fields. Redaction
+/// and older versions write other summaries.
 bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summarise(verdict); }
 
-/// Returns what a detail adds to the summary: where it begins with the diagnostic's message, its
-/// rest (" (case 'small')"), which goes on in the same line; else all of it in a line of its own.
+/// Returns what the detail adds to the summary. If it begins with the diagnostic's message, that is
+/// the rest (" (case 'small')"), which continues the line. Otherwise it is the whole detail in a
+/// new line.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
@@ -132,7 +135,7 @@ std::string missing_of(const Verdict& verdict) {
   return left_out == 0 ? "" : "; " + std::to_string(left_out) + " more not run";
 }
 
-/// Returns the error that a pass may have, where that is one number for all outputs; else "".
+/// Returns the largest allowed error of a pass; empty if it is not the same number for all outputs.
 std::string allowed_of(const Verdict& verdict, const operators::Operator* op) {
   if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty()) return "";
   const double allowed = op->outputs.front().max_abs_error;
@@ -150,7 +153,7 @@ std::string allowed_of(const Verdict& verdict, const operators::Operator* op) {
   return "of " + number_text(allowed) + " allowed";
 }
 
-/// Returns the outcome and the summary. The lines below do not repeat anything of them.
+/// Returns the outcome and the summary. Later lines do not repeat any part of them.
 std::string head_of(const Verdict& verdict, const operators::Operator* op) {
   const std::string summary =
       is_built(verdict) ? sandbox::summarise(verdict, allowed_of(verdict, op)) : verdict.summary;
@@ -160,7 +163,7 @@ std::string head_of(const Verdict& verdict, const operators::Operator* op) {
   return head + rest_of_detail(verdict) + "\n";
 }
 
-/// Whether the head shows all of a failed case: a built summary ends with the first one.
+/// Returns whether the head already shows a failed case. A built summary ends with the first one.
 bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
   const auto first =
       std::find_if(verdict.cases.begin(), verdict.cases.end(),
@@ -177,12 +180,12 @@ void put_diagnostic(std::string& text, const Verdict& verdict, Format format) {
       found.line ? "line " + std::to_string(*found.line) + ": " + found.code : "";
   if (!place.empty() && !verdict.summary.ends_with(place)) text += line_of(place) + "\n";
   std::string message = message_of(found);
-  // The head shows the first line of a summary, which ends with the message or with the detail that
-  // begins with it.
+  // The head shows the first line of the summary. That line ends with the message, or with a detail
+  // that begins with the message.
   const std::string first = first_line(message), head = first_line(verdict.summary);
-  const bool said = head.ends_with(first) || (head.ends_with(first_line(verdict.detail)) &&
-                                              verdict.detail.starts_with(first));
-  if (!first.empty() && head.size() <= kLineBytes && said)
+  const bool shown = head.ends_with(first) || (head.ends_with(first_line(verdict.detail)) &&
+                                               verdict.detail.starts_with(first));
+  if (!first.empty() && head.size() <= kLineBytes && shown)
     message = message.substr(std::min(message.size(), first.size() + 1));
   if (!message.empty())
     text += cut_middle(escape_text(message),
@@ -201,7 +204,7 @@ std::vector<std::string> skipped_lines(const Verdict& verdict) {
 
 void put_output(std::string& text, const char* name, const std::string& output, Format format) {
   if (output.empty()) return;
-  text += std::string("its ") + name + " (untrusted):\n" +
+  text += std::string("the submission's ") + name + " (untrusted):\n" +
           cut_middle(escape_text(output),
                      format == Format::detailed ? kDetailedOutputBytes : kConciseOutputBytes);
   if (!text.ends_with('\n')) text += '\n';
@@ -217,7 +220,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
     return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " +
            std::to_string(status.elapsed_ms) + " ms";
   };
-  // What is wrong with a submission comes before how fast it is.
+  // An error comes before a diagnosis of speed.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
   std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);

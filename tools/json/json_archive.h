@@ -1,18 +1,22 @@
-// One list of fields, read in both directions: a struct's `fields(archive, value)` names each
-// member once, and JsonWriter and JsonReader make and take the JSON from it, so that what is
-// written can always be read back.
+// Reads and writes structs as JSON. A function `fields(archive, value)` names each member of a
+// struct once; JsonWriter and JsonReader both use it, so what is written can always be read back.
 //
-//   template <class Archive> void fields(Archive& archive, Point& p) { archive("x", p.x);
-//   archive("label", p.label); } json document = write_json(point); Result<Point> again =
-//   read_json<Point>(document);
+//   template <class Archive>
+//   void fields(Archive& archive, Point& point) {
+//     archive("x", point.x);
+//     archive("label", point.label);
+//   }
 //
-// A struct that had another form in older documents has a function `bool read_older_form(const
-// json&, Point&)` as well, which reads anything that is not an object.
+//   const nlohmann::json document = write_json(point);
+//   const Result<Point> again = read_json<Point>(document, "point");
 //
-// Optionals are left out when empty. Numbers that JSON lacks are the strings "nan", "inf", "-inf".
-// Strings are escaped on the way out (base/escape.h), which makes any bytes valid JSON; Bytes are
-// base64. Unknown keys are ignored when reading; a missing or mistyped one is an error that names
-// its path. No state outside the objects, hence thread-safe.
+// A struct that older documents wrote in another form also has a function
+// `bool read_older_form(const nlohmann::json&, Point&)`, which reads values that are not objects.
+//
+// Empty optionals are left out. Numbers that JSON lacks are the strings "nan", "inf" and "-inf".
+// Strings are escaped when they are written (base/escape.h), which makes any bytes valid JSON;
+// Bytes are written as base64. A reader ignores unknown keys. A missing or mistyped key is an error
+// that names its path. Thread-safe: there is no state outside the objects.
 #pragma once
 
 #include <cmath>
@@ -35,13 +39,12 @@ namespace assay::tools {
 struct Bytes {
   std::string& bytes;
 };
-/// Marks a string member that is passed on unchanged; it must be UTF-8 (a source, which the tools
-/// check).
+/// Marks a string member that is not escaped. It must be UTF-8; the tools check that of a source.
 struct Verbatim {
   std::string& text;
 };
 
-/// Marks a member that documents lack which are older than it; it then keeps its default.
+/// Marks a member that older documents lack. It then keeps its default.
 template <class T>
 struct Newer {
   T& value;
@@ -50,7 +53,7 @@ template <class T>
 Newer(T&) -> Newer<T>;
 
 namespace archive_detail {
-/// The names of an enum, both ways; specialised beside each enum (verdict_json.cc).
+/// Converts between an enum's values and names. Each user specialises it for its enums.
 template <class Enum>
 struct EnumNames;
 }  // namespace archive_detail

@@ -38,9 +38,9 @@ sandbox::CaseRecord redacted(const sandbox::CaseRecord& record, std::size_t numb
   return shown;
 }
 
-/// A submission's code runs from `import` on, with the inputs at hand; before that, and where it
-/// does not parse, it has said nothing. A manifest of CUDA C++ is read at import, and nothing in it
-/// runs.
+/// Returns whether code of the submission ran, and could have put its inputs into a message. Code
+/// runs from the stage `import` on, unless the source does not parse. At import a CUDA C++ manifest
+/// is only read; nothing in it runs.
 bool code_ran(const Verdict& verdict) {
   const bool unparsed = verdict.error_kind == ErrorKind::syntax_error ||
                         verdict.error_kind == ErrorKind::indentation_error;
@@ -49,7 +49,7 @@ bool code_ran(const Verdict& verdict) {
          (verdict.stage == Stage::import && !unparsed && !reads_manifest);
 }
 
-/// A class name, not a message in disguise.
+/// Returns whether the text is a class name. Anything else could be a message.
 bool is_identifier(const std::string& text) {
   constexpr std::size_t kMaxIdentifierBytes = 64;
   return text.size() <= kMaxIdentifierBytes &&
@@ -58,8 +58,8 @@ bool is_identifier(const std::string& text) {
              std::string::npos;
 }
 
-/// Counts the hidden cases that are named. A count of hidden cases, and its reason, come from the
-/// device and tell nothing about one case.
+/// Replaces the names of hidden cases with their number. A number that the device reported, and its
+/// reason, stay: they tell nothing about a single case.
 std::vector<SkippedCases> redacted_skips(std::vector<SkippedCases> skips,
                                          const std::vector<std::string>& hidden_ids) {
   SkippedCases hidden{{}, 0, SkipReason::hidden, "not run on this device"};
@@ -73,7 +73,7 @@ std::vector<SkippedCases> redacted_skips(std::vector<SkippedCases> skips,
   return skips;
 }
 
-/// Whether Assay alone writes the text of such hints. A kind that is not listed here is removed.
+/// Returns whether only Assay writes the text of such hints. Hints of other kinds are removed.
 bool is_from_the_device(HintKind kind) {
   switch (kind) {
     case HintKind::would_be_slow:
@@ -95,7 +95,8 @@ bool is_from_the_device(HintKind kind) {
   return false;
 }
 
-/// An error of the oracle or of PyTorch names the case that it met.
+/// Returns whether the text has the id of a hidden case, as an error of the oracle or of PyTorch
+/// may.
 bool mentions_any(const std::string& text, const std::vector<std::string>& hidden_ids) {
   return std::any_of(hidden_ids.begin(), hidden_ids.end(),
                      [&](const std::string& id) { return text.find(id) != std::string::npos; });
@@ -146,7 +147,7 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
   }
   for (const std::string& id : hidden_ids) verdict.provenance.seeds.erase(id);
   verdict.skipped_cases = redacted_skips(verdict.skipped_cases, hidden_ids);
-  for (auto& kernel : verdict.kernels) {  // a grid tells a shape
+  for (auto& kernel : verdict.kernels) {  // a grid reveals the shape of a case
     kernel.grid.clear();
     kernel.launches = 0;
   }
@@ -160,17 +161,17 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
 
   verdict.stdout_text.clear();
   verdict.stderr_text.clear();
-  if (verdict.diagnostic) {  // the class, the line and the code are the submission's text, not its
-                             // data
+  if (verdict.diagnostic) {
+    // The class, the line and the code are text of the source, so they reveal no data.
     if (!is_identifier(verdict.diagnostic->exception)) verdict.diagnostic->exception.clear();
-    // The names that a source defines may be made of its inputs; that the entry is not among them
-    // is what the kind says already.
+    // A source can define names that are made of its inputs. That the entry function is missing
+    // follows from the error kind alone.
     verdict.diagnostic->message =
         verdict.error_kind == ErrorKind::missing_entry ? kNoEntry : kWithheld;
     verdict.diagnostic->traceback.clear();
     verdict.diagnostic->subject.clear();
   }
-  // These details are written by the device alone.
+  // For these two kinds only the device writes the detail.
   if (verdict.error_kind != ErrorKind::crash && verdict.error_kind != ErrorKind::unsupported)
     verdict.detail.clear();
   verdict.summary = new_summary(verdict);

@@ -30,7 +30,7 @@ std::string next_of(const Verdict& verdict) {
 
 }  // namespace
 
-TEST_CASE("an exception is repaired at its line, where it has one") {
+TEST_CASE("the step after an exception names its line, if it has one") {
   CHECK(next_of(ended(ErrorKind::value_error, "no", 3)) ==
         "Repair the source at that line, then `run_tests`.");
   CHECK(next_of(ended(ErrorKind::value_error, "no")) == "Repair the source, then `run_tests`.");
@@ -38,7 +38,7 @@ TEST_CASE("an exception is repaired at its line, where it has one") {
         "Repair the kernel at that line, then `compile` again.");
 }
 
-TEST_CASE("a call that failed before the first line shows the signature that is called") {
+TEST_CASE("the step after a failed call of the entry function shows the signature") {
   const std::string next = next_of(
       ended(ErrorKind::type_error, "vector_add() missing 1 required positional argument: 'out'"));
   CHECK(has(next, "`vector_add(x: Tensor, y: Tensor) -> Tensor`"));
@@ -47,7 +47,7 @@ TEST_CASE("a call that failed before the first line shows the signature that is 
         "Define `vector_add(x: Tensor, y: Tensor) -> Tensor`.");
 }
 
-TEST_CASE("an input that was written to is named, whoever saw it") {
+TEST_CASE("a modified input is named, whether the candidate or the judge noticed it") {
   const std::string words = "argument x was modified; the operator's spec has it as an input";
   const std::string wanted = "Write to a new tensor (torch.empty_like), not to x.";
   Verdict seen = ended(ErrorKind::output_mismatch, words);
@@ -64,17 +64,19 @@ TEST_CASE("an input that was written to is named, whoever saw it") {
             "Return every output"));
 }
 
-TEST_CASE("torch's arithmetic is to be replaced by a kernel, a read on the host is not") {
+TEST_CASE(
+    "an operation of torch is to be replaced with a kernel; for a read on the host the advice is "
+    "general") {
   Verdict verdict = ended(ErrorKind::not_recordable, "any words");
   verdict.diagnostic->subject = "aten::sigmoid";
-  CHECK(next_of(verdict) == "Replace aten::sigmoid by a kernel of yours.");
+  CHECK(next_of(verdict) == "Replace aten::sigmoid with a kernel of your own.");
   CHECK(has(
       next_of(ended(ErrorKind::not_recordable,
                     "aten::_local_scalar_dense reads the value of a device tensor on the host")),
       ".item()"));
 }
 
-TEST_CASE("nothing but a name is repeated of a message") {
+TEST_CASE("only a plain name is repeated from an error") {
   for (const std::string& subject : {std::string("\x1b[2J"), std::string(1000, 'x')}) {
     Verdict verdict = ended(ErrorKind::not_recordable, "any words");
     verdict.diagnostic->subject = subject;
@@ -91,9 +93,7 @@ TEST_CASE("CUDA C++ without a manifest shows one, with the operator's names") {
             "args = [\"x\", \"y\", \"z\"]}] */"));
 }
 
-TEST_CASE(
-    "resources that do not suffice, a dialect that is not here, a crash where there is no "
-    "pointer") {
+TEST_CASE("steps after too few resources, a missing dialect, and a crash in the interpreter") {
   Verdict resources =
       ended(ErrorKind::compilation_error,
             "out of resource: shared memory, Required: 262144, Hardware limit: 232448", 7);
@@ -102,21 +102,21 @@ TEST_CASE(
   CHECK_FALSE(has(next_of(resources), "line"));
   Verdict dialect = ended(ErrorKind::unsupported);
   dialect.diagnostic.emplace().exception = "MissingDialect";
-  CHECK(has(next_of(dialect), "leave the operator out"));
+  CHECK(has(next_of(dialect), "cannot run this operator"));
   Verdict crashed = ended(ErrorKind::crash);
   CHECK(has(next_of(crashed), "ctypes"));
   crashed.tier = Tier::interpreter;
   CHECK(has(next_of(crashed), "tl.load or tl.store"));
 }
 
-TEST_CASE("what follows a profile by compiled code holds whether or not it suggested a change") {
+TEST_CASE("the step after a profile of compiled code does not depend on its suggestion") {
   Verdict verdict = ended(ErrorKind::unsupported);
   verdict.profile.emplace();
   CHECK(next_of(verdict).starts_with("`run_tests` checks"));
   CHECK_FALSE(has(next_of(verdict), "suggested"));
 }
 
-TEST_CASE("NaN that nobody stored is told from other wrong numbers, where fresh memory is NaN") {
+TEST_CASE("a NaN may be an element that was not stored, except on the host tier") {
   Verdict verdict = ended(ErrorKind::wrong_result);
   verdict.tier = Tier::interpreter;
   CaseRecord record;
@@ -138,7 +138,7 @@ TEST_CASE("NaN that nobody stored is told from other wrong numbers, where fresh 
   CHECK(has(next_of(verdict), "Compare with the reference"));
 }
 
-TEST_CASE("a source in Markdown fences is told so") {
+TEST_CASE("a source in Markdown fences is recognised") {
   Verdict verdict = ended(ErrorKind::syntax_error, "invalid syntax", 1);
   verdict.diagnostic->code = "```python";
   CHECK(next_of(verdict) == "Send the source without Markdown fences.");

@@ -1,7 +1,6 @@
-#include "tools/answer/verdict_answer.h"
-
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
+#include "tools/answer/verdict_answer.h"
 
 namespace assay::tools {
 namespace {

@@ -1,6 +1,5 @@
-#include "tools/answer/verdict_answer.h"
-
 #include "tests/catch.h"
+#include "tools/answer/verdict_answer.h"
 
 namespace assay::tools {
 namespace {

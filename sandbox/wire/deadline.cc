@@ -23,7 +23,7 @@ int poll_until(std::span<pollfd> entries, const Deadline& deadline) {
   if (!deadline.stop().stop_possible()) return poll_for(entries, deadline.remaining_ms());
   const UniqueFd event(::eventfd(0, EFD_CLOEXEC));
   if (!event) return poll_for(entries, std::min(deadline.remaining_ms(), kNoEventMs));
-  // The stop request runs this in the thread that makes it, or here if it was made before.
+  // The thread that requests the stop runs this. If it was requested before, this thread does.
   const std::stop_callback wake(deadline.stop(), [&] { (void)!::eventfd_write(event.get(), 1); });
   std::vector<pollfd> all(entries.begin(), entries.end());
   all.push_back({event.get(), POLLIN, 0});

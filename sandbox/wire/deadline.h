@@ -3,11 +3,10 @@
 //
 //   const Deadline deadline = Deadline::after_ms(2'000, monitor.stop);
 //   std::array<pollfd, 1> entries{{{socket, POLLIN, 0}}};
-//   while (!deadline.over() && poll_until(entries, deadline) <= 0) {
-//   }
+//   while (!deadline.over() && poll_until(entries, deadline) <= 0) continue;
 //   changed.wait_until(lock, deadline.stop(), deadline.time(), [&] { return done; });
 //
-// A value. A stop request wakes both kinds of wait at once.
+// A stop request ends both kinds of wait at once. A Deadline is a value: copy it freely.
 #pragma once
 
 #include <poll.h>
@@ -38,7 +37,7 @@ class Deadline {
   bool over() const { return cancelled() || expired(); }
   std::chrono::steady_clock::time_point time() const { return at_; }
   const std::stop_token& stop() const { return stop_; }
-  /// Milliseconds left, rounded up, 0 when expired.
+  /// Returns the milliseconds left, rounded up, or 0 if the deadline has passed.
   std::int64_t remaining_ms() const {
     const auto left =
         std::chrono::ceil<std::chrono::milliseconds>(at_ - std::chrono::steady_clock::now())
@@ -54,9 +53,9 @@ class Deadline {
   std::stop_token stop_;
 };
 
-/// poll(2) on `entries` until one is ready, the deadline passes or a stop is requested. Returns the
-/// number of ready entries, 0 at the deadline or the stop, -1 with errno. It may also return 0
-/// early: call it in a loop that checks the deadline.
+/// Polls `entries` until one is ready, the deadline passes or a stop is requested. Returns the
+/// number of ready entries, 0 at the deadline or the stop, or -1 with errno. It may also return 0
+/// early, so call it in a loop that checks the deadline.
 int poll_until(std::span<pollfd> entries, const Deadline& deadline);
 
 }  // namespace assay::sandbox

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <string>
 
 namespace assay::sandbox {
 namespace {
@@ -39,7 +40,8 @@ Status wait_for(int socket, short events, const Deadline& deadline) {
   }
 }
 
-/// One sendmsg; descriptors only when `fds` is given. Returns the bytes taken, -1 with errno.
+/// Calls sendmsg once, with descriptors if `fds` is not null. Returns the number of bytes sent, or
+/// -1 with errno.
 ssize_t send_piece(int socket, std::string_view bytes, const std::vector<int>* fds) {
   iovec piece{const_cast<char*>(bytes.data()), bytes.size()};
   msghdr message{};
@@ -147,8 +149,8 @@ Frame FrameReceiver::take() {
   return taken;
 }
 
-/// One recvmsg into buffer_, never past the current part, so that descriptors belong to the frame
-/// they came with. `frame`: bytes came.
+/// Calls recvmsg once into buffer_, never past the current part, so that descriptors belong to the
+/// frame that they came with. Returns `frame` if bytes came.
 FrameReceiver::State FrameReceiver::read_some() {
   const std::size_t have = buffer_.size();
   const std::size_t want = std::min(wanted_ - have, kReadBytes);
@@ -228,6 +230,50 @@ Result<SocketPair> make_socket_pair() {
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
     return fail_errno("socketpair");
   return SocketPair{UniqueFd(ends[0]), UniqueFd(ends[1])};
+}
+
+TextShape shape_of(std::string_view text) {
+  TextShape shape;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c == '"') in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      shape.nesting = std::max(shape.nesting, ++depth);
+      ++shape.values;
+    } else if (c == ',') {
+      ++shape.values;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return shape;
+}
+
+Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values) {
+  const TextShape shape = shape_of(text);
+  if (shape.values > most_values)
+    return fail(ErrorCode::corrupt,
+                "the header has more than " + std::to_string(most_values) + " values");
+  if (shape.nesting > kMaxHeaderNesting)
+    return fail(ErrorCode::corrupt,
+                "the header is nested deeper than " + std::to_string(kMaxHeaderNesting));
+  nlohmann::json header;
+  try {
+    header = nlohmann::json::parse(text);
+  } catch (const nlohmann::json::exception& error) {
+    return fail(ErrorCode::corrupt, std::string("the header is not JSON: ") + error.what());
+  }
+  if (!header.is_object()) return fail(ErrorCode::corrupt, "the header is not a JSON object");
+  const auto type = header.find("type");
+  if (type == header.end() || !type->is_string())
+    return fail(ErrorCode::corrupt, "the header has no string `type`");
+  return header;
 }
 
 }  // namespace assay::sandbox

@@ -8,9 +8,10 @@
 //
 // The peer may be hostile. Every size is checked against its cap before memory is reserved for it,
 // and descriptors are accepted only with the first byte of a frame. A header is a JSON object with
-// a string `type`. At a time, one thread may send on a socket and one may receive.
+// a string `type`. On one socket, one thread may send while another receives.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -22,7 +23,6 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "sandbox/wire/deadline.h"
-#include "sandbox/wire/header_text.h"
 
 namespace assay::sandbox {
 
@@ -30,6 +30,13 @@ inline constexpr std::uint32_t kMaxHeaderBytes = 4U << 20;
 inline constexpr std::uint64_t kMaxPayloadBytes = 64ULL << 20;
 inline constexpr std::size_t kMaxFrameFds = 64;
 inline constexpr std::size_t kFramePrefixBytes = 16;
+inline constexpr int kMaxHeaderNesting = 32;
+
+/// Limits of one header.
+struct HeaderCaps {
+  std::uint32_t bytes = 0;
+  std::size_t values = 0;
+};
 
 /// For the headers of trusted processes: a timed launch sends up to 100,000 samples in one header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
@@ -43,13 +50,14 @@ struct Frame {
   std::string payload;
   std::vector<UniqueFd> fds;
 
-  /// The message's name; always there on a received frame.
+  /// The name of the message. A received frame always has one.
   std::string type() const { return header.value("type", std::string()); }
 };
 
 /// Sends one whole frame. The caller keeps the descriptors. Errors: invalid_argument (the frame is
 /// over a cap, which is a defect of the sender), unavailable (the peer is gone), resource_exhausted
-/// (the deadline passed), cancelled, io. After any error but the first the stream is useless.
+/// (the deadline passed), cancelled, io. After any error but invalid_argument the stream is
+/// useless.
 Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
                   const std::vector<int>& fds, const Deadline& deadline);
 
@@ -60,16 +68,17 @@ Result<Frame> receive_frame(int socket, const Deadline& deadline);
 
 /// Takes frames out of a stream as bytes arrive, for a caller that polls several descriptors.
 ///
-///   switch (receiver.receive()) { case FrameReceiver::State::frame: use(receiver.take()); ... }
+///   FrameReceiver receiver(socket);
+///   if (receiver.receive() == FrameReceiver::State::frame) use(receiver.take());
 class FrameReceiver {
  public:
   enum class State {
-    again,   // no whole frame yet: look at the clock and poll the socket, where more may already be
-    frame,   // take() has it
-    closed,  // end of stream between two frames
+    again,      // no whole frame yet: check the deadline and poll the socket, which may be readable
+    frame,      // take() returns it
+    closed,     // end of stream between two frames
     truncated,  // end of stream inside a frame
-    malformed,  // the peer broke the protocol; message() says how
-    broken,     // a system call failed; message() has it
+    malformed,  // the peer broke the protocol; message() tells how
+    broken,     // a system call failed; message() has the error
   };
 
   /// `socket` is borrowed.
@@ -92,12 +101,25 @@ class FrameReceiver {
   HeaderCaps caps_;
   State final_ = State::again;
   std::string message_;
-  std::string buffer_;  // of the part that is being read: prefix, header or payload
+  std::string buffer_;  // the bytes of the current part: prefix, header or payload
   std::size_t wanted_ = kFramePrefixBytes;
   enum class Part { prefix, header, payload } part_ = Part::prefix;
   std::uint64_t payload_bytes_ = 0;
   Frame frame_;
 };
+
+/// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep,
+/// with at most `most_values` values. It counts depth and values in the text before it builds any
+/// object, because four bytes of text can become a hundred bytes of objects. Errors: corrupt.
+Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
+
+/// Depth and number of values of a JSON text. They are meaningless for text that is not JSON.
+struct TextShape {
+  int nesting = 0;         // the deepest nesting of arrays and objects
+  std::size_t values = 1;  // an upper bound: an empty array counts as one with an entry
+};
+/// Counts without recursion.
+TextShape shape_of(std::string_view text);
 
 /// A connected pair of stream sockets, close-on-exec.
 struct SocketPair {

@@ -45,7 +45,7 @@ Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view c
 Result<std::uint64_t> check_foreign_memfd(int fd) {
   const int seals = ::fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & F_SEAL_SHRINK) == 0)
-    return fail(ErrorCode::corrupt, "a descriptor is no memory file sealed against shrinking");
+    return fail(ErrorCode::corrupt, "a descriptor is not a memory file sealed against shrinking");
   struct stat facts {};
   if (::fstat(fd, &facts) != 0) return fail_errno("fstat of a memory file");
   return static_cast<std::uint64_t>(facts.st_size);
@@ -53,8 +53,8 @@ Result<std::uint64_t> check_foreign_memfd(int fd) {
 
 Result<Mapping> Mapping::map(int fd, std::uint64_t bytes, bool writable) {
   if (bytes == 0) return Mapping();
-  // Private for reading: before Linux 6.7 a file that is sealed against writing cannot be mapped
-  // shared, not even to read it.
+  // A mapping for reading is private: before Linux 6.7 a file that is sealed against writing cannot
+  // be mapped shared, not even to read it.
   void* memory = writable ? ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0)
                           : ::mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE, fd, 0);
   if (memory == MAP_FAILED)

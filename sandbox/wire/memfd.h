@@ -1,6 +1,6 @@
 // Memory files (memfd): they carry tensors between the processes of the sandbox.
 //
-//   Result<UniqueFd> output = create_memfd("outputs", bytes);   // the size is sealed
+//   Result<UniqueFd> output = create_memfd("outputs", bytes);  // its size is fixed
 //   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
 // A Mapping unmaps itself. It may be moved between threads. Its bytes are shared with every process
@@ -19,8 +19,8 @@
 
 namespace assay::sandbox {
 
-/// A zero-filled memory file of exactly `bytes`, close-on-exec, sealed against resizing and further
-/// seals. Pages are taken when touched.
+/// Makes a zero-filled memory file of exactly `bytes`, close-on-exec, sealed against resizing and
+/// further seals. A page takes memory when it is first touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
 /// Makes a memory file with these contents, sealed against every change.
@@ -32,8 +32,8 @@ Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps [0, bytes) of `fd`; what is written is shared with every holder. `bytes` = 0 gives an
-  /// empty mapping.
+  /// Maps [0, bytes) of `fd`. Every process that maps the file sees what is written. If `bytes` is
+  /// 0, the mapping is empty.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;

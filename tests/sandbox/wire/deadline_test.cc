@@ -31,7 +31,7 @@ TEST_CASE("a poll ends when a descriptor is ready, at the deadline and at a stop
   CHECK(poll_until(entries, deadline) == 0);
   CHECK(deadline.cancelled());
   CHECK_FALSE(deadline.expired());
-  CHECK(poll_until(entries, deadline) == 0);  // a request that was made before ends it as well
+  CHECK(poll_until(entries, deadline) == 0);  // a request from before the poll ends it too
 }
 
 TEST_CASE("a deadline counts down and never below zero") {

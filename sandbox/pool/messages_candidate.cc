@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "sandbox/jail/jail.h"
-#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/header_reader.h"
 #include "sandbox/pool/messages.h"
 
 namespace assay::sandbox {

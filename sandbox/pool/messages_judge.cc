@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/header_reader.h"
 #include "sandbox/pool/messages.h"
 
 namespace assay::sandbox {

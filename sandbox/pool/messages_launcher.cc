@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/median.h"
-#include "sandbox/pool/message_parts.h"
+#include "sandbox/pool/header_reader.h"
 #include "sandbox/pool/messages.h"
 
 namespace assay::sandbox {

@@ -20,7 +20,7 @@ Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
                     std::to_string(k));
   }
   if (c == 0) return 0.0;
-  if (n - c < k) return 1.0;  // too few wrong ones to draw k of
+  if (n - c < k) return 1.0;  // there are fewer than k wrong samples to draw
   // C(n-c, k) / C(n, k) is symmetric in c and k, so the product over the smaller of both is enough.
   const auto [factors, drawn] = std::minmax(c, k);
   double log_none = 0;

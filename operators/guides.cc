@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTitleMark = "# ";
 constexpr std::string_view kQuotes = "\"\"\"";
 constexpr std::string_view kCheck = "\n\n\ndef check(";
-constexpr std::uintmax_t kMaxGuideBytes = 20'000;   // a client gets a whole guide in one answer
-constexpr std::uintmax_t kMaxExampleBytes = 3'000;  // a concise answer has room for a whole example
+constexpr std::uintmax_t kMaxGuideBytes = 20'000;  // because one answer has a whole guide
+constexpr std::uintmax_t kMaxExampleBytes =
+    3'000;  // because a concise answer has room for a whole example
 
 /// Returns the files of `folder` with this extension, sorted by name.
 Result<std::vector<fs::path>> files_in(const fs::path& folder, std::string_view extension) {

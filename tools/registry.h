@@ -1,4 +1,4 @@
-// THE list of the tools that agents call. To add a tool, write tools/NAME.cc, which defines
+// The only list of the tools that agents call. To add a tool, write tools/NAME.cc, which defines
 // `mcp::Tool NAME_tool(const Services& services)`, and add one line to ASSAY_TOOLS.
 //
 //   for (mcp::Tool& tool : make_tools(services)) server.add_tool(std::move(tool));
@@ -11,7 +11,7 @@
 #include "server/mcp/core/tool.h"
 #include "tools/model/services.h"
 
-/// In the order in which `tools/list` shows them.
+/// `tools/list` shows the tools in this order.
 #define ASSAY_TOOLS(TOOL) \
   TOOL(list_operators)    \
   TOOL(fetch_spec)        \

@@ -21,8 +21,8 @@ constexpr std::int64_t kMaxCodeChars = 32'768;
 // Quarters of the cap that sources may fill. The cap assumes 3.2 characters for each token, but
 // kernels have as few as 2.5.
 constexpr std::size_t kCapShareOf4 = 3;
-constexpr std::size_t kFrameOfExamplesBytes =
-    200;  // for first line, last line, and the JSON around the entries
+// Bytes for the first line, the last line, and the JSON around the entries.
+constexpr std::size_t kFrameOfExamplesBytes = 200;
 
 struct SearchExamplesArguments {
   enum class By { query, code };

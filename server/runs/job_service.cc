@@ -176,7 +176,7 @@ Status StoredJobs::cancel(const std::string& job) {
   const std::shared_ptr<ActiveJob> found = active(job);
   if (!found) {
     const auto known = wait(job, 0, nullptr);
-    return known ? Status() : fail(known.error());  // a finished job stays as it is
+    return known ? Status() : fail(known.error());  // the verdict of a finished job does not change
   }
   const bool was_queued = found->queue().remove(job);
   found->cancel();

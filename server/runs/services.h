@@ -8,9 +8,9 @@
 //   Result<Recovered> recovered = (*services)->jobs().recover();  // before the first tool call
 //   StoredTasks tasks((*services)->store());
 //
-// The catalog must outlive ServerServices, and the store every object that refers to it. All
-// classes are thread-safe, except for open() and destruction. The destructor stops the running jobs
-// and leaves them unfinished in the store.
+// The catalog must outlive ServerServices. ServerServices owns the store, so it must outlive
+// StoredTasks. All classes are thread-safe, except for open() and destruction. The destructor stops
+// the running jobs and leaves them unfinished in the store.
 #pragma once
 
 #include <cstdint>

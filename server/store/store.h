@@ -5,9 +5,8 @@
 //
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write);
 //   Result<Acceptance> accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
-//   Result<sandbox::Verdict> stored =
-//       (*store)->finish(job.id, tools::JobState::finished, std::move(verdict), false,
-//       now_unix_ms);
+//   Result<sandbox::Verdict> stored = (*store)->finish(
+//       job.id, tools::JobState::finished, std::move(verdict), /*refund=*/false, now_unix_ms);
 //
 // Only one Store writes to a file. While it is open for writing, another read_write open of the
 // file is refused, in this process and in others. read_only opens succeed. Thread-safe: one

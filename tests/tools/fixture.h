@@ -1,7 +1,8 @@
-// A catalog of two small operators in a folder of its own, loaded as the real one is.
+// TemporaryCatalog is a catalog of two small operators in a temporary folder: vector_add and
+// row_sum. Each has three public and three hidden cases. It is loaded as the real catalog is.
 //
-//   assay::testing::TemporaryCatalog catalog;      // vector_add (3 public, 3 hidden cases),
-//   row_sum catalog->find("vector_add")
+//   assay::testing::TemporaryCatalog catalog;
+//   const operators::Operator* op = catalog->find("vector_add");
 #pragma once
 
 #include <filesystem>
@@ -14,7 +15,7 @@
 
 namespace assay::testing {
 
-/// Removed with all it holds.
+/// A folder that the destructor removes with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(std::filesystem::temp_directory_path() / new_handle("assay-test")) {

@@ -1,4 +1,4 @@
-// The text of start_run about its suite, over a fake RunService.
+// What start_run answers about its suite, over a fake RunService.
 #include "tests/catch.h"
 #include "tests/tools/fixture.h"
 #include "tools/registry.h"
@@ -65,7 +65,7 @@ mcp::ToolResult started(std::size_t operators) {
 
 TEST_CASE(
     "the text names the operators of a short suite and counts those of a long one; `structured` "
-    "names them always") {
+    "always names them") {
   const mcp::ToolResult few = started(3);
   CHECK(few.text.find("operators: operator_0 operator_1 operator_2\n") != std::string::npos);
   const mcp::ToolResult many = started(164);

@@ -39,11 +39,11 @@ std::size_t json_size(const nlohmann::json& value);
 
 /// Returns four digits: "0.0123", "1.5e-07", "nan".
 std::string number_text(double value);
-/// "12.34 us", "1.2 ms".
+/// Returns "12.34 us" or "1.20 ms", for example.
 std::string duration_text(double ns);
-/// "$0.5", "cost not known", "cost not known ($0.5 of it is)".
+/// Returns "$0.5", "cost not known" or "cost not known ($0.5 of it is)".
 std::string cost_text(const Usage& usage);
-/// "1 case", "3 cases".
+/// Returns "1 case" or "3 cases", for example.
 std::string count_text(std::int64_t count, const std::string& noun);
 
 }  // namespace assay::tools

@@ -22,7 +22,7 @@ namespace assay::tools {
 /// answer is never larger than the format allows.
 mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format);
 
-/// "queued at position 3, about 5 s"
+/// Returns "queued at position 3, about 5 s", for example.
 std::string queue_text(const JobStatus& status);
 
 /// Returns the text of a verdict. `op` is its operator; null if the operator is not known.

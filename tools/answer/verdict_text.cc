@@ -18,8 +18,8 @@ using sandbox::CaseRecord;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-constexpr std::size_t kConciseItems =
-    6;  // cases, kernels or skips that are shown; more are counted
+// The most cases, kernels or skips that are shown. Further ones are counted.
+constexpr std::size_t kConciseItems = 6;
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
 constexpr std::size_t kConciseOutputBytes = 600;

@@ -59,7 +59,7 @@ struct OperatorScore {
   std::string operator_name;
   std::string split;
   bool submitted = false;
-  std::string job;  // the graded submission's
+  std::string job;  // handle of the graded submission's job
   std::optional<sandbox::Verdict> verdict;
   std::int64_t tool_calls = 0;
   std::vector<JudgedCall> calls = {};  // calls before the graded submission; only in reports

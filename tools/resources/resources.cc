@@ -65,8 +65,8 @@ auto constant(const std::string& mime_type, ReadText read) {
   };
 }
 
-/// "operator://{name}/spec" -> "operator://vector_add/spec". The values are names, which need no
-/// percent-encoding.
+/// Returns "operator://vector_add/spec" for "operator://{name}/spec". The values are names, which
+/// need no percent-encoding.
 std::string expanded(std::string uri, const Variables& variables) {
   for (const auto& [name, value] : variables) {
     const std::string variable = "{" + name + "}";

@@ -5,7 +5,7 @@
 
 namespace assay::tools {
 
-TEST_CASE("an error answer is complete in both halves, escaped and bounded") {
+TEST_CASE("an error answer has the error in text and `structured`, escaped and cut") {
   const mcp::ToolResult answer = error_answer(
       {ErrorCode::not_found, "unknown operator '\x1b[2J" + std::string(100'000, 'x') + "'"});
   CHECK(answer.is_error);
@@ -36,7 +36,7 @@ TEST_CASE("a long answer is cut, says so, and keeps its handles") {
   CHECK(fit_answer(little, 5'000).structured == little.structured);
 }
 
-TEST_CASE("numbers read well") {
+TEST_CASE("numbers, durations, costs and counts as text") {
   CHECK(number_text(0.01) == "0.01");
   CHECK(number_text(1.0 / 3.0) == "0.3333");
   CHECK(duration_text(1234) == "1.23 us");

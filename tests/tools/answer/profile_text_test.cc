@@ -65,19 +65,19 @@ TEST_CASE("a diagnosis: bound, share, assumptions, resources, hot line, one sugg
   CHECK(has(text, "suggestion: Move fewer bytes."));
 }
 
-TEST_CASE("however many kernels there are, the digest keeps within its size") {
+TEST_CASE("the diagnosis keeps within its size, however many kernels there are") {
   for (const std::size_t kernels : {0, 1, 3, 40})
     CHECK(profile_text(profiled(kernels)).size() <= kProfileChars + 40);
   CHECK(has(profile_text(profiled(40)), "more kernels"));
 }
 
-TEST_CASE("what is missing is said, with the reason") {
+TEST_CASE("a missing part of a profile is named with its reason") {
   Verdict verdict = profiled(1);
   verdict.profile->missing["counters"] = "the driver refuses them";
   CHECK(has(profile_text(verdict), "no counters: the driver refuses them"));
 }
 
-TEST_CASE("a detail comes as a digest behind it") {
+TEST_CASE("the digest of a detail follows the diagnosis") {
   Verdict verdict = profiled(1);
   verdict.profile->detail = ProfileDetail::sass;
   CHECK(has(profile_text(verdict), "sass of kernel_0, in loops: LDG.128 x4, FADD x3"));
@@ -95,7 +95,7 @@ TEST_CASE("a detail comes as a digest behind it") {
   CHECK(has(profile_text(verdict), "stalls: long_scoreboard 60 %"));
 }
 
-TEST_CASE("judged without a run is no error in words, and why it did not run comes next") {
+TEST_CASE("a profile of compiled code does not read as an error, and says why nothing ran") {
   Verdict verdict = profiled(1);
   verdict.cases.clear();
   verdict.outcome = Outcome::error;

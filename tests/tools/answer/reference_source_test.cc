@@ -16,7 +16,7 @@ TEST_CASE("an agent sees the reference and what it calls, not how the judge draw
   }
 }
 
-TEST_CASE("decorators, constants and multi-line signatures stay with what they belong to") {
+TEST_CASE("decorators, constants and multi-line signatures stay with their definitions") {
   const std::string shown = shown_reference(
       "EPS = 1e-5\n\n\n# helps inputs\n@cached\ndef draw(\n    case,\n) -> int:\n    return "
       "1\n\n\n@twice\ndef reference(\n    x,\n    y,\n):\n    return x + "
@@ -35,7 +35,7 @@ TEST_CASE("a constant that only the inputs use is not shown, nor the comment abo
   CHECK(shown == "SCALE: float = 2.0\ndef reference(x):\n    return x * SCALE\n");
 }
 
-TEST_CASE("in little room the reference is whole, and what it calls is shown as a whole or named") {
+TEST_CASE("in little room the reference is whole; each function that it calls is shown or named") {
   const std::string source =
       "import torch\n\nSIDE = 128\n\n\ndef reference(x):\n    return near(x)\n\n\ndef near(x):\n   "
       " return far(x) / SIDE\n\n\ndef far(x):\n    return x\n";

@@ -22,7 +22,7 @@ std::uint32_t number_at(const std::string& bytes, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("a PNG of the promised size, another one for other times") {
+TEST_CASE("the PNG has its documented size, and differs for other times") {
   const auto png = roofline_png(profile(79'400));
   REQUIRE(png);
   CHECK(png->starts_with("\x89PNG\r\n\x1a\n"));
@@ -33,7 +33,7 @@ TEST_CASE("a PNG of the promised size, another one for other times") {
   CHECK(*roofline_png(profile(0)) != *png);
 }
 
-TEST_CASE("costs at the edges of what can be drawn") {
+TEST_CASE("extreme costs can be drawn, and missing costs are an error") {
   sandbox::Profile extreme = profile(1);
   extreme.roofline.cost_flops = 0;
   CHECK(roofline_png(extreme));

@@ -49,21 +49,21 @@ const std::string kReason =
 
 }  // namespace
 
-TEST_CASE("an exception is said once, with its case and its line") {
+TEST_CASE("an exception appears once, with its case and its line") {
   const std::string text = text_of(raised("f() takes 0 positional arguments"));
   CHECK(
       text.starts_with("error (type_error) at stage run, line 3: TypeError: f() takes 0 positional "
                        "arguments (case 'small')\nline 3: f(x)\n"));
   CHECK(times(text, "TypeError") == 1);
 
-  Verdict form = raised("f() takes 0 positional arguments");  // a summary of the whole detail
+  Verdict form = raised("f() takes 0 positional arguments");  // the summary has the whole detail
   form.outcome = Outcome::fail;
   form.error_kind = ErrorKind::output_mismatch;
   form.summary = "fail (output_mismatch): " + form.detail;
   CHECK(times(text_of(form), "TypeError") == 1);
 }
 
-TEST_CASE("a log of many lines is said once, from its first line on") {
+TEST_CASE("a message of many lines appears once, in order") {
   const std::string text = text_of(raised("a.cu(2): error: foo\n  int x = foo;\n\n1 error"));
   CHECK(
       text.starts_with("error (type_error) at stage run, line 3: TypeError: a.cu(2): error: foo "
@@ -71,20 +71,20 @@ TEST_CASE("a log of many lines is said once, from its first line on") {
   CHECK(times(text, "error: foo") == 1);
 }
 
-TEST_CASE("a detail that says more than the summary is shown") {
+TEST_CASE("a detail is shown if it has more than the summary") {
   Verdict verdict = raised("no");
   verdict.detail = "the pool is gone";
   CHECK(times(text_of(verdict), "\nthe pool is gone\n") == 1);
 }
 
-TEST_CASE("a line that the summary ends with is not said again") {
+TEST_CASE("a line at the end of the summary does not appear again") {
   Verdict verdict = raised("withheld");
   verdict.detail.clear();
   verdict.summary = "ended in stage run with TypeError at line 3: f(x)";
   CHECK(times(text_of(verdict), "line 3: f(x)") == 1);
 }
 
-TEST_CASE("a wrong result is said once, with one set of digits; further cases follow") {
+TEST_CASE("a wrong result appears once, with the judge's numbers; further cases follow") {
   Verdict verdict;
   verdict.kind = JobKind::test;
   verdict.outcome = Outcome::fail;
@@ -99,14 +99,14 @@ TEST_CASE("a wrong result is said once, with one set of digits; further cases fo
   CHECK(times(text_of(verdict), "expected") == 2);
   CHECK(times(text_of(verdict), "- case other: " + kReason + "\n") == 1);
 
-  verdict.cases = {wrong("small", "")};  // without a reason it is built from the numbers
+  verdict.cases = {wrong("small", "")};  // without a reason the line is built from the numbers
   verdict.summary = "fail (wrong_result): 1 of 1 case wrong";
   CHECK(times(text_of(verdict),
               "- case small: fail; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==
         1);
 }
 
-TEST_CASE("a pass says what was allowed, what was not run, and what it printed") {
+TEST_CASE("a pass shows the tolerance, the cases that were not run, and the output") {
   const testing::TemporaryCatalog catalog;
   Verdict verdict;
   verdict.kind = JobKind::test;
@@ -126,7 +126,7 @@ TEST_CASE("a pass says what was allowed, what was not run, and what it printed")
       text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 "
                        "(oracle latency / yours); 1 more not run\n"));
   CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
-  verdict.cases[0].max_abs_error = 0.02;  // right by the last place of a two-byte type
+  verdict.cases[0].max_abs_error = 0.02;  // passes because of the last place of a two-byte type
   CHECK(times(verdict_text(verdict, status, Format::concise, op), "allowed") == 0);
   CHECK(times(verdict_text(verdict, status, Format::concise), "allowed") == 0);
 }

@@ -48,7 +48,7 @@ std::string message_of(const json& arguments) {
 
 }  // namespace
 
-TEST_CASE("missing arguments keep the defaults") {
+TEST_CASE("missing arguments keep their defaults") {
   const auto parsed = Arguments::parse(json::object());
   REQUIRE(parsed);
   CHECK(parsed->name == "default");
@@ -79,7 +79,7 @@ TEST_CASE("given arguments are read") {
   CHECK(parsed->format == Format::detailed);
 }
 
-TEST_CASE("an error names the argument and what is valid, and the first error is kept") {
+TEST_CASE("an error names the argument and the valid values; only the first error is kept") {
   CHECK(message_of({{"name", 1}}) == "`name` must be a string");
   CHECK(message_of({{"count", 1.5}, {"loud", 1}}) == "`count` must be an integer");
   CHECK(message_of({{"list", {"a", 1}}}) == "`list` must be a list of strings");
@@ -88,7 +88,7 @@ TEST_CASE("an error names the argument and what is valid, and the first error is
         "unknown response_format 'long'; valid: concise, detailed");
 }
 
-TEST_CASE("a slow tool refuses bad arguments at once and leaves the rest of the call as work") {
+TEST_CASE("a slow tool refuses bad arguments at once; the rest of the call is its work") {
   mcp::Tool tool;
   set_slow_handler<Arguments>(tool, [](const Arguments& arguments, const mcp::RequestContext&) {
     mcp::ToolResult answer;

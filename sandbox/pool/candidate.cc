@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdlib>
@@ -17,12 +18,12 @@
 namespace assay::sandbox {
 namespace {
 
-// A killed process that had a GPU first ends its context. That takes seconds if others use the
-// driver.
+// A killed process that had a GPU ends its context first. That takes seconds while other processes
+// use the driver.
 constexpr std::int64_t kCandidateReapMs = 15'000;
 constexpr std::size_t kDrainBytes = 64U << 10;
-constexpr int kYieldingNiceness = 6;  // if no cgroup weighs processors
-// Reads of one pipe before next() looks at the deadline again.
+constexpr int kYieldingNiceness = 6;  // works without a cgroup too
+// Reads of one pipe before next() checks the deadline again.
 constexpr int kDrainRounds = 64;
 
 struct Pipe {
@@ -37,7 +38,7 @@ Result<Pipe> make_pipe() {
   return made;
 }
 
-/// Returns the number of a pidfd's process in this process's pid namespace.
+/// Returns the id that the process of a pidfd has in this process's pid namespace.
 Result<pid_t> pid_behind(int pidfd) {
   const std::string text = read_small_file("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::size_t at = text.find("\nPid:");
@@ -46,7 +47,7 @@ Result<pid_t> pid_behind(int pidfd) {
   return pid;
 }
 
-/// Returns false at the end of the stream.
+/// Reads what has arrived. Returns false at the end of the stream.
 bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   std::array<char, kDrainBytes> buffer;
   for (int round = 0; pipe && round < kDrainRounds; ++round) {
@@ -129,7 +130,7 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
     layers_.push_back({layer.name, layer.active, layer.detail});
   if (!grouped) {
     for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // A child that has ended already lacked another layer, and its output names that one.
+    // A child that has already ended lacked another layer, which its output names.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
@@ -157,7 +158,7 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
   using Kind = CandidateEvent::Kind;
   while (true) {
     if (deadline.cancelled()) return {Kind::cancelled, {}, "cancelled"};
-    if (deadline.expired()) return {Kind::timeout, {}, "the time is up"};
+    if (deadline.expired()) return {Kind::timeout, {}, "the deadline passed"};
     if (!drain())
       return {Kind::flood,
               {},
@@ -171,7 +172,7 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
-    // What it had sent has been read above. Its children may still hold the stream open.
+    // Everything that it sent is read above. Its children may still hold the stream open.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
     std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
                                    {out_pipe_.get(), POLLIN, 0},
@@ -199,7 +200,7 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   was_killed_ = !exited();
   kill_by_pidfd(pidfd_.get());
   if (group_ > 1) ::kill(-group_, SIGKILL);
-  if (was_killed_) (void)cgroup_.hurry_end();  // without it the end only comes later
+  if (was_killed_) (void)cgroup_.hurry_end();  // if it fails, the end only takes longer
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kCandidateReapMs));
   drain();
   return status_;
@@ -220,6 +221,24 @@ bool Candidate::drain() {
 bool Candidate::exited() const {
   pollfd entry{pidfd_.get(), POLLIN, 0};
   return ::poll(&entry, 1, 0) > 0;
+}
+
+void OutputRing::append(std::string_view bytes) {
+  total_ += static_cast<std::int64_t>(bytes.size());
+  const std::size_t room = std::min(half_ - head_.size(), bytes.size());
+  head_.append(bytes.substr(0, room));
+  bytes.remove_prefix(room);
+  if (bytes.size() > half_) bytes.remove_prefix(bytes.size() - half_);
+  tail_.append(bytes);
+  if (tail_.size() > 2 * half_) tail_.erase(0, tail_.size() - half_);
+}
+
+std::string OutputRing::text() const {
+  const std::string_view tail =
+      std::string_view(tail_).substr(tail_.size() > half_ ? tail_.size() - half_ : 0);
+  const std::int64_t cut = total_ - static_cast<std::int64_t>(head_.size() + tail.size());
+  if (cut == 0) return head_ + std::string(tail);
+  return head_ + "\n[... " + std::to_string(cut) + " bytes cut ...]\n" + std::string(tail);
 }
 
 }  // namespace assay::sandbox

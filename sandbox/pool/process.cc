@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
@@ -16,7 +18,6 @@
 #include <string_view>
 
 #include "sandbox/jail/gpu_nodes.h"
-#include "sandbox/pool/spawn_child.h"
 
 extern char** environ;
 
@@ -24,14 +25,46 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdOpen = 434, kPidfdSendSignal = 424;  // the same numbers on every architecture
-constexpr std::int64_t kReapMs = 5'000;  // how long a killed process may take to go
-constexpr unsigned kPidfd = 3;           // P_PIDFD, younger than some C libraries
+constexpr std::int64_t kReapMs = 5'000;                   // time that a killed process gets to end
+constexpr unsigned kPidfd = 3;                            // P_PIDFD, younger than some C libraries
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> out;
   for (const std::string& text : strings) out.push_back(const_cast<char*>(text.c_str()));
   out.push_back(nullptr);
   return out;
+}
+
+constexpr int kExecFailed = 127;
+
+struct ChildPlan {
+  char* const* argv = nullptr;
+  char* const* environment = nullptr;
+  const int* inherit = nullptr;
+  std::size_t inherit_count = 0;
+  int log_fd = -1;    // becomes stdout and stderr
+  int null_fd = -1;   // becomes stdin
+  pid_t parent = -1;  // the child ends if this process has ended already
+};
+
+/// Runs in the child between fork and exec: sets it up and executes the program. The parent has
+/// threads, so this makes async-signal-safe calls only.
+[[noreturn]] void become(const ChildPlan& plan) {
+  if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != plan.parent) ::_exit(kExecFailed);
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::signal(SIGPIPE, SIG_DFL);
+  ::dup2(plan.null_fd, STDIN_FILENO);
+  ::dup2(plan.log_fd, STDOUT_FILENO);
+  ::dup2(plan.log_fd, STDERR_FILENO);
+  for (std::size_t i = 0; i < plan.inherit_count; ++i) ::fcntl(plan.inherit[i], F_SETFD, 0);
+  ::execve(plan.argv[0], plan.argv, plan.environment);
+  const char* message = errno == ENOENT ? "exec: no such program\n" : "exec failed\n";
+  std::size_t size = 0;
+  while (message[size] != '\0') ++size;
+  if (::write(STDERR_FILENO, message, size) < 0) ::_exit(kExecFailed);
+  ::_exit(kExecFailed);
 }
 
 Result<Process> start(const SpawnRequest& request) {
@@ -76,7 +109,7 @@ void Process::kill() {
 }
 
 void Process::kill_group() {
-  // The kernel does not reuse the number of a process that is not reaped.
+  // The kernel does not reuse the id of a process before it is reaped.
   if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
   kill();
 }

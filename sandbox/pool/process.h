@@ -13,6 +13,7 @@
 
 #include <sys/types.h>
 
+#include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
@@ -32,9 +33,9 @@ using Environment = std::vector<std::pair<std::string, std::string>>;  // names 
 
 struct SpawnRequest {
   std::vector<std::string> argv;  // argv[0] is the program's path
-  Environment environment;        // all of it
+  Environment environment;        // all variables that the child gets
   std::vector<int> inherit;       // descriptors that the child keeps, with the same numbers
-  std::string log;                // file for stdout and stderr, truncated at start
+  std::string log;                // the file for stdout and stderr; it is truncated at the start
 };
 
 class Process {
@@ -56,7 +57,7 @@ class Process {
   void kill();
   /// Kills its process group as well, if it leads one.
   void kill_group();
-  /// Waits for its end. Nothing if the deadline passed or a stop was requested first.
+  /// Waits for its end. Returns nothing if the deadline passes or a stop is requested first.
   std::optional<ExitStatus> wait(const Deadline& deadline);
   bool alive() { return pid_ > 0 && !wait(Deadline::after_ms(0)); }
 
@@ -82,22 +83,22 @@ class Spawner {
 
   Mutex mutex_;
   Condition changed_;
-  std::function<void()> task_ ASSAY_GUARDED_BY(mutex_);  // of one caller; others wait
+  std::function<void()> task_ ASSAY_GUARDED_BY(mutex_);  // of one caller at a time
   bool stop_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
 /// Sends SIGKILL to the process of a pidfd. Does nothing if it is dead.
 void kill_by_pidfd(int pidfd);
-/// "killed by SIGSEGV", "exit status 3".
+/// Returns for example "killed by SIGSEGV" or "exit status 3".
 std::string describe(const ExitStatus& status);
-/// "SIGSEGV"; "signal 99" for one without a name.
+/// Returns for example "SIGSEGV", or "signal 99" for a signal without a name.
 std::string signal_name(int signal);
-/// The last `bytes` of a log file, for an error message; empty when there is none.
+/// Returns the last `bytes` of a log file, for an error message, or an empty string without a file.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
-/// The variables of this process's environment that trusted Python processes get: everything but
-/// keys and tokens, and with CUDA's device order set to PCI addresses. `extra` overrides or adds
-/// variables.
+/// Returns the variables that a trusted Python process gets from this process's environment:
+/// everything but keys and tokens, with CUDA's device order set to PCI addresses. `extra` overrides
+/// or adds variables.
 Environment trusted_environment(const Environment& extra = {});
 
 }  // namespace assay::sandbox

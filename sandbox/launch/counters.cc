@@ -10,7 +10,7 @@
 
 #include "sandbox/launch/launching.h"
 #include "sandbox/launcher/process/ncu_metrics.h"
-#include "sandbox/pool/ncu_words.h"
+#include "sandbox/pool/launcher_client.h"
 
 namespace assay::sandbox {
 namespace {

@@ -7,19 +7,18 @@
 
 #include "base/mutex.h"
 #include "sandbox/jail/layer.h"
-#include "sandbox/pool/ncu_words.h"
 
 namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kReportBytes = 4 << 20;  // the longest report of a profiler
-// How much of a launcher's log an error message quotes, when it does not start and when it ends.
+// Bytes of a launcher's log that an error message quotes, if it does not start and if it ends.
 constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;
 constexpr unsigned kLauncherLogs = 8;   // the least number of log files
-constexpr std::int64_t kEndMs = 1'000;  // from the end of its stream to the end of the process
+constexpr std::int64_t kEndMs = 1'000;  // the most between the end of the stream and of the process
 
-/// Deals out the numbers of log files. A launcher that lives has its file to itself. Otherwise the
-/// oldest file is overwritten.
+/// Deals out the numbers of log files. A live launcher has its file to itself. Among the other
+/// files the oldest is overwritten.
 class LogNumbers {
  public:
   unsigned take() {
@@ -42,9 +41,29 @@ class LogNumbers {
 };
 
 LogNumbers& log_numbers() {
-  // Never destroyed: a launcher may live until after the end of main.
+  // It is never destroyed, because a launcher may live until after the end of main.
   static LogNumbers& numbers = *new LogNumbers;
   return numbers;
+}
+
+constexpr std::string_view kBetweenLines = " | ";
+constexpr std::string_view kCutMark = "...";
+
+bool is_error(std::string_view line) {
+  return line.starts_with("==ERROR==") || line.starts_with("assay-launcher:");
+}
+bool is_report(std::string_view line) { return line.starts_with('"'); }
+
+void append_lines(std::string_view log, bool errors, std::string& words) {
+  while (!log.empty() && words.size() <= kNcuWordsBytes) {
+    const auto end = std::min(log.find('\n'), log.size());
+    std::string_view line = log.substr(0, end);
+    log.remove_prefix(std::min(end + 1, log.size()));
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (line.empty() || is_report(line) || is_error(line) != errors) continue;
+    if (!words.empty()) words += kBetweenLines;
+    words += line;
+  }
 }
 
 }  // namespace
@@ -117,7 +136,7 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
   if (!process_.wait(deadline)) {
     kill();
     return fail(deadline.cancelled() ? ErrorCode::cancelled : ErrorCode::resource_exhausted,
-                "the launcher did not come to its end");
+                "the launcher did not end in time");
   }
   return tail_of(log_, kReportBytes);
 }
@@ -154,6 +173,15 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
   Result<Launched> launched = parse_launched(*frame);
   if (!launched) return fail(launched.error());
   return LaunchOutcome(std::move(*launched));
+}
+
+std::string ncu_words(std::string_view log) {
+  std::string words;
+  append_lines(log, true, words);
+  append_lines(log, false, words);
+  if (words.size() > kNcuWordsBytes)
+    words = words.substr(0, kNcuWordsBytes - kCutMark.size()).append(kCutMark);
+  return words;
 }
 
 }  // namespace assay::sandbox

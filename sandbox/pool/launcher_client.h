@@ -8,10 +8,12 @@
 // Belongs to one thread. The destructor kills the process and waits for its end.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -29,8 +31,8 @@ class LauncherClient {
   LauncherClient();
   LauncherClient(const LauncherClient&) = delete;
   LauncherClient& operator=(const LauncherClient&) = delete;
-  /// Starts one and waits until its device is ready. `driver`: "cuda", or "fake" for tests. `ncu`:
-  /// the profiler to run it in, or empty.
+  /// Starts a launcher and waits until its device is ready. `driver` is "cuda", or "fake" for
+  /// tests. `ncu` is the path of the profiler that starts the launcher, or empty.
   static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config,
                                                        Spawner& spawner, int device,
                                                        const std::string& driver,
@@ -44,17 +46,17 @@ class LauncherClient {
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
-  /// How the process ended by itself, once launch() has returned `unavailable` for that.
+  /// Tells how the process ended by itself, after launch() has returned `unavailable`.
   const std::optional<ExitStatus>& exit_status() const { return exit_status_; }
   pid_t pid() const { return process_.pid(); }
   ~LauncherClient();
   const std::string& log() const { return log_; }
-  /// Kills the process and those that it started: a profiler starts the launcher.
+  /// Kills the process and its children. A profiler has the launcher as a child.
   void kill() { process_.kill_group(); }
-  /// Errors: resource_exhausted (the deadline passed: it is killed), cancelled (killed),
-  /// unavailable (it died; the message says how), corrupt. If the request has `stage_next_inputs`,
-  /// the function of that name is called before the samples, to put other inputs in place. Its
-  /// error ends the launcher and is returned.
+  /// Performs a plan. If the request has `stage_next_inputs`, it calls the function of that name
+  /// before the samples, which puts other inputs in place; an error of the function kills the
+  /// launcher and is returned. Errors: resource_exhausted (the deadline passed) and cancelled,
+  /// which kill the launcher; unavailable (it ended; the message tells how), corrupt.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
                                const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
@@ -63,9 +65,11 @@ class LauncherClient {
   Result<std::string> finish(const Deadline& deadline);
 
  private:
-  /// Returns ": " and the last `bytes` of its log, or nothing. With a profiler: its ncu_words().
+  /// Returns ": " and the last `bytes` of its log, or with a profiler the ncu_words() of its log.
+  /// The result is empty if the log is.
   std::string last_words(std::size_t bytes) const;
-  /// Describes its exit status if `error` means that it ended; else returns the error's message.
+  /// Describes its exit status if `error` means that it ended. Otherwise returns the error's
+  /// message.
   std::string how_it_ended(const Error& error);
 
   Process process_;
@@ -77,5 +81,14 @@ class LauncherClient {
   std::string log_;
   bool profiled_ = false;
 };
+
+inline constexpr std::size_t kNcuWordsBytes = 1'500;
+
+/// Extracts what Nsight Compute printed besides its report, for an error message. On a remote
+/// machine nothing else tells the reason of a failure. Returns one line of at most kNcuWordsBytes:
+/// the lines of `log`, joined by " | ". Errors of ncu and of the launcher come first, then the
+/// other lines in their order. It leaves out the lines of the report (CSV). The text may have any
+/// content.
+std::string ncu_words(std::string_view log);
 
 }  // namespace assay::sandbox

@@ -5,9 +5,8 @@
 #include <utility>
 
 #include "reference_agents/alphaevolve/database.h"
-#include "reference_agents/core/code_block.h"
-#include "reference_agents/core/edits.h"
 #include "reference_agents/core/remarks.h"
+#include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
 
 namespace assay::agents {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "reference_agents/core/code_block.h"
 #include "reference_agents/core/remarks.h"
+#include "reference_agents/core/reply_code.h"
 
 namespace assay::agents {
 

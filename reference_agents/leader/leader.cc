@@ -3,9 +3,8 @@
 #include <cstdint>
 #include <string>
 
-#include "reference_agents/core/code_block.h"
-#include "reference_agents/core/edits.h"
 #include "reference_agents/core/remarks.h"
+#include "reference_agents/core/reply_code.h"
 
 namespace assay::agents {
 namespace {

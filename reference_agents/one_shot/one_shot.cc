@@ -1,6 +1,6 @@
 #include "reference_agents/one_shot/one_shot.h"
 
-#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/reply_code.h"
 #include "reference_agents/one_shot/prompt.h"
 
 namespace assay::agents {

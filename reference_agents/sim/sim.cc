@@ -8,11 +8,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/sim/named_operator.h"
 #include "reference_agents/sim/sim_attack.h"
-#include "reference_agents/sim/sim_edit.h"
 #include "reference_agents/sim/sim_landscape.h"
 
 namespace assay::agents {

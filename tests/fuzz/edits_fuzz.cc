@@ -14,8 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "reference_agents/core/code_block.h"
-#include "reference_agents/core/edits.h"
+#include "reference_agents/core/reply_code.h"
 
 namespace {
 

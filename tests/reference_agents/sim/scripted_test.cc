@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "reference_agents/core/code_block.h"
+#include "reference_agents/core/reply_code.h"
 #include "tests/catch.h"
 
 using namespace assay;

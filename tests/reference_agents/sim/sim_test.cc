@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_agents/core/code_block.h"
-#include "reference_agents/core/edits.h"
+#include "reference_agents/core/reply_code.h"
 #include "reference_agents/sim/sim_attack.h"
 #include "reference_agents/sim/sim_landscape.h"
 #include "reference_agents/sim/sim_mutations.h"

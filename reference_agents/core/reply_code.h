@@ -1,3 +1,10 @@
+// The source in a model's reply: models wrap it in prose and Markdown fences, and some forget the
+// fences or are cut off.
+//
+//   std::string source = extract_code(reply.text, "softmax_last_dim");
+//
+// Pure functions, safe from any thread.
+//
 // SEARCH/REPLACE edits in a model's reply, and what they make of a source. An edit means whole
 // lines, exactly as they are, and must match exactly once: one that matches nothing or several
 // places is an error for the model to mend, never skipped or guessed.
@@ -12,6 +19,9 @@
 //   Result<std::string> changed = apply_edits(source, *edits);
 //
 // Pure functions, safe from any thread.
+//
+// How the simulated model answers where edits are asked for (agent/edits.h). Pure function, safe
+// from any thread.
 #pragma once
 
 #include <string>
@@ -21,6 +31,20 @@
 #include "base/result.h"
 
 namespace assay::agents {
+
+struct CodeBlock {
+  std::string language;  // lower case, empty when the fence names none
+  std::string text;
+};
+
+/// Every fenced block (``` or ~~~, any length), in order. A fence that never closes holds the rest
+/// of the text.
+std::vector<CodeBlock> fenced_blocks(std::string_view text);
+
+/// The last Python block that defines `entry`; else the last Python block; else the last block
+/// without a language; else, when there are no fences at all, the whole text. Empty when nothing of
+/// it is left but white space. `entry` may be empty.
+std::string extract_code(std::string_view reply, std::string_view entry);
 
 struct Edit {
   std::vector<std::string> search;   // lines; at least one that is not blank
@@ -33,5 +57,11 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply);
 /// Each edit applies to what those before it left. invalid_argument names the edit and what is
 /// wrong with it.
 Result<std::string> apply_edits(const std::string& source, const std::vector<Edit>& edits);
+
+inline constexpr std::string_view kEditMark = "<<<<<<< SEARCH";
+
+/// One edit that turns `before` into `after`: what differs, with as much around it as makes it
+/// unique.
+std::string edit_text(const std::string& before, const std::string& after);
 
 }  // namespace assay::agents

@@ -20,7 +20,6 @@
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/prompt_file.h"
-#include "reference_agents/core/spec.h"
 #include "reference_agents/core/tool_session.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/metered.h"

@@ -1,4 +1,12 @@
 // One agent's work on one operator: what it is asked for and how it ended. Values.
+//
+// What an agent knows of an operator: `fetch_spec`'s answer, word for word. No test, oracle or
+// hidden case can leak, because the agent never has them. Value.
+//
+// Opening a run for an agent.
+//
+//   Result<RunHandle> run = start_run(client, {.agent = "leader", .model = model.label(), .track =
+//   "iterative", .suite = "standard"});
 #pragma once
 
 #include <cstdint>
@@ -6,6 +14,9 @@
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "base/result.h"
+#include "server/mcp/client/client.h"
 
 namespace assay::agents {
 
@@ -47,5 +58,26 @@ struct Attempt {
   std::int64_t replies = 0;  // of the model
   std::int64_t tool_calls = 0;
 };
+
+struct Spec {
+  std::string operator_name;
+  std::string entry;        // the function to define; empty when the server did not say so in its
+                            // structured answer
+  std::string dialect;      // "triton", "gluon", "tlx"; empty likewise
+  std::string text;         // fetch_spec's answer
+  std::string family = {};  // "gemm", "scan", ...; empty likewise
+};
+
+struct RunHandle {
+  std::string run;
+  std::vector<std::string> operators;  // of the suite, in the server's order
+};
+
+struct RunWish {
+  std::string agent, model, track, suite;
+};
+
+/// An Error holds the server's refusal (code not_found) or a broken conversation.
+Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish);
 
 }  // namespace assay::agents

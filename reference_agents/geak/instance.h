@@ -16,9 +16,9 @@
 #include <string>
 
 #include "reference_agents/core/agent_session.h"
+#include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/prompt_file.h"
-#include "reference_agents/core/spec.h"
 #include "reference_agents/geak/ancestors.h"
 
 namespace assay::agents {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "reference_agents/core/agent_session.h"
-#include "reference_agents/core/spec.h"
+#include "reference_agents/core/attempt.h"
 
 namespace assay::agents {
 

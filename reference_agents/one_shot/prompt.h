@@ -3,7 +3,7 @@
 // agent never has them. Pure functions.
 #pragma once
 
-#include "reference_agents/core/spec.h"
+#include "reference_agents/core/attempt.h"
 #include "reference_agents/llm/llm_client.h"
 
 namespace assay::agents {

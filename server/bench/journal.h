@@ -25,7 +25,6 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "reference_agents/core/attempt.h"
-#include "reference_agents/core/run.h"
 
 namespace assay::bench {
 

@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "reference_agents/core/attempt.h"
 #include "reference_agents/core/replay.h"
-#include "reference_agents/core/run.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/metered.h"
 #include "reference_agents/llm/spending_budget.h"

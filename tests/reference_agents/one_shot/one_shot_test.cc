@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/handle.h"
-#include "reference_agents/core/run.h"
+#include "reference_agents/core/attempt.h"
 #include "reference_agents/one_shot/prompt.h"
 #include "reference_agents/registry/agents.h"
 #include "tests/catch.h"

@@ -1,4 +1,5 @@
-#include "reference_agents/core/run.h"
+
+#include "reference_agents/core/attempt.h"
 
 #include "reference_agents/llm/json_fields.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "reference_agents/alphaevolve/database.h"
-#include "reference_agents/core/remarks.h"
+#include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "reference_agents/core/verdict.h"
+#include "reference_agents/core/evaluation.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {

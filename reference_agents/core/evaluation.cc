@@ -1,8 +1,8 @@
 #include "reference_agents/core/evaluation.h"
 
 #include <cstdio>
+#include <string>
 
-#include "reference_agents/core/verdict.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {
@@ -58,6 +58,32 @@ void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation) {
   if (own_ns > 0) evaluation.latency_us = own_ns / 1000;
   if (own_ns > 0 && oracle_ns > 0) evaluation.perf = oracle_ns / own_ns;
   if (share > 0) evaluation.efficiency = share;
+}
+
+using nlohmann::json;
+
+const json& verdict_in(const json& structured) {
+  for (const char* key : {"verdict", "result"}) {
+    const json* inner = field(structured, key);
+    if (inner != nullptr && field(*inner, "outcome") != nullptr) return *inner;
+  }
+  return structured;
+}
+
+void read_verdict(const mcp::ToolResult& answer, Attempt& attempt) {
+  const json& verdict = verdict_in(answer.structured);
+  attempt.outcome = string_field(verdict, "outcome");
+  attempt.error_kind = string_field(verdict, "error_kind");
+  attempt.stage = string_field(verdict, "stage");
+  attempt.explanation = answer.text.substr(0, answer.text.find('\n'));
+  if (attempt.outcome.empty())
+    attempt.outcome = "refused";  // a budget, a lock, a job that was cancelled: the text says which
+  const json* hints = field(verdict, "hints");
+  if (hints == nullptr || !hints->is_array()) return;
+  for (const json& hint : *hints) {
+    if (hint.is_object())
+      attempt.hints.push_back({string_field(hint, "kind"), string_field(hint, "text")});
+  }
 }
 
 }  // namespace assay::agents

@@ -1,11 +1,17 @@
 // Evaluation: what the server says of one version of the code, read from the answers of `compile`,
 // `run_tests` and `profile`, and which of two versions is better. Values and pure functions.
+//
+// When an agent that improves its code should stop, and how it says so. Pure functions.
+//
+// The verdict in a tool's answer. Pure functions.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "reference_agents/core/attempt.h"
 #include "server/mcp/client/client.h"
 
 namespace assay::agents {
@@ -37,5 +43,23 @@ std::string metrics_text(const Evaluation& evaluation);
 void read_answer(const mcp::ToolResult& answer, Level reached, Evaluation& evaluation);
 /// Reads the figures of a `profile`.
 void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation);
+
+/// False once nothing better can be told from what there is: a budget is used up, or the code is
+/// correct where nothing is timed.
+inline bool is_worth_more_work(const Evaluation& best) {
+  return !best.refused && (best.level != Level::correct || best.perf.has_value());
+}
+
+inline std::string why_no_more_work(const Evaluation& best) {
+  if (best.refused)
+    return "stopped by the server: " + best.feedback.substr(0, best.feedback.find('\n'));
+  return "only correctness was worked for: nothing is timed on this machine";
+}
+
+/// The verdict's fields stand at the top of an answer, or one level down in the answer of `job`.
+const nlohmann::json& verdict_in(const nlohmann::json& structured);
+
+/// A graded verdict into the attempt; outcome "refused" when the answer holds none.
+void read_verdict(const mcp::ToolResult& answer, Attempt& attempt);
 
 }  // namespace assay::agents

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/transcript.h"
-#include "reference_agents/core/verdict.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "reference_agents/core/remarks.h"
+#include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/reply_code.h"
 
 namespace assay::agents {

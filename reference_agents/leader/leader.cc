@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string>
 
-#include "reference_agents/core/remarks.h"
+#include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/reply_code.h"
 
 namespace assay::agents {

@@ -8,20 +8,49 @@
 //   if (!instance.best_code().empty()) bench.submit(instance.best_code(), "");
 //
 // Not thread-safe.
+//
+// The pool of correct versions that geak's optimizer learns from: code, latency, efficiency and
+// what was thought of it. The best few are kept and shown from slow to fast, so that the last one
+// read is the one to beat. Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
 #include "reference_agents/core/prompt_file.h"
-#include "reference_agents/geak/ancestors.h"
 
 namespace assay::agents {
+
+struct Ancestor {
+  std::string code;
+  Evaluation evaluation;
+  std::string reflection;
+};
+
+class Ancestors {
+ public:
+  explicit Ancestors(std::size_t most) : most_(most) {}
+
+  /// Drops the slowest when there are too many. Code that is in the pool already is not added
+  /// again.
+  void add(Ancestor ancestor);
+  bool empty() const { return pool_.empty(); }
+  /// Slow to fast.
+  const std::vector<Ancestor>& all() const { return pool_; }
+  const Ancestor& fastest() const { return pool_.back(); }
+  /// For a prompt, slow to fast.
+  std::string text() const;
+
+ private:
+  const std::size_t most_;
+  std::vector<Ancestor> pool_;
+};
 
 /// What the instances of one attempt have in common, and which parts of geak are there.
 struct GeakParts {

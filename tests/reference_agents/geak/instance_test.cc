@@ -1,4 +1,4 @@
-#include "reference_agents/geak/ancestors.h"
+#include "reference_agents/geak/instance.h"
 
 #include <string>
 

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include "reference_agents/geak/example.h"
 #include "reference_agents/geak/instance.h"
 #include "reference_agents/geak/knowledge.h"
 

@@ -3,6 +3,9 @@
 // is always useful, the guide of its family, hardware facts, and guides whose topic the
 // specification mentions; each whole or not at all, as long as they fit into kKnowledgeBytes.
 // Guides name no operator of the benchmark.
+//
+// The one example that geak may show its generator: the kernel that the server's tool
+// `search_examples` finds for the specification.
 #pragma once
 
 #include <cstddef>
@@ -25,5 +28,9 @@ std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::str
 /// For the prompt; empty, with a note in the transcript, when the server has no guides. An Error is
 /// a broken conversation.
 Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec);
+
+/// For the prompt; says so when the server has no such tool or found nothing. An Error is a broken
+/// conversation.
+Result<std::string> similar_example(AgentSession& bench, const Spec& spec);
 
 }  // namespace assay::agents

@@ -9,7 +9,6 @@
 
 #include "base/handle.h"
 #include "reference_agents/core/attempt.h"
-#include "reference_agents/one_shot/prompt.h"
 #include "reference_agents/registry/agents.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/core/fakes.h"

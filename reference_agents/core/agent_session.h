@@ -22,7 +22,7 @@
 #include "reference_agents/core/prompt_file.h"
 #include "reference_agents/core/tool_session.h"
 #include "reference_agents/core/transcript.h"
-#include "reference_agents/llm/metered.h"
+#include "reference_agents/llm/spending.h"
 #include "server/mcp/client/client.h"
 
 namespace assay::agents {

@@ -15,8 +15,8 @@
 #include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/transcript.h"
-#include "reference_agents/llm/metered.h"
 #include "reference_agents/llm/number_options.h"
+#include "reference_agents/llm/spending.h"
 #include "server/mcp/client/client.h"
 
 namespace assay::agents {

@@ -17,7 +17,7 @@
 #include "base/result.h"
 #include "operators/catalog.h"
 #include "reference_agents/llm/llm_client.h"
-#include "reference_agents/llm/prices.h"
+#include "reference_agents/llm/spending.h"
 #include "reference_agents/registry/agents.h"
 #include "server/bench/journal.h"
 #include "server/bench/options.h"

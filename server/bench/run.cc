@@ -17,8 +17,7 @@
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/replay.h"
 #include "reference_agents/core/transcript.h"
-#include "reference_agents/llm/metered.h"
-#include "reference_agents/llm/spending_budget.h"
+#include "reference_agents/llm/spending.h"
 #include "reference_agents/registry/agents.h"
 #include "server/bench/progress.h"
 

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
-#include "reference_agents/llm/spending_budget.h"
+#include "reference_agents/llm/spending.h"
 #include "server/bench/plan.h"
 #include "server/bench/progress.h"
 #include "server/mcp/client/client.h"

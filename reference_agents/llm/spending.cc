@@ -1,7 +1,9 @@
-#include "reference_agents/llm/prices.h"
+#include "reference_agents/llm/spending.h"
 
 #include <toml++/toml.h>
 
+#include <cstdint>
+#include <cstdio>
 #include <fstream>
 #include <iterator>
 
@@ -79,6 +81,77 @@ std::optional<Price> PriceTable::find(const std::string& model) const {
   auto found = prices_.find(model);
   if (found == prices_.end()) found = prices_.find(without_date(model));
   return found == prices_.end() ? std::nullopt : std::optional<Price>(found->second);
+}
+
+bool SpendingBudget::set_aside(double amount_usd) {
+  std::unique_lock lock(mutex_);
+  if (!spending_.limit_usd) return true;
+  const double limit = *spending_.limit_usd;
+  // What the others have set aside mostly comes back: wait for that before giving up.
+  settled_.wait(lock, [&] {
+    return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
+           spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
+  });
+  if (limit_reached_ || spending_.spent_usd + amount_usd > limit) {
+    limit_reached_ = true;
+    settled_.notify_all();
+    return false;
+  }
+  set_aside_usd_ += amount_usd;
+  return true;
+}
+
+void SpendingBudget::settle(double set_aside_usd, double spent_usd) {
+  const std::lock_guard lock(mutex_);
+  if (spending_.limit_usd) set_aside_usd_ -= set_aside_usd;
+  spending_.spent_usd += spent_usd;
+  settled_.notify_all();
+}
+
+double SpendingBudget::spent_usd() const {
+  const std::lock_guard lock(mutex_);
+  return spending_.spent_usd;
+}
+
+bool SpendingBudget::limit_reached() const {
+  const std::lock_guard lock(mutex_);
+  return limit_reached_;
+}
+
+std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
+  if (!inner_.is_model()) return 0;
+  if (!reply.usage_known) return std::nullopt;
+  if (reply.charged_usd) return reply.charged_usd;  // by the price of its time
+  if (!price_) return std::nullopt;
+  return price_->cost_usd(reply.input_tokens, reply.output_tokens);
+}
+
+double MeteredClient::worst_case(const CompletionRequest& request) const {
+  if (!price_) return 0;
+  std::size_t bytes = request.system.size();
+  for (const ChatMessage& message : request.messages) bytes += message.text.size();
+  return price_->cost_usd(static_cast<std::int64_t>(bytes), request.max_tokens);
+}
+
+Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request) {
+  const double amount = worst_case(request);
+  if (!purse_.set_aside(amount)) {
+    char text[160];
+    std::snprintf(text, sizeof(text),
+                  "the spending limit: $%.4f are spent, and the next request could cost $%.4f",
+                  spent_usd(), amount);
+    return fail(ErrorCode::resource_exhausted, text);
+  }
+  Result<CompletionReply> reply = inner_.complete(request);
+  if (!reply) {
+    purse_.settle(amount, 0);
+    return reply;
+  }
+  reply->charged_usd.reset();  // a recorded reply has that of its time
+  const double charged = reply->usage_known ? cost_of(*reply).value_or(0) : amount;
+  purse_.settle(amount, charged);
+  if (price_ || !inner_.is_model()) reply->charged_usd = charged;
+  return reply;
 }
 
 }  // namespace assay::agents

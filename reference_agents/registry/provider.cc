@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "reference_agents/llm/anthropic.h"
-#include "reference_agents/llm/openai.h"
+#include "reference_agents/llm/http_clients.h"
 #include "reference_agents/sim/scripted.h"
 #include "reference_agents/sim/sim.h"
 

@@ -2,8 +2,7 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
-#include "reference_agents/llm/anthropic.h"
-#include "reference_agents/llm/openai.h"
+#include "reference_agents/llm/http_clients.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/llm/local_http.h"
 

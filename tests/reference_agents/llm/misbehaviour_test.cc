@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_agents/llm/anthropic.h"
-#include "reference_agents/llm/openai.h"
+#include "reference_agents/llm/http_clients.h"
 #include "tests/catch.h"
 #include "tests/reference_agents/llm/local_http.h"
 

@@ -1,3 +1,8 @@
+// Chat completions as OpenAI defined them, and as DeepSeek, Together, Google, vLLM and llama.cpp
+// also speak them. Thread-safe.
+//
+// Anthropic's messages API. Thread-safe.
+//
 // Token counts as an endpoint reports them. They become money and totals, so what no model can have
 // used (a negative, fractional or absurd number) is taken as not reported. Pure functions, safe
 // from any thread.
@@ -8,11 +13,35 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "reference_agents/llm/endpoint.h"
 #include "reference_agents/llm/json_fields.h"
 #include "reference_agents/llm/llm_client.h"
 
 namespace assay::agents {
+
+class OpenAiClient final : public LlmClient {
+ public:
+  explicit OpenAiClient(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
+  Result<CompletionReply> complete(const CompletionRequest& request) override;
+  std::string label() const override { return endpoint_.provider + ":" + endpoint_.model; }
+  bool is_model() const override { return true; }
+
+ private:
+  const Endpoint endpoint_;
+};
+
+class AnthropicClient final : public LlmClient {
+ public:
+  explicit AnthropicClient(Endpoint endpoint) : endpoint_(std::move(endpoint)) {}
+  Result<CompletionReply> complete(const CompletionRequest& request) override;
+  std::string label() const override { return endpoint_.provider + ":" + endpoint_.model; }
+  bool is_model() const override { return true; }
+
+ private:
+  const Endpoint endpoint_;
+};
 
 inline constexpr std::int64_t kMostTokens =
     1LL << 40;  // of one reply; sums of very many stay far from the end of 64 bits

@@ -15,8 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "reference_agents/llm/endpoint.h"
 #include "reference_agents/llm/llm_client.h"
-#include "reference_agents/llm/retry.h"
 
 namespace assay::agents {
 

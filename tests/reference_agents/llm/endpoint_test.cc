@@ -1,4 +1,4 @@
-#include "reference_agents/llm/retry.h"
+#include "reference_agents/llm/endpoint.h"
 
 #include <cstdint>
 #include <vector>

@@ -2,6 +2,9 @@
 // answers the operator that the prompt names in a line "Operator: NAME" with scripted/NAME.md, the
 // same text every time, at no cost and with no tokens. A fixed mix: right, slow, wrong and not
 // compiling. It is labelled "scripted (no model)" wherever it shows and never ranked. Thread-safe.
+//
+// The operator that a prompt is about, for the providers that are no models. Pure function, safe
+// from any thread.
 #pragma once
 
 #include <filesystem>
@@ -28,5 +31,9 @@ class ScriptedClient final : public LlmClient {
  private:
   const std::filesystem::path answers_;
 };
+
+/// The name in the last line that begins with "Operator: "; it becomes a file name, so only
+/// [a-z0-9_] counts. Empty: none.
+std::string named_operator(const CompletionRequest& request);
 
 }  // namespace assay::agents

@@ -10,7 +10,7 @@
 
 #include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
-#include "reference_agents/sim/named_operator.h"
+#include "reference_agents/sim/scripted.h"
 #include "reference_agents/sim/sim_attack.h"
 #include "reference_agents/sim/sim_landscape.h"
 

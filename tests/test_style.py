@@ -27,7 +27,7 @@ FOREIGN: dict[str, str] = {
     "operators/guides.cc": "the Python source of an example",
     "reference_agents/sim/scripted.cc": "a prompt: a simulated model sees nothing else",
     "reference_agents/sim/sim.cc": "a prompt: a simulated model sees nothing else",
-    "reference_agents/sim/sim_attack.h": "a source that a prompt quotes",
+    "reference_agents/sim/sim_landscape.h": "a source that a prompt quotes",
     "reference_agents/sim/sim_landscape.cc": "a source that a prompt quotes",
     "reference_agents/sim/sim_mutations.cc": "the Python source of an oracle",
     "sandbox/device/fake.cc": "directives in the source of a submission",

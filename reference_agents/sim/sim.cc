@@ -11,7 +11,6 @@
 #include "reference_agents/core/reply_code.h"
 #include "reference_agents/core/seeded_rng.h"
 #include "reference_agents/sim/scripted.h"
-#include "reference_agents/sim/sim_attack.h"
 #include "reference_agents/sim/sim_landscape.h"
 
 namespace assay::agents {

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "reference_agents/core/reply_code.h"
-#include "reference_agents/sim/sim_attack.h"
 #include "reference_agents/sim/sim_landscape.h"
 #include "reference_agents/sim/sim_mutations.h"
 #include "tests/catch.h"

@@ -10,22 +10,37 @@
 //   return bench.submit(best_code);
 //
 // One per attempt and thread.
+//
+// Prompts are files: reference_agents/AGENT/prompts/NAME.md, with {{places}} that the agent fills.
+// What is filled in is not looked through for places again. Pure but for the reading, safe from any
+// thread.
+//
+//   Result<std::string> text = fill_prompt(data_dir / "leader/prompts/round.md", {{"code", code},
+//   {"verdict", verdict}});
 #pragma once
 
+#include <filesystem>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
-#include "reference_agents/core/prompt_file.h"
 #include "reference_agents/core/tool_session.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/spending.h"
 #include "server/mcp/client/client.h"
 
 namespace assay::agents {
+
+using PromptValues = std::map<std::string, std::string>;
+
+/// invalid_argument for a place without a value or a value without a place, naming it.
+Result<std::string> fill_places(std::string_view text, const PromptValues& values);
+/// Also io, when the file cannot be read.
+Result<std::string> fill_prompt(const std::filesystem::path& file, const PromptValues& values);
 
 /// Where the cascade of an evaluation begins.
 enum class FirstStage { compile, run_tests };

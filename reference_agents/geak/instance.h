@@ -23,7 +23,6 @@
 #include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
-#include "reference_agents/core/prompt_file.h"
 
 namespace assay::agents {
 

@@ -1,4 +1,4 @@
-#include "reference_agents/core/prompt_file.h"
+#include "reference_agents/core/agent_session.h"
 
 #include <string>
 

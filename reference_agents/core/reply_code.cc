@@ -9,6 +9,22 @@
 namespace assay::agents {
 namespace {
 
+bool is_blank(std::string_view text) {
+  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
+}
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    lines.emplace_back(line);
+  }
+  return lines;
+}
+
 constexpr std::size_t kShortestFence = 3;
 constexpr std::size_t kDeepestIndent = 3;  // CommonMark: four spaces are a code block already
 
@@ -46,10 +62,6 @@ bool closes(const Fence& open, const std::optional<Fence>& candidate) {
 
 bool is_python(const std::string& language) {
   return language == "python" || language == "py" || language == "python3" || language == "triton";
-}
-
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(" \t\r\n") == std::string_view::npos;
 }
 
 bool defines(const std::string& source, std::string_view entry) {
@@ -112,27 +124,10 @@ std::string extract_code(std::string_view reply, std::string_view entry) {
 
 namespace {
 
-constexpr std::string_view kSearch = "<<<<<<< SEARCH";
 constexpr std::string_view kMiddle = "=======";
 constexpr std::string_view kReplace = ">>>>>>> REPLACE";
 
 enum class Part { outside, search, replace };
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-    if (line.ends_with('\r')) line.remove_suffix(1);
-    lines.emplace_back(line);
-  }
-  return lines;
-}
-
-bool is_blank(const std::string& line) {
-  return line.find_first_not_of(" \t") == std::string::npos;
-}
 
 /// White space after a marker is no content.
 std::string_view trimmed(std::string_view line) {
@@ -162,12 +157,12 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
   Part part = Part::outside;
   for (const std::string& line : lines_of(reply)) {
     const std::string_view mark = trimmed(line);
-    const bool known = mark == kSearch || mark == kReplace ||
+    const bool known = mark == kEditMark || mark == kReplace ||
                        (mark == kMiddle && part != Part::outside);  // prose may underline
     if (!known) {
       if (part == Part::search) edits.back().search.push_back(line);
       if (part == Part::replace) edits.back().replace.push_back(line);
-    } else if (mark == kSearch && part == Part::outside) {
+    } else if (mark == kEditMark && part == Part::outside) {
       edits.emplace_back();
       part = Part::search;
     } else if (mark == kMiddle && part == Part::search) {
@@ -177,7 +172,7 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
     } else {
       return refuse(std::max<std::size_t>(edits.size(), 1),
                     "is malformed: '" + std::string(mark) +
-                        "' stands in the wrong place; the order is '" + std::string(kSearch) +
+                        "' stands in the wrong place; the order is '" + std::string(kEditMark) +
                         "', '" + std::string(kMiddle) + "', '" + std::string(kReplace) + "'");
     }
   }
@@ -218,16 +213,6 @@ Result<std::string> apply_edits(const std::string& source, const std::vector<Edi
 }
 
 namespace {
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    lines.push_back(text.substr(at, end - at));
-    at = end + 1;
-  }
-  return lines;
-}
 
 std::string joined(const std::vector<std::string>& lines, std::size_t first, std::size_t last) {
   std::string text;

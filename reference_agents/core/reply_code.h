@@ -1,13 +1,11 @@
-// The source in a model's reply: models wrap it in prose and Markdown fences, and some forget the
-// fences or are cut off.
+// Reads the code in a model's reply. A reply is a whole module between Markdown fences, or a list
+// of SEARCH/REPLACE edits of a module that the prompt showed.
 //
 //   std::string source = extract_code(reply.text, "softmax_last_dim");
+//   Result<std::vector<Edit>> edits = parse_edits(reply.text);
+//   Result<std::string> changed = apply_edits(source, *edits);
 //
-// Pure functions, safe from any thread.
-//
-// SEARCH/REPLACE edits in a model's reply, and what they make of a source. An edit means whole
-// lines, exactly as they are, and must match exactly once: one that matches nothing or several
-// places is an error for the model to mend, never skipped or guessed.
+// An edit names whole lines, and they must occur exactly once in the source:
 //
 //   <<<<<<< SEARCH
 //       mask = offsets <= n
@@ -15,13 +13,8 @@
 //       mask = offsets < n
 //   >>>>>>> REPLACE
 //
-//   Result<std::vector<Edit>> edits = parse_edits(reply.text);
-//   Result<std::string> changed = apply_edits(source, *edits);
-//
-// Pure functions, safe from any thread.
-//
-// How the simulated model answers where edits are asked for (agent/edits.h). Pure function, safe
-// from any thread.
+// An edit that matches no place or several is an error for the model to correct. It is never
+// skipped, and its place is never guessed. Pure functions, thread-safe.
 #pragma once
 
 #include <string>

@@ -11,20 +11,46 @@ namespace {
 
 using nlohmann::json;
 
-json request_body(const Endpoint& endpoint, const CompletionRequest& request) {
+/// The largest token count of one reply that is believed. Sums of many such replies stay far below
+/// the end of 64 bits.
+constexpr std::int64_t kMostTokens = 1LL << 40;
+
+/// Returns a token count as an endpoint reports it. Returns nothing for an absent field and for a
+/// number that no model can have used (negative, fractional or absurdly large), because token
+/// counts become money.
+template <class... Path>
+std::optional<std::int64_t> token_field(const json& root, Path... path) {
+  const json* at = field(root, path...);
+  if (at == nullptr || !at->is_number_integer()) return std::nullopt;
+  if (at->is_number_unsigned() ? at->get<std::uint64_t>() > kMostTokens
+                               : at->get<std::int64_t>() < 0)
+    return std::nullopt;
+  return at->get<std::int64_t>();
+}
+
+/// The usage is known only if both counts are.
+void set_usage(CompletionReply& reply, std::optional<std::int64_t> input,
+               std::optional<std::int64_t> output) {
+  reply.usage_known = input.has_value() && output.has_value();
+  reply.input_tokens = reply.usage_known ? *input : 0;
+  reply.output_tokens = reply.usage_known ? *output : 0;
+}
+
+json openai_body(const Endpoint& endpoint, const CompletionRequest& request) {
   json messages = json::array();
   if (!request.system.empty())
     messages.push_back({{"role", "system"}, {"content", request.system}});
   for (const ChatMessage& message : request.messages)
     messages.push_back({{"role", message.role}, {"content", message.text}});
   json body = {{"model", endpoint.model}, {"messages", std::move(messages)}};
-  // OpenAI's reasoning models refuse the older name; the others know only that one.
+  // OpenAI's reasoning models refuse the older name `max_tokens`. Other servers know only that one.
   body[endpoint.provider == "openai" ? "max_completion_tokens" : "max_tokens"] = request.max_tokens;
   if (request.temperature) body["temperature"] = *request.temperature;
   return body;
 }
 
-/// A string, or parts of which the text ones count. Empty for null, which is how a refusal looks.
+/// Returns the text of a message. Its content is a string, or an array of parts, or null if the
+/// model refused.
 std::string text_of(const json& message) {
   const json* content = field(message, "content");
   if (content == nullptr || !content->is_array()) return string_field(message, "content");
@@ -39,7 +65,7 @@ Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request)
   std::map<std::string, std::string> headers;
   if (!endpoint_.api_key.empty()) headers["Authorization"] = "Bearer " + endpoint_.api_key;
   const Result<json> answer =
-      post_json(endpoint_, "/chat/completions", headers, request_body(endpoint_, request));
+      post_json(endpoint_, "/chat/completions", headers, openai_body(endpoint_, request));
   if (!answer) return fail(answer.error());
   const json* message = field(*answer, "choices", 0, "message");
   if (message == nullptr || !message->is_object())
@@ -54,11 +80,9 @@ Result<CompletionReply> OpenAiClient::complete(const CompletionRequest& request)
 
 namespace {
 
-using nlohmann::json;
-
 constexpr const char* kApiVersion = "2023-06-01";
 
-json request_body(const Endpoint& endpoint, const CompletionRequest& request) {
+json anthropic_body(const Endpoint& endpoint, const CompletionRequest& request) {
   json messages = json::array();
   for (const ChatMessage& message : request.messages)
     messages.push_back({{"role", message.role}, {"content", message.text}});
@@ -76,7 +100,7 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   const std::map<std::string, std::string> headers = {{"x-api-key", endpoint_.api_key},
                                                       {"anthropic-version", kApiVersion}};
   const Result<json> answer =
-      post_json(endpoint_, "/messages", headers, request_body(endpoint_, request));
+      post_json(endpoint_, "/messages", headers, anthropic_body(endpoint_, request));
   if (!answer) return fail(answer.error());
   const json* content = field(*answer, "content");
   if (content == nullptr || !content->is_array())
@@ -87,8 +111,8 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   }
   reply.text = reply_text(endpoint_, std::move(reply.text));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
-  // Cached input is billed apart and cheaper; this client never asks for caching, so the sum is
-  // what was read.
+  // Cached input would be cheaper, but this client never asks for caching. So the sum is the number
+  // of input tokens.
   std::optional<std::int64_t> input = token_field(*answer, "usage", "input_tokens");
   for (const char* cached : {"cache_creation_input_tokens", "cache_read_input_tokens"}) {
     if (input) *input += token_field(*answer, "usage", cached).value_or(0);

@@ -20,11 +20,11 @@ mcp::ToolResult error_of(const std::string& code) {
           {{"status", "error"}, {"error", {{"code", code}, {"message", "why"}}}}};
 }
 
-struct Scratch {
-  std::filesystem::path file =
+struct TranscriptFile {
+  std::filesystem::path path =
       std::filesystem::temp_directory_path() / new_handle("tool_session_test") / "t.jsonl";
   SystemClock clock;
-  ~Scratch() { std::filesystem::remove_all(file.parent_path()); }
+  ~TranscriptFile() { std::filesystem::remove_all(path.parent_path()); }
 };
 
 }  // namespace
@@ -33,11 +33,11 @@ TEST_CASE(
     "what the server could not do is no answer: the call is made again when the attempt is taken "
     "up") {
   for (const char* code : {"io", "unavailable", "corrupt", "internal"}) {
-    Scratch scratch;
+    TranscriptFile transcript_file;
     FakeServer server;
     server.answers["submit"] = {error_of(code), {false, "pass", {{"outcome", "pass"}}}};
     {
-      Result<Transcript> transcript = Transcript::open(scratch.file, scratch.clock);
+      Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
       REQUIRE(transcript);
       const auto failed = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
       REQUIRE_FALSE(failed);
@@ -45,7 +45,7 @@ TEST_CASE(
       CHECK(failed.error().message ==
             std::string("the server failed at submit: error (") + code + "): why");
     }
-    Result<Transcript> again = Transcript::open(scratch.file, scratch.clock);
+    Result<Transcript> again = Transcript::open(transcript_file.path, transcript_file.clock);
     REQUIRE(again);
     const auto answer = ToolSession(server, *again).call("submit", {{"code", "x"}});
     REQUIRE(answer);
@@ -55,11 +55,11 @@ TEST_CASE(
 }
 
 TEST_CASE("a refusal is an answer, and stays one") {
-  Scratch scratch;
+  TranscriptFile transcript_file;
   FakeServer server;
   server.answers["submit"] = {error_of("permission_denied")};
   for (int part = 0; part < 2; ++part) {
-    Result<Transcript> transcript = Transcript::open(scratch.file, scratch.clock);
+    Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
     REQUIRE(transcript);
     const auto answer = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
     REQUIRE(answer);

@@ -8,12 +8,11 @@
 
 using namespace assay;
 using namespace assay::agents;
+using assay::agents::testing::kKey;
 using assay::agents::testing::LocalHttp;
 using nlohmann::json;
 
 namespace {
-
-const std::string kKey = "sk-test-0123456789";
 
 struct Sleeps {
   std::vector<std::int64_t> ms;

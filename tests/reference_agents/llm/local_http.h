@@ -1,9 +1,8 @@
-// A real HTTP/1.1 server on a loopback port that answers each request with the next of a list of
-// canned responses and remembers what it was asked. A response may come late, in drops, or cut off.
-// For the tests of the LLM clients.
+// LocalHttp is a real HTTP/1.1 server on a loopback port, for the tests of the LLM clients. It
+// answers each request with the next one of a list of canned responses, and it remembers the
+// requests. A response can be late, arrive byte by byte, or be cut off.
 //
-//   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {.body = reply, .missing_bytes =
-//   10}, {200, reply}});
+//   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {200, reply}});
 #pragma once
 
 #include <arpa/inet.h>
@@ -23,14 +22,17 @@
 
 namespace assay::agents::testing {
 
+/// The API key that the tests send.
+inline const std::string kKey = "sk-test-0123456789";
+
 struct Canned {
   int status = 200;
   std::string body = {};
   std::string extra_headers = {};  // each ending in "\r\n"
-  std::size_t missing_bytes = 0;   // the end of the body, promised and never sent
+  std::size_t missing_bytes = 0;   // cut off the end of the body; Content-Length counts them
   bool has_length = true;          // false: the body ends with the connection
-  int delay_ms = 0;                // before the answer, or before each of its bytes
-  bool drips = false;
+  int delay_ms = 0;                // before the answer; before each byte if it drips
+  bool drips = false;              // sends the answer byte by byte
 };
 
 struct Received {
@@ -97,7 +99,7 @@ class LocalHttp {
     }
   }
 
-  /// Waits, but for nobody.
+  /// Waits for `wait_ms`. Returns true at once when the client closes the connection.
   static bool client_left(int fd, int wait_ms) {
     pollfd watched{fd, POLLRDHUP, 0};
     return wait_ms > 0 && ::poll(&watched, 1, wait_ms) > 0;

@@ -12,14 +12,14 @@
 using namespace assay;
 using namespace assay::agents;
 using assay::agents::testing::Canned;
+using assay::agents::testing::kKey;
 using assay::agents::testing::LocalHttp;
 
 namespace {
 
-const std::string kKey = "sk-test-0123456789";
 const std::string kGood =
     R"({"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
-const CompletionRequest kRequest{"", {{"user", "hello"}}, {}, 10};
+const CompletionRequest kHello{"", {{"user", "hello"}}, {}, 10};
 
 /// A client of a server that answers as told; sleeping takes no time.
 struct Talk {
@@ -37,8 +37,8 @@ struct Talk {
     endpoint.clock.sleep_ms = [this](std::int64_t ms) { sleeps.push_back(ms); };
     endpoint.clock.uniform = [] { return 0.5; };
   }
-  Result<CompletionReply> openai() { return OpenAiClient(endpoint).complete(kRequest); }
-  Result<CompletionReply> anthropic() { return AnthropicClient(endpoint).complete(kRequest); }
+  Result<CompletionReply> openai() { return OpenAiClient(endpoint).complete(kHello); }
+  Result<CompletionReply> anthropic() { return AnthropicClient(endpoint).complete(kHello); }
   /// The error of a request that must fail, with the key nowhere in it.
   Error refusal() {
     const Result<CompletionReply> reply = openai();

@@ -136,8 +136,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "server/report/model",
         "server/runs",
     ),
-    "server/report/html": ("metrics", "server/report/model", "tools/model"),
-    "server/report/text": ("metrics", "server/report/model"),
+    "server/report/html": ("base", "metrics", "server/report/model", "tools/model"),
+    "server/report/text": ("base", "metrics", "server/report/model"),
     "server/bench": (
         "base",
         "operators",

@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 using bench::BenchOptions;
 using bench::BenchPlan;
 
-constexpr const char* kCommand = "bench";
+constexpr const char* kBench = "bench";
 
 Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& workspace,
                             const fs::path& agents_dir) {
@@ -39,40 +39,40 @@ Result<BenchPlan> make_plan(const BenchOptions& options, const Workspace& worksp
 
 int run_command(const BenchOptions& options) {
   if (const Status started = start_log(options.log); !started)
-    return print_error(kCommand, kUsage, started.error().message);
+    return print_error(kBench, kUsage, started.error().message);
   if (Status ok = bench::check_options(options); !ok)
-    return print_error(kCommand, bench::status_of_option_error(ok.error()), ok.error().message);
+    return print_error(kBench, bench::status_of_option_error(ok.error()), ok.error().message);
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kCommand, status);
+  const std::optional<Workspace> workspace = open_workspace(kBench, status);
   if (!workspace) return status;
   const fs::path agents_dir = workspace->paths.root / "reference_agents";
   Result<BenchPlan> plan = make_plan(options, *workspace, agents_dir);
   if (!plan)
-    return print_error(kCommand, bench::status_of_setup_error(options, plan.error()),
+    return print_error(kBench, bench::status_of_setup_error(options, plan.error()),
                        plan.error().message);
   if (Status priced = bench::find_prices(*plan, options); !priced)
-    return print_error(kCommand, bench::status_of_price_error(priced.error()),
+    return print_error(kBench, bench::status_of_price_error(priced.error()),
                        priced.error().message);
 
   const fs::path store = fs::absolute(options.store.empty() ? workspace->paths.default_store()
                                                             : fs::path(options.store));
   if (Status opened = bench::open_journals(*plan, options, store); !opened)
-    return print_error(kCommand, bench::status_of_journal_error(opened.error()),
+    return print_error(kBench, bench::status_of_journal_error(opened.error()),
                        opened.error().message);
   auto client = bench::connect_bench(options, store);
   if (!client)
-    return print_error(kCommand, bench::status_of_start_error(client.error()),
+    return print_error(kBench, bench::status_of_start_error(client.error()),
                        client.error().message);
   bench::announce_pairs(*plan);
   const Result<std::vector<bench::PairEnd>> ends = bench::run_bench(**client, *plan);
   if (!ends)
-    return print_error(kCommand, bench::status_of_start_error(ends.error()), ends.error().message);
+    return print_error(kBench, bench::status_of_start_error(ends.error()), ends.error().message);
   const Result<std::string> reports = options.server.empty()
                                           ? bench::reports_text(store, workspace->catalog, *ends)
                                           : bench::reports_text(**client, *plan, *ends);
   if (!reports) {
     status = print_error(
-        kCommand, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
+        kBench, options.server.empty() ? status_of_report_error(reports.error()) : kUnavailable,
         reports.error().message);
   } else {
     std::fputs(reports->c_str(), stdout);

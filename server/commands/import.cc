@@ -17,7 +17,7 @@
 namespace assay::server {
 namespace {
 
-constexpr int kMostJobs = 64;
+constexpr int kMostImportJobs = 64;
 
 /// A benchmark that can be imported.
 struct Importer {
@@ -85,7 +85,7 @@ void add_import(CLI::App& app, int& status) {
         ->add_option("--target", options->target, "the target that launch plans are recorded for")
         ->capture_default_str();
     command->add_option("--jobs", options->jobs, "files at once; each takes a core and some GiB")
-        ->check(CLI::Range(1, kMostJobs))
+        ->check(CLI::Range(1, kMostImportJobs))
         ->capture_default_str();
     command->add_option("--only", options->only, "import only this file; may be repeated")
         ->allow_extra_args(false);

@@ -30,7 +30,7 @@ struct OperatorsOptions {
   std::uint32_t seed = 1;
 };
 
-constexpr int kMostJobs = 64;
+constexpr int kMostLintJobs = 64;
 
 /// The named operators, or all. For an unknown name it prints an error and returns nothing.
 std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog,
@@ -176,10 +176,11 @@ void add_operators(CLI::App& app, int& status) {
   lint_command->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")
       ->capture_default_str();
-  options->jobs = std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostJobs);
+  options->jobs =
+      std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostLintJobs);
   lint_command
       ->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")
-      ->check(CLI::Range(1, kMostJobs))
+      ->check(CLI::Range(1, kMostLintJobs))
       ->capture_default_str();
   lint_command->add_flag("--fresh", options->fresh,
                          "also those that have not changed since they were found sound");

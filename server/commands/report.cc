@@ -20,7 +20,7 @@ namespace {
 using report::Comparison;
 using report::Report;
 
-constexpr const char* kCommand = "report";
+constexpr const char* kReport = "report";
 
 enum class ReportFormat { table, json, csv, html };
 
@@ -70,7 +70,7 @@ std::string format_comparison(const Comparison& comparison, ReportFormat format)
 
 int print(const std::string& text) {
   if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() || std::fflush(stdout) != 0)
-    return print_error(kCommand, kUnavailable, "cannot write to standard output");
+    return print_error(kReport, kUnavailable, "cannot write to standard output");
   return kPass;
 }
 
@@ -79,12 +79,12 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
                    const Workspace& workspace) {
   Result<Comparison> comparison = report::make_comparison(runs, &workspace.catalog);
   if (!comparison)
-    return print_error(kCommand, status_of_report_error(comparison.error()),
+    return print_error(kReport, status_of_report_error(comparison.error()),
                        comparison.error().message);
   if (options.codebleu) {
     for (Report& report : comparison->reports) {
       if (Status done = compare_with_oracles(report, store, workspace); !done)
-        return print_error(kCommand, kUnavailable, done.error().message);
+        return print_error(kReport, kUnavailable, done.error().message);
     }
   }
   return print(format_comparison(*comparison, format));
@@ -93,25 +93,25 @@ int run_comparison(const std::vector<tools::Scorecard>& runs, ReportFormat forma
 int run_report(const ReportOptions& options) {
   const std::optional<ReportFormat> format = report_format_from(options.format);
   if (!format)
-    return print_error(kCommand, kUsage,
+    return print_error(kReport, kUsage,
                        "unknown format '" + options.format + "'; valid: table, json, csv, html");
   int status = kPass;
-  const std::optional<Workspace> workspace = open_workspace(kCommand, status);
+  const std::optional<Workspace> workspace = open_workspace(kReport, status);
   if (!workspace) return status;
   const std::filesystem::path store = options.store.empty() ? workspace->paths.default_store()
                                                             : std::filesystem::path(options.store);
   const Result<std::vector<tools::Scorecard>> runs =
       read_runs(store, workspace->catalog, options.runs);
   if (!runs)
-    return print_error(kCommand, status_of_report_error(runs.error()), runs.error().message);
+    return print_error(kReport, status_of_report_error(runs.error()), runs.error().message);
   if (!report::is_one_configuration(*runs))
     return run_comparison(*runs, *format, options, store, *workspace);
   Result<Report> report = report::make_report(*runs, &workspace->catalog);
   if (!report)
-    return print_error(kCommand, status_of_report_error(report.error()), report.error().message);
+    return print_error(kReport, status_of_report_error(report.error()), report.error().message);
   if (options.codebleu) {
     if (Status done = compare_with_oracles(*report, store, *workspace); !done)
-      return print_error(kCommand, kUnavailable, done.error().message);
+      return print_error(kReport, kUnavailable, done.error().message);
   }
   return print(format_report(*report, *format));
 }

@@ -10,6 +10,7 @@
 
 #include "base/escape.h"
 #include "base/handle.h"
+#include "base/text.h"
 
 namespace assay::server {
 namespace {
@@ -35,9 +36,7 @@ std::string dims(const Dim3& value) {
 
 template <class Values>
 std::string list(const Values& values) {
-  std::string text;
-  for (const auto value : values) text += (text.empty() ? "" : ", ") + std::to_string(value);
-  return "[" + text + "]";
+  return "[" + join(values, ", ", [](const auto value) { return std::to_string(value); }) + "]";
 }
 
 std::string place(const BufferNames& names, std::uint32_t buffer, std::uint64_t offset) {
@@ -152,12 +151,6 @@ const char* kind_name(BufferKind kind) {
 std::string short_hash(const std::string& bytes) { return sha256_hex(bytes).substr(0, kShownHash); }
 
 }  // namespace
-
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
 
 BufferNames buffer_names(const Plan& plan) {
   BufferNames names;

@@ -38,7 +38,4 @@ std::vector<Entry> binary_entries(const sandbox::Plan& plan);
 std::vector<Entry> operation_entries(const sandbox::Plan& plan, const BufferNames& names);
 std::vector<Entry> output_entries(const sandbox::Plan& plan, const BufferNames& names);
 
-/// "31204" -> "31,204"
-std::string grouped(std::uint64_t number);
-
 }  // namespace assay::server

@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/text.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "sandbox/launcher/plan/plan_outputs.h"
 
@@ -24,12 +25,6 @@ std::map<std::string, std::uint64_t> tensor_bytes(const operators::Operator& op,
     bytes[argument.name] = size;
   }
   return bytes;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 }  // namespace
@@ -59,10 +54,10 @@ Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::P
   if (fitting.empty())
     return fail(ErrorCode::invalid_argument,
                 "the plan's arguments have the sizes of no case of '" + op.name +
-                    "'; --case, or --plan CASE=PLAN, says which it is for: " + joined(all));
+                    "'; --case, or --plan CASE=PLAN, says which it is for: " + join(all));
   return fail(ErrorCode::invalid_argument,
               "the plan's arguments have the sizes of several cases of '" + op.name +
-                  "'; --case, or --plan CASE=PLAN, says which it is for: " + joined(fitting));
+                  "'; --case, or --plan CASE=PLAN, says which it is for: " + join(fitting));
 }
 
 }  // namespace assay::server

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/escape.h"
+#include "base/text.h"
 #include "server/plan_text/entries.h"
 
 namespace assay::server {

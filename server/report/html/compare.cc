@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "base/text.h"
 #include "server/report/html/page.h"
 #include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
@@ -14,7 +15,6 @@
 namespace assay::report {
 namespace {
 
-constexpr const char* kNothing = "–";
 constexpr std::size_t kNameCharacters =
     32;  // of an agent or a model; "Where this comes from" has them in full
 constexpr double kSmallestShare = 0.0005;      // a smaller share rounds to 0.0 %
@@ -34,7 +34,7 @@ std::string points(double share, const char* format) {
 
 std::string difference_text(const Report& base, const Report& report) {
   const std::optional<metrics::Estimate> difference = pass_difference(base, report);
-  if (!difference) return kNothing;
+  if (!difference) return kNoValue;
   std::string text = points(difference->value, "%+.1f");
   if (difference->method == metrics::IntervalMethod::none) return text;
   return text + " (" + points(difference->interval.low, "%+.0f") + " to " +
@@ -42,7 +42,7 @@ std::string difference_text(const Report& base, const Report& report) {
 }
 
 std::string dollars_or_nothing(const std::optional<double>& amount) {
-  return amount ? dollars(*amount) : kNothing;
+  return amount ? dollars(*amount) : kNoValue;
 }
 
 std::string overview_table(const Comparison& comparison) {
@@ -52,7 +52,7 @@ std::string overview_table(const Comparison& comparison) {
     rows.push_back({"",
                     {numbered(comparison, i), std::to_string(report.samples.size()),
                      with_interval(report.all.pass_at_1, Unit::share),
-                     i == 0 ? kNothing : difference_text(comparison.reports.front(), report),
+                     i == 0 ? kNoValue : difference_text(comparison.reports.front(), report),
                      with_interval(report.all.perf_at_1, Unit::ratio),
                      with_interval(report.all.call_accuracy, Unit::share),
                      cost_in_words(report.usage, report.scripted()),
@@ -182,7 +182,7 @@ std::string group_table(const Comparison& comparison, const std::string& id,
     const Groups& own = comparison.reports[i].*groups;
     for (const std::string& name : names) {
       const auto found = own.find(name);
-      row.cells.push_back(found == own.end() ? kNothing
+      row.cells.push_back(found == own.end() ? kNoValue
                                              : with_interval(found->second.pass_at_1, Unit::share));
     }
     rows.push_back(row);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/text.h"
 #include "server/report/html/page.h"
 #include "server/report/html/pages.h"
 #include "server/report/html/plots.h"
@@ -104,7 +105,7 @@ std::string report_as_html(const Report& report) {
       (report.totals.operators == 1 ? " operator" : " operators") +
       (report.samples.size() > 1 ? ", " + std::to_string(report.samples.size()) + " samples of each"
                                  : "") +
-      (report.devices.empty() ? "" : ", device " + escaped(listed(report.devices))) + ".</p>\n";
+      (report.devices.empty() ? "" : ", device " + escaped(join(report.devices))) + ".</p>\n";
   if (report.scripted())
     body += "<p class=\"note\">" + std::string(note_of(report.answered_by)) + "</p>\n";
   body += figures(report) + plots(report) + totals_table(report) + group_table(report) +

@@ -95,7 +95,7 @@ std::string wrappable(const std::string& escaped_name) {
   return out;
 }
 
-bool is_blank(const std::string& cell) { return cell.empty() || cell == "–"; }
+bool is_blank(const std::string& cell) { return cell.empty() || cell == kNoValue; }
 
 /// For each column, whether at least one row has a value in it.
 std::vector<bool> used_columns(const TableHead& head, const std::vector<TableRow>& rows) {

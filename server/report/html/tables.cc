@@ -3,14 +3,13 @@
 #include <cstdint>
 #include <ctime>
 
+#include "base/text.h"
 #include "server/report/html/page.h"
 #include "server/report/html/plots.h"
 #include "server/report/model/format.h"
 
 namespace assay::report {
 namespace {
-
-constexpr const char* kNothing = "–";
 
 /// The style class that colours a row.
 const char* style_of(Label label) {
@@ -24,7 +23,7 @@ const char* style_of(Label label) {
 }
 
 std::string or_nothing(const std::string& text) {
-  return text.empty() || text == "none" ? kNothing : text;
+  return text.empty() || text == "none" ? kNoValue : text;
 }
 
 /// Adds a space after each comma, so that the list can wrap.
@@ -41,17 +40,11 @@ std::string date_of(std::int64_t unix_ms) {
   char text[32];
   if (gmtime_r(&seconds, &parts) == nullptr ||
       std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts) == 0)
-    return kNothing;
+    return kNoValue;
   return text;
 }
 
 }  // namespace
-
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 std::string group_table(const Report& report) {
   TableHead head = {"groups",
@@ -175,11 +168,11 @@ std::string origin_table(const Report& report) {
       {"model", report.run.request.model},
       {"track", std::string(tools::to_string(report.run.request.track))},
       {"suite", spaced(report.run.request.suite)},
-      {"device", report.devices.empty() ? "none: nothing was graded" : listed(report.devices)},
+      {"device", report.devices.empty() ? "none: nothing was graded" : join(report.devices)},
       {"started", date_of(report.run.created_unix_ms)},
-      {report.samples.size() > 1 ? "runs" : "run", listed(report.samples)}};
+      {report.samples.size() > 1 ? "runs" : "run", join(report.samples)}};
   if (!report.missing_layers.empty())
-    facts.emplace_back("sandbox layers that the machine lacked", listed(report.missing_layers));
+    facts.emplace_back("sandbox layers that the machine lacked", join(report.missing_layers));
   return facts_table("origin", "Where this comes from", facts);
 }
 

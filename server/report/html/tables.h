@@ -18,7 +18,4 @@ std::string operator_table(const Report& report);
 /// "Where this comes from": agent, model, device, runs, with names in full.
 std::string origin_table(const Report& report);
 
-/// "a, b, c"
-std::string listed(const std::vector<std::string>& names);
-
 }  // namespace assay::report

@@ -23,17 +23,9 @@ UnitFormat format_of(Unit unit) {
 }  // namespace
 
 std::string number(const std::optional<double>& value, const char* format) {
-  if (!value) return "–";
+  if (!value) return kNoValue;
   char text[64];
   std::snprintf(text, sizeof(text), format, *value);
-  return text;
-}
-
-std::string grouped(std::int64_t count) {
-  constexpr std::size_t kDigits = 3;
-  std::string text = std::to_string(count);
-  const std::size_t first = text.front() == '-' ? 1 : 0;
-  for (std::size_t at = text.size(); at > first + kDigits;) text.insert(at -= kDigits, ",");
   return text;
 }
 

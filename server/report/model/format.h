@@ -16,15 +16,16 @@ namespace assay::report {
 /// ratio: "0.812". share: "81.2 %", of a value from 0 to 1. error: "0.0021", two digits.
 enum class Unit { ratio, share, error };
 
-/// A dash for no value.
+/// What stands for a value that is absent: a dash.
+inline constexpr const char* kNoValue = "–";
+
+/// kNoValue for no value.
 std::string value_text(const std::optional<double>& value, Unit unit);
-/// The mean and its interval in brackets; a dash for no estimate.
+/// The mean and its interval in brackets; kNoValue for no estimate.
 std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit unit);
 
-/// `format` is printf's, for one double. A dash for no value.
+/// `format` is printf's, for one double. kNoValue for no value.
 std::string number(const std::optional<double>& value, const char* format);
-/// "1,234,567"
-std::string grouped(std::int64_t count);
 /// "$12.35"; four decimals below a dollar.
 std::string dollars(double amount);
 /// "$0.0120", "not known", "not known, at least $0.0120"; "none" where no model cost anything.

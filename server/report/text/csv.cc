@@ -20,7 +20,7 @@ std::string cell(std::string text) {
   return quoted + "\"";
 }
 
-std::string number(const std::optional<double>& value) {
+std::string number_cell(const std::optional<double>& value) {
   if (!value) return "";
   char text[64];
   std::snprintf(text, sizeof(text), "%.9g", *value);
@@ -30,7 +30,7 @@ std::string number(const std::optional<double>& value) {
 /// A run has one cost, not one per operator: each row repeats it.
 std::string cost_of_run(const Report& report, const ReportRow& row) {
   const tools::Usage& usage = report.sample_usage[static_cast<std::size_t>(row.sample - 1)];
-  return usage.cost_known ? number(usage.cost_usd) : "not known";
+  return usage.cost_known ? number_cell(usage.cost_usd) : "not known";
 }
 
 struct CsvColumn {
@@ -44,7 +44,7 @@ void add_metrics(Columns& columns, std::span<const Metric> metrics, bool beside_
   for (const Metric& metric : metrics) {
     if ((metric.table == OperatorTable::all) != beside_the_outcome) continue;
     columns.push_back({std::string(metric.key), [&metric](const Report&, const ReportRow& row) {
-                         return number(metric.of(row));
+                         return number_cell(metric.of(row));
                        }});
   }
 }
@@ -82,7 +82,7 @@ Columns columns_of(std::span<const Metric> metrics) {
   const Columns middle = {
       of_row("tier", [](const ReportRow& row) { return row.tier; }),
       of_row("tool_calls", [](const ReportRow& row) { return std::to_string(row.tool_calls); }),
-      of_row("sandbox_ms", [](const ReportRow& row) { return number(row.sandbox_ms); }),
+      of_row("sandbox_ms", [](const ReportRow& row) { return number_cell(row.sandbox_ms); }),
       of_row("explanation", [](const ReportRow& row) { return cell(row.explanation); }),
       of_row("family", [](const ReportRow& row) { return row.family; }),
       of_row("difficulty",

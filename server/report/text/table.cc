@@ -1,7 +1,7 @@
 #include <algorithm>
-#include <cctype>
 #include <vector>
 
+#include "base/text.h"
 #include "metrics/measures.h"
 #include "server/report/model/format.h"
 #include "server/report/model/text.h"
@@ -18,19 +18,6 @@ std::string percent(double ratio) { return number(100 * ratio, "%.1f %%"); }
 
 std::string or_dash(const std::string& error_kind) {
   return error_kind.empty() || error_kind == "none" ? "-" : error_kind;
-}
-
-std::string lower_case(std::string_view title) {
-  std::string text(title);
-  for (char& character : text)
-    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
-  return text;
-}
-
-std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
 }
 
 std::string error_lines(const ReportTotals& totals) {
@@ -127,10 +114,10 @@ std::string report_as_table(const Report& report) {
   std::string text =
       (report.samples.size() > 1 ? std::to_string(report.samples.size()) + " samples, runs "
                                  : "Run ") +
-      joined(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) +
+      join(report.samples) + ": agent " + printable_line(report.run.request.agent, 60) +
       ", model " + printable_line(report.run.request.model, 80) + ", track " +
       std::string(tools::to_string(report.run.request.track)) +
-      (report.devices.empty() ? "" : ", device " + joined(report.devices)) + "\n";
+      (report.devices.empty() ? "" : ", device " + join(report.devices)) + "\n";
   if (report.scripted()) text += std::string(note_of(report.answered_by)) + "\n";
   std::vector<const Metric*> columns;
   std::vector<TextRow> lines = {{"operator", "outcome", "error kind"}};
@@ -187,7 +174,7 @@ std::string report_as_table(const Report& report) {
           "  (sum over the graded jobs, without their time in the queue)\n";
   text += stage_lines(report.stages) + group_lines(report);
   if (!report.missing_layers.empty())
-    text += "sandbox layers that this machine lacks: " + joined(report.missing_layers) + "\n";
+    text += "sandbox layers that this machine lacks: " + join(report.missing_layers) + "\n";
   return text;
 }
 

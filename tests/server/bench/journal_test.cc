@@ -4,18 +4,13 @@
 #include <fstream>
 #include <string>
 
-#include "base/handle.h"
 #include "tests/catch.h"
+#include "tests/server/bench/scratch_folder.h"
 
 using namespace assay;
 using namespace assay::bench;
 
 namespace {
-
-struct Scratch {
-  std::filesystem::path dir = std::filesystem::temp_directory_path() / new_handle("bench_test");
-  ~Scratch() { std::filesystem::remove_all(dir); }
-};
 
 const BenchIdentity kIdentity{"one_shot", "openai:gpt-5", "all", "cpu", "", "/s.db", 2};
 
@@ -30,20 +25,20 @@ agents::Attempt attempt_costing(double usd) {
 }  // namespace
 
 TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line") {
-  Scratch scratch;
+  ScratchFolder scratch;
   {
-    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(journal);
     REQUIRE((*journal)->add_run(1, {"run_a", {"x", "y"}}));
     REQUIRE((*journal)->add_finished(1, "x", attempt_costing(0.5)));
     REQUIRE((*journal)->add_finished(2, "y", attempt_costing(0.25)));
   }
   {
-    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app)
+    std::ofstream(scratch.path / "journal.jsonl", std::ios::app)
         << R"({"kind":"finished","sample":1,"oper)";
   }
   for (int again = 0; again < 2; ++again) {
-    const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
+    const auto journal = BenchJournal::open(scratch.path, kIdentity, true);
     REQUIRE(journal);
     REQUIRE((*journal)->run_of(1) != nullptr);
     CHECK((*journal)->run_of(1)->operators == std::vector<std::string>{"x", "y"});
@@ -58,9 +53,9 @@ TEST_CASE("a journal remembers runs, ends and costs, and drops a torn last line"
 }
 
 TEST_CASE("a journal distinguishes a cost of 0 from an unknown cost, and counts the charges") {
-  Scratch scratch;
+  ScratchFolder scratch;
   {
-    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(journal);
     REQUIRE((*journal)->add_run(1, {"run_a", {"free", "unknown", "old"}}));
     REQUIRE((*journal)->add_finished(1, "free", attempt_costing(0)));
@@ -70,11 +65,11 @@ TEST_CASE("a journal distinguishes a cost of 0 from an unknown cost, and counts 
     REQUIRE((*journal)->add_finished(1, "unknown", attempt));
   }
   {
-    std::ofstream(scratch.dir / "journal.jsonl", std::ios::app)
+    std::ofstream(scratch.path / "journal.jsonl", std::ios::app)
         << R"({"kind":"finished","sample":1,"operator":"old","outcome":"pass","cost_usd":0.5})"
         << "\n";
   }
-  const auto journal = BenchJournal::open(scratch.dir, kIdentity, true);
+  const auto journal = BenchJournal::open(scratch.path, kIdentity, true);
   REQUIRE(journal);
   const auto& ends = (*journal)->finished_before();
   CHECK(ends.at({1, "free"}).cost_usd.value() == 0);
@@ -84,60 +79,60 @@ TEST_CASE("a journal distinguishes a cost of 0 from an unknown cost, and counts 
 }
 
 TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
-  Scratch scratch;
-  CHECK(
-      BenchJournal::open(scratch.dir, kIdentity, true).error().message.find("no bench to resume") !=
-      std::string::npos);
-  REQUIRE(BenchJournal::open(scratch.dir, kIdentity, false));
+  ScratchFolder scratch;
+  CHECK(BenchJournal::open(scratch.path, kIdentity, true)
+            .error()
+            .message.find("no bench to resume") != std::string::npos);
+  REQUIRE(BenchJournal::open(scratch.path, kIdentity, false));
   {
     const auto anew =
-        BenchJournal::open(scratch.dir, kIdentity, false);  // the first one never opened a run
+        BenchJournal::open(scratch.path, kIdentity, false);  // the first one never opened a run
     REQUIRE(anew);
     REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
   }
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, false).error().message.find("--resume") !=
+  CHECK(BenchJournal::open(scratch.path, kIdentity, false).error().message.find("--resume") !=
         std::string::npos);
   BenchIdentity other = kIdentity;
   other.model = "openai:gpt-4o";
-  CHECK(BenchJournal::open(scratch.dir, other, true)
+  CHECK(BenchJournal::open(scratch.path, other, true)
             .error()
             .message.find("model is \"openai:gpt-5\" there and \"openai:gpt-4o\" here") !=
         std::string::npos);
-  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << "rubbish\n"; }
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, true).error().code == ErrorCode::corrupt);
+  { std::ofstream(scratch.path / "journal.jsonl", std::ios::app) << "rubbish\n"; }
+  CHECK(BenchJournal::open(scratch.path, kIdentity, true).error().code == ErrorCode::corrupt);
 }
 
 TEST_CASE("a bench is resumed on its track") {
-  Scratch scratch;
+  ScratchFolder scratch;
   BenchIdentity scaled = kIdentity;
   scaled.track = "scaled";
   {
-    const auto journal = BenchJournal::open(scratch.dir, scaled, false);
+    const auto journal = BenchJournal::open(scratch.path, scaled, false);
     REQUIRE(journal);
     REQUIRE((*journal)->add_run(1, {"run_a", {"x"}}));
   }
-  CHECK(read_journal(scratch.dir)->identity.track == "scaled");
-  CHECK(BenchJournal::open(scratch.dir, kIdentity, true)
+  CHECK(read_journal(scratch.path)->identity.track == "scaled");
+  CHECK(BenchJournal::open(scratch.path, kIdentity, true)
             .error()
             .message.find("track is \"scaled\" there and missing here") != std::string::npos);
-  CHECK(BenchJournal::open(scratch.dir, scaled, true));
+  CHECK(BenchJournal::open(scratch.path, scaled, true));
 }
 
 TEST_CASE("a journal is open for one bench at a time") {
-  Scratch scratch;
-  const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+  ScratchFolder scratch;
+  const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
   REQUIRE(journal);
-  const auto second = BenchJournal::open(scratch.dir, kIdentity, true);
+  const auto second = BenchJournal::open(scratch.path, kIdentity, true);
   REQUIRE_FALSE(second);
   CHECK(second.error().code == ErrorCode::unavailable);
   CHECK(second.error().message.find("in use by another bench") != std::string::npos);
 }
 
 TEST_CASE("a journal is read without being changed") {
-  Scratch scratch;
-  CHECK(read_journal(scratch.dir).error().code == ErrorCode::not_found);
+  ScratchFolder scratch;
+  CHECK(read_journal(scratch.path).error().code == ErrorCode::not_found);
   {
-    const auto journal = BenchJournal::open(scratch.dir, kIdentity, false);
+    const auto journal = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(journal);
     REQUIRE((*journal)->add_run(2, {"run_a", {"x", "y"}}));
     agents::Attempt failed;
@@ -145,11 +140,11 @@ TEST_CASE("a journal is read without being changed") {
     failed.error_kind = "wrong_result";
     REQUIRE((*journal)->add_finished(2, "x", failed, 1500, "step 3: other"));
   }
-  { std::ofstream(scratch.dir / "journal.jsonl", std::ios::app) << R"({"kind":"finis)"; }
-  const auto size = std::filesystem::file_size(scratch.dir / "journal.jsonl");
-  const auto content = read_journal(scratch.dir);
+  { std::ofstream(scratch.path / "journal.jsonl", std::ios::app) << R"({"kind":"finis)"; }
+  const auto size = std::filesystem::file_size(scratch.path / "journal.jsonl");
+  const auto content = read_journal(scratch.path);
   REQUIRE(content);
-  CHECK(std::filesystem::file_size(scratch.dir / "journal.jsonl") == size);
+  CHECK(std::filesystem::file_size(scratch.path / "journal.jsonl") == size);
   CHECK(content->identity.model == "openai:gpt-5");
   CHECK(content->identity.samples == 2);
   CHECK(content->runs.at(2).operators.size() == 2);

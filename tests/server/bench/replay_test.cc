@@ -3,19 +3,14 @@
 #include <filesystem>
 #include <string>
 
-#include "base/handle.h"
 #include "server/bench/options.h"
 #include "tests/catch.h"
+#include "tests/server/bench/scratch_folder.h"
 
 using namespace assay;
 using namespace assay::bench;
 
 namespace {
-
-struct Scratch {
-  std::filesystem::path dir = std::filesystem::temp_directory_path() / new_handle("replay_test");
-  ~Scratch() { std::filesystem::remove_all(dir); }
-};
 
 void record(const std::filesystem::path& directory, const std::vector<std::string>& operators) {
   const auto journal =
@@ -32,34 +27,34 @@ JournalledEnd end_of(const std::string& outcome, const std::string& kind,
 }  // namespace
 
 TEST_CASE("a recorded bench is found by its folder, or several by theirs") {
-  Scratch scratch;
-  CHECK(find_recorded(scratch.dir).error().code == ErrorCode::not_found);
-  record(scratch.dir / "b", {"x", "y"});
-  record(scratch.dir / "a", {"x", "y"});
-  const auto both = find_recorded(scratch.dir);
+  ScratchFolder scratch;
+  CHECK(find_recorded(scratch.path).error().code == ErrorCode::not_found);
+  record(scratch.path / "b", {"x", "y"});
+  record(scratch.path / "a", {"x", "y"});
+  const auto both = find_recorded(scratch.path);
   REQUIRE(both);
   REQUIRE(both->size() == 2);
   CHECK(both->front().directory.filename() == "a");
   CHECK(recorded_suite(both->front().journal) == "x,y");
-  CHECK(find_recorded(scratch.dir / "b")->size() == 1);
-  record(scratch.dir / "c", {"x"});
-  CHECK(find_recorded(scratch.dir).error().message.find("other operators or samples") !=
+  CHECK(find_recorded(scratch.path / "b")->size() == 1);
+  record(scratch.path / "c", {"x"});
+  CHECK(find_recorded(scratch.path).error().message.find("other operators or samples") !=
         std::string::npos);
 }
 
 TEST_CASE("a replay never writes where it reads") {
-  Scratch scratch;
+  ScratchFolder scratch;
   BenchOptions options;
-  options.replay = (scratch.dir / "b/").string();
-  CHECK(*replay_directory(options) == std::filesystem::weakly_canonical(scratch.dir / "b.replay"));
+  options.replay = (scratch.path / "b/").string();
+  CHECK(*replay_directory(options) == std::filesystem::weakly_canonical(scratch.path / "b.replay"));
   for (const std::filesystem::path& bad :
-       {scratch.dir / "b", scratch.dir / "b/new", scratch.dir, scratch.dir / "x/../b/y"}) {
+       {scratch.path / "b", scratch.path / "b/new", scratch.path, scratch.path / "x/../b/y"}) {
     options.out = bad.string();
     INFO(options.out);
     REQUIRE_FALSE(replay_directory(options));
     CHECK(replay_directory(options).error().code == ErrorCode::invalid_argument);
   }
-  options.out = (scratch.dir / "bb").string();
+  options.out = (scratch.path / "bb").string();
   CHECK(replay_directory(options));
 }
 

@@ -3,21 +3,15 @@
 #include <filesystem>
 
 #include "base/clock.h"
-#include "base/handle.h"
 #include "reference_agents/core/transcript.h"
 #include "tests/catch.h"
+#include "tests/server/bench/scratch_folder.h"
 
 using namespace assay;
 using namespace assay::bench;
 using report::Label;
 
 namespace {
-
-struct Scratch {
-  std::filesystem::path dir =
-      std::filesystem::temp_directory_path() / new_handle("bench_tasks_test");
-  ~Scratch() { std::filesystem::remove_all(dir); }
-};
 
 void write_replies(const std::filesystem::path& file,
                    const std::vector<agents::CompletionReply>& replies) {
@@ -43,8 +37,8 @@ agents::Attempt ended(const std::string& outcome, const std::string& error_kind,
 
 TEST_CASE(
     "earlier spending is what was charged then, with the worst case of a reply without usage") {
-  Scratch scratch;
-  auto journal = BenchJournal::open(scratch.dir,
+  ScratchFolder scratch;
+  auto journal = BenchJournal::open(scratch.path,
                                     {"one_shot", "openai:m", "all", "cpu", "", "/s.db", 1}, false);
   REQUIRE(journal);
   BenchModel model;
@@ -53,11 +47,11 @@ TEST_CASE(
   plan.pairs.emplace_back();
   plan.pairs[0].model = &model;
   plan.pairs[0].journal = std::move(*journal);
-  plan.pairs[0].directory = scratch.dir;
+  plan.pairs[0].directory = scratch.path;
   const std::vector<BenchTask> tasks = {
-      {0, 1, "run_a", "x", "x", transcript_path(scratch.dir, 1, "x")},
+      {0, 1, "run_a", "x", "x", transcript_path(scratch.path, 1, "x")},
       {0, 1, "run_a", "never_begun", "never_begun",
-       transcript_path(scratch.dir, 1, "never_begun")}};
+       transcript_path(scratch.path, 1, "never_begun")}};
   write_replies(tasks[0].transcript,
                 {{"a", "stop", 2, 3, true, 5.0},   // counted
                  {"b", "stop", 0, 0, false, 7.0},  // no usage: the worst case

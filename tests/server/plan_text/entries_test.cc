@@ -82,10 +82,3 @@ TEST_CASE(
   std::get<KernelOp>(plan.ops[0]).binary = 5;
   CHECK(operation_entries(plan, buffer_names(plan))[0].title == "kernel of no binary 5");
 }
-
-TEST_CASE("numbers are grouped") {
-  CHECK(grouped(0) == "0");
-  CHECK(grouped(999) == "999");
-  CHECK(grouped(1000) == "1,000");
-  CHECK(grouped(123456789) == "123,456,789");
-}

@@ -1,0 +1,18 @@
+// A new folder for one test, removed with all it holds when the test ends.
+#pragma once
+
+#include <filesystem>
+
+#include "base/handle.h"
+
+namespace assay {
+
+struct ScratchFolder {
+  std::filesystem::path path = std::filesystem::temp_directory_path() / new_handle("bench_test");
+  ScratchFolder() = default;
+  ~ScratchFolder() { std::filesystem::remove_all(path); }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+};
+
+}  // namespace assay

@@ -32,7 +32,7 @@ GPU_MEMORY_BYTES = 32 << 30
 ONE = (1, 1, 1)
 # The smallest device binary: an ELF header of 64 bytes without tables.
 IMAGE = b"\x7fELF\x02\x01" + bytes(58)
-SYSTEM_CALL = "fake_system_call"  # sandbox/launcher/driver/fake_kernels.h
+SYSTEM_CALL = "fake_system_call"  # sandbox/launcher/driver/fake_driver.h
 ARGUMENTS = 6
 ADDRESS_SPACE = 1 << 64
 

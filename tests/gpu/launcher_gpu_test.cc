@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "sandbox/launcher/driver/cuda_driver.h"
+#include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/plan/elf_check.h"
 #include "tests/catch.h"
 #include "tests/gpu/launcher_kernels.h"

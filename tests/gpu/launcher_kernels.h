@@ -7,7 +7,6 @@
 #include <string>
 
 #include "sandbox/launcher/driver/cuda_api.h"
-#include "sandbox/launcher/driver/cuda_device.h"
 #include "tests/catch.h"
 
 namespace assay::sandbox::test {

@@ -2,13 +2,18 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+
 namespace assay::sandbox::cuda {
 namespace {
 
 constexpr const char* kLibrary = "libcuda.so.1";
 
 Result<CudaApi> load() {
-  // Never closed: the driver leaves threads and exit handlers behind.
+  // Never closed, because the driver leaves threads and exit handlers behind.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());
@@ -52,6 +57,107 @@ std::string library_folder() {
     return "/usr/lib";
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
+}
+
+namespace {
+
+/// Returns the version of the kernel module ("580.159.03"), or an empty string. libcuda reports
+/// only the version of its interface.
+std::string kernel_module_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  std::getline(file, version);
+  return version;
+}
+
+}  // namespace
+
+Result<int> count_devices(const CudaApi& api) {
+  // Lazy loading would load code at a first launch. That can fall into a measurement, and can hang
+  // while the stream is blocked.
+  ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+  // A plan is one stream, so one hardware queue is enough. With the default of eight, making a
+  // context takes a third longer.
+  ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
+  int count = 0;
+  if (const CUresult result = api.cuInit(0); result != kSuccess)
+    return fail(ErrorCode::unavailable, "cuInit: " + api.describe(result));
+  if (const CUresult result = api.cuDeviceGetCount(&count); result != kSuccess)
+    return fail(ErrorCode::unavailable, "cuDeviceGetCount: " + api.describe(result));
+  if (count == 0)
+    return fail(ErrorCode::unavailable,
+                "the CUDA driver sees no device (is CUDA_VISIBLE_DEVICES empty?)");
+  return count;
+}
+
+Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
+  CUdevice device = 0;
+  if (const CUresult result = api.cuDeviceGet(&device, index); result != kSuccess) {
+    return fail(ErrorCode::unavailable,
+                "device " + std::to_string(index) + ": " + api.describe(result));
+  }
+  CUresult failed = kSuccess;
+  const auto attribute = [&](int which) -> std::int64_t {
+    int value = 0;
+    if (const CUresult result = api.cuDeviceGetAttribute(&value, which, device); result != kSuccess)
+      failed = result;
+    return value;
+  };
+  DeviceFacts facts;
+  std::array<char, 256> name{};
+  if (const CUresult result =
+          api.cuDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device);
+      result != kSuccess)
+    failed = result;
+  facts.name = name.data();
+  facts.cc_major = static_cast<int>(attribute(kAttributeComputeCapabilityMajor));
+  facts.cc_minor = static_cast<int>(attribute(kAttributeComputeCapabilityMinor));
+  facts.target = "cuda:" + std::to_string(facts.cc_major * 10 + facts.cc_minor);
+  facts.sms = attribute(kAttributeMultiprocessorCount);
+  facts.l2_bytes = attribute(kAttributeL2CacheSize);
+  facts.clock_khz = attribute(kAttributeClockRate);
+  facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlockOptin);
+  // Two transfers per clock; kHz to Hz, bits to bytes.
+  facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 *
+                                attribute(kAttributeGlobalMemoryBusWidth) / 8;
+  std::size_t memory = 0;
+  if (const CUresult result = api.cuDeviceTotalMem_v2(&memory, device); result != kSuccess)
+    failed = result;
+  facts.memory_bytes = static_cast<std::int64_t>(memory);
+  int version = 0;
+  if (const CUresult result = api.cuDriverGetVersion(&version); result != kSuccess) failed = result;
+  const std::string interface =
+      "CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+  const std::string module_version = kernel_module_version();
+  facts.driver = module_version.empty() ? interface : module_version + " (" + interface + ")";
+  if (failed != kSuccess)
+    return fail(ErrorCode::unavailable,
+                "device " + std::to_string(index) + ": " + api.describe(failed));
+  return facts;
+}
+
+LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing) {
+  const std::string message = doing + ": " + api.describe(result);
+  switch (result) {
+    case kOutOfMemory: return {LaunchErrorKind::gpu_memory_limit, message};
+    case kIllegalAddress:
+    case kLaunchTimeout:
+    case kAssert:
+    case kHardwareStackError:
+    case kIllegalInstruction:
+    case kMisalignedAddress:
+    case kInvalidAddressSpace:
+    case kInvalidPc:
+    case kLaunchFailed:
+    case kTensorMemoryLeak: return {LaunchErrorKind::gpu_fault, message};
+    case kDeviceUnavailable:
+    case kNoDevice:
+    case kEccUncorrectable:
+    case kNvlinkUncorrectable:
+    case kContextIsDestroyed:
+    case kUnknown: return {LaunchErrorKind::internal_error, message};
+    default: return {LaunchErrorKind::launch_failure, message};
+  }
 }
 
 }  // namespace assay::sandbox::cuda

@@ -1,10 +1,16 @@
-// The part of the CUDA driver API that the launcher uses, declared here so that Assay builds on
-// machines without CUDA headers and runs on machines without a driver: open_cuda_api() loads
-// libcuda.so.1. Names, values and layouts are those of the public "CUDA Driver API" reference
-// (docs.nvidia.com/cuda/cuda-driver-api), which are ABI and do not change; `_v2` names are the
-// current versions of calls whose old form used 32-bit sizes.
-// tests/sandbox/launcher/driver/cuda_api_test.cc compares all of it with cuda.h wherever that
-// header exists. The table is immutable once loaded, and thread-safe.
+// The part of the CUDA driver API that the launcher uses: the table of functions, the facts of a
+// device, and the meaning of the driver's errors. None of these calls needs a CUDA context.
+//
+//   Result<const CudaApi*> api = open_cuda_api();
+//   Result<int> devices = count_devices(**api);
+//   Result<DeviceFacts> facts = read_device_facts(**api, 0);
+//
+// The API is declared here so that Assay builds without CUDA headers and starts without a driver:
+// open_cuda_api() loads libcuda.so.1. Names, values and layouts are those of the public "CUDA
+// Driver API" reference (docs.nvidia.com/cuda/cuda-driver-api). They are ABI and do not change. The
+// `_v2` names are the current versions of calls whose old form used 32-bit sizes.
+// tests/sandbox/launcher/driver/cuda_api_test.cc compares the declarations with cuda.h wherever
+// that header exists. The table does not change after it is loaded. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +19,7 @@
 #include <type_traits>
 
 #include "base/result.h"
+#include "sandbox/launcher/driver/gpu_driver.h"
 
 namespace assay::sandbox::cuda {
 
@@ -49,13 +56,13 @@ inline constexpr CUresult kUnknown = 999;
 
 // CUdevice_attribute
 inline constexpr int kAttributeClockRate = 13;  // kHz
-constexpr int kAttributeMaxSharedMemoryPerBlockOptin = 97;
 inline constexpr int kAttributeMultiprocessorCount = 16;
 inline constexpr int kAttributeMemoryClockRate = 36;       // kHz
 inline constexpr int kAttributeGlobalMemoryBusWidth = 37;  // bits
 inline constexpr int kAttributeL2CacheSize = 38;           // bytes
 inline constexpr int kAttributeComputeCapabilityMajor = 75;
 inline constexpr int kAttributeComputeCapabilityMinor = 76;
+inline constexpr int kAttributeMaxSharedMemoryPerBlockOptin = 97;
 
 // CUfunction_attribute
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;
@@ -66,7 +73,7 @@ inline constexpr int kFunctionMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kFunctionNonPortableClusterSizeAllowed = 14;
 inline constexpr int kCachePreferShared = 1;  // CUfunc_cache
 
-// CUlaunchAttributeID and the values that go with them
+// CUlaunchAttributeID, and the values of these attributes
 inline constexpr int kLaunchCooperative = 2;
 inline constexpr int kLaunchClusterDimension = 4;
 inline constexpr int kLaunchClusterSchedulingPolicyPreference = 5;
@@ -126,7 +133,7 @@ struct CUlaunchConfig {
   unsigned numAttrs;
 };
 
-/// F(symbol, signature) for every function. The symbol is what libcuda.so.1 exports.
+/// Expands F(symbol, signature) for every function. libcuda.so.1 exports the symbol.
 // clang-format off
 #define ASSAY_CUDA_FUNCTIONS(F)                                                                      \
   F(cuInit, CUresult(unsigned))                                                                      \
@@ -197,5 +204,15 @@ Result<const CudaApi*> open_cuda_api();
 
 /// Returns the folder of the loaded library, or /usr/lib before it is loaded.
 std::string library_folder();
+
+/// Calls cuInit and returns the number of devices. Errors: `unavailable`, with the reason, without
+/// a driver or a device.
+Result<int> count_devices(const CudaApi& api);
+
+Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
+
+/// Classifies a CUresult: the submission's device code, the launch, or this launcher. kSuccess is
+/// no error. `doing` describes the call in the message.
+LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing);
 
 }  // namespace assay::sandbox::cuda

@@ -1,5 +1,3 @@
-#include "sandbox/launcher/driver/cuda_driver.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -9,13 +7,12 @@
 #include <utility>
 
 #include "sandbox/launcher/driver/cuda_api.h"
-#include "sandbox/launcher/driver/cuda_device.h"
-#include "sandbox/launcher/driver/device_list.h"
+#include "sandbox/launcher/driver/open_driver.h"
 
 namespace assay::sandbox::cuda {
 namespace {
 
-// above this, static and dynamic together, a kernel must opt in
+// A kernel must opt in to use more shared memory, static and dynamic together.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
@@ -33,7 +30,7 @@ class CudaDriver final : public GpuDriver {
   CudaDriver& operator=(const CudaDriver&) = delete;
 
   ~CudaDriver() override {
-    // A gate left closed would make the driver wait for ever in here.
+    // The calls below would wait for ever on a blocked stream.
     open_gate();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.cuModuleUnload(kernel.module);
@@ -77,7 +74,7 @@ class CudaDriver final : public GpuDriver {
 
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
     CUmemGenericAllocationHandle handle = 0;
-    // The driver takes the descriptor's number for a pointer.
+    // The driver takes the number of the descriptor as a pointer.
     const auto descriptor = static_cast<std::uintptr_t>(fd);
     void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
     if (LaunchStatus s =
@@ -111,8 +108,8 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // On our stream, not the synchronous call: that returns before the last piece of pageable
-    // memory has arrived.
+    // Copies on our stream. The synchronous call returns before the last piece of pageable memory
+    // has arrived.
     if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_),
                                "copy to the GPU");
         !s)
@@ -148,7 +145,7 @@ class CudaDriver final : public GpuDriver {
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
     if (low == high) return check(api_.cuMemsetD32Async(to, low, 2 * count, stream_), "fill");
-    // There is no 64-bit fill: each half is a column, one word wide, of rows of 8 bytes.
+    // There is no 64-bit fill. Each half is written as a column, one word wide, of rows of 8 bytes.
     if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s)
       return s;
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
@@ -206,7 +203,7 @@ class CudaDriver final : public GpuDriver {
           !s)
         return s;
     }
-    // The driver reads each value through its pointer, little endian as this host is.
+    // The driver reads each value through its pointer; it is little endian, as this host is.
     std::vector<std::uint64_t> values(params.size());
     std::vector<void*> pointers(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
@@ -286,8 +283,8 @@ class CudaDriver final : public GpuDriver {
     return s;
   }
 
-  /// Stream waits on host memory are not supported everywhere (some virtual GPUs); without them
-  /// timing works, with gaps.
+  /// Some virtual GPUs do not support stream waits on host memory. There the stream is never
+  /// blocked, and a measurement contains the gaps that the host leaves.
   LaunchStatus open_gate_memory() {
     void* word = nullptr;
     if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess)
@@ -307,8 +304,8 @@ class CudaDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel,
                                          std::uint32_t shared_bytes) {
     LoadedKernel loaded;
-    // The driver wants the image's end from its own headers; a copy with a zero byte after it keeps
-    // a truncated one off other memory.
+    // The driver finds the end of the image from its headers. A copy with a zero byte after it
+    // keeps the driver from reading other memory if the image is truncated.
     const std::string bytes(image);
     if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str());
         result != kSuccess) {
@@ -352,8 +349,7 @@ class CudaDriver final : public GpuDriver {
       params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // As Triton's own launcher does it: prefer shared memory over L1 where a kernel opts in to
-    // more.
+    // As Triton's own launcher does: prefer shared memory over L1 if a kernel opts in to more.
     if (LaunchStatus s =
             check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
         !s)
@@ -372,10 +368,10 @@ class CudaDriver final : public GpuDriver {
   CUstream stream_ = nullptr;
   CUevent start_ = nullptr;
   CUevent stop_ = nullptr;
-  std::uint32_t* gate_ = nullptr;  // mapped host memory; null without gates
+  std::uint32_t* gate_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
   CUdeviceptr gate_on_device_ = 0;
   std::vector<LoadedKernel> kernels_;
-  std::map<DevicePtr, std::uint64_t> shared_;  // mapped now: address, bytes
+  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address, bytes
 };
 
 }  // namespace

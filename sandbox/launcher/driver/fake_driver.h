@@ -2,13 +2,15 @@
 // (`--driver fake`, tests).
 //
 //   FakeDriver gpu;
-//   gpu.add_kernel("add_one", {8, 4}, [](FakeLaunch& launch) { ...; return LaunchStatus(); });
-//   replay(gpu, plan, request);
-//   REQUIRE(gpu.launches().size() == 1);
+//   gpu.add_kernel("clear_byte", {8}, [](FakeLaunch& launch) -> LaunchStatus {
+//     *launch.memory(0, 0, 1) = std::byte{0};
+//     return {};
+//   });
+//   const std::size_t launches = gpu.launches().size();  // 0 so far
 //
-// Copies and fills happen at once and only inside allocations. An address outside is an illegal
-// address and loses the context, as on a GPU. A kernel runs if a C++ function of its name was
-// added; otherwise its launch is only recorded. Device time is simulated: a fixed cost per
+// Copies and fills happen at once and only inside allocations. An address outside of them is an
+// illegal address and loses the context, as on a GPU. A kernel runs if a C++ function of its name
+// was added; otherwise its launch is only recorded. Device time is simulated: a fixed cost per
 // operation and byte, with a small deterministic jitter. Not thread-safe.
 #pragma once
 
@@ -32,7 +34,7 @@ struct FakeLaunch {
   LaunchShape shape;
   std::vector<ParamValue> params;
 
-  // of the kernel's own on the device: 0 when its image has just been loaded
+  // A variable that the kernel's image declares on the device. 0 after the image is loaded.
   std::uint64_t& variable;
 
   /// Returns the host address of `bytes` bytes at the device address in parameter `param` plus
@@ -48,7 +50,8 @@ class FakeDriver : public GpuDriver {
 
   explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
-  /// Kernels of this name run `body`. `param_bytes` are the sizes that its image would declare.
+  /// Makes kernels of this name run `body`. `param_bytes` are the parameter sizes that the image
+  /// would declare.
   void add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body);
 
   struct Record {
@@ -67,7 +70,7 @@ class FakeDriver : public GpuDriver {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
   }
-  /// Leaves only this much free memory, as if other processes had the rest.
+  /// Leaves only this much free memory, as if other processes had allocated the rest.
   void leave_memory(std::uint64_t bytes) {
     taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
   }
@@ -122,7 +125,7 @@ class FakeDriver : public GpuDriver {
 
   DeviceFacts facts_;
   std::uint64_t allocated_ = 0;
-  std::uint64_t taken_ = 0;  // by other processes
+  std::uint64_t taken_ = 0;  // bytes of other processes
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;
@@ -130,11 +133,28 @@ class FakeDriver : public GpuDriver {
   std::map<std::string, double> kernel_ns_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;
-  std::optional<LaunchError> lost_;  // the context, after a fault
+  std::optional<LaunchError> lost_;  // why the context is lost, after a fault
   double clock_ns_ = 0;
   double start_ns_ = 0;
   double stop_ns_ = 0;
   std::uint32_t jitter_ = 1;
 };
+
+/// Adds the kernels of `assay-launcher --driver fake`. With them the real process takes every path
+/// of a launch, and each of its failures, on a machine without a GPU. Their parameters have the
+/// sizes that a CUDA kernel with that signature would declare.
+///
+/// - fake_vector_add(const float* x, const float* y, float* out, int n): out[i] = x[i] + y[i]
+/// - fake_write_byte(char* p, long offset): p[offset] = 1, inside or outside of the buffer
+/// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once; it has
+///   the parameters that Triton's compiler declares
+/// - fake_illegal_address(): loses the context
+/// - fake_endless(): never returns
+/// - fake_reset(): removes the device, as a reset does
+/// - fake_system_call(long* result, long number, long a[6]): makes one system call, as an image
+///   could that broke the driver's part in user space. Device addresses are passed as the addresses
+///   of the host memory behind them. Only in a build that can leave layers out
+///   (sandbox/jail/layer.h), for the attempts on the launcher's jail.
+void add_fake_kernels(FakeDriver& gpu);
 
 }  // namespace assay::sandbox

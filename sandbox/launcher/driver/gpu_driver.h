@@ -3,11 +3,11 @@
 // memory). Calls named *_async are queued on the stream in order. The other calls wait for the work
 // that was queued before them. Not thread-safe: one thread drives a device.
 //
-//   auto gpu = open_cuda_driver(0);
-//   auto x = (*gpu)->allocate(bytes);
-//   (*gpu)->write(*x, host);                         // waits
-//   (*gpu)->launch_async(*kernel, shape, params);
-//   LaunchStatus done = (*gpu)->synchronize();       // faults of device code show here
+//   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
+//   LaunchResult<DevicePtr> x = (*gpu)->allocate(bytes);
+//   LaunchStatus written = (*gpu)->write(*x, host);                            // waits
+//   LaunchStatus queued = (*gpu)->launch_async(*kernel, shape, params);
+//   LaunchStatus done = (*gpu)->synchronize();                                 // reports faults
 //
 // After a gpu_fault the context is lost: every later call fails, and a new process is needed.
 #pragma once
@@ -38,10 +38,11 @@ struct DeviceFacts {
   std::int64_t l2_bytes = 0;
   std::int64_t memory_bytes = 0;
   std::int64_t clock_khz = 0;               // peak SM clock
-  std::int64_t shared_bytes_per_block = 0;  // most that one block may have
-  // theoretical: 2 x memory clock x bus width, never measured
+  std::int64_t shared_bytes_per_block = 0;  // maximum for one block
+  // Theoretical: 2 x memory clock x bus width. Not measured.
   std::int64_t bandwidth_bytes_per_s = 0;
-  // "13.0": the driver's API version, and the kernel module's where it can be read
+  // "580.159.03 (CUDA 13.0)": the version of the kernel module, if it can be read, and that of the
+  // driver's interface.
   std::string driver;
 };
 
@@ -53,7 +54,8 @@ struct KernelFacts {
   std::int64_t local_bytes = 0;          // per thread: spills and stack
   std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
-  // declared by the image, in order; nothing: the driver cannot tell (fake)
+  // Sizes of the parameters that the image declares, in order. Empty if the driver cannot report
+  // them.
   std::optional<std::vector<std::size_t>> param_bytes;
 };
 
@@ -79,7 +81,7 @@ struct TensorMapSpec {
   int swizzle = 0;
   bool nan_outside = false;
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint64_t> strides;  // bytes; one for each dimension but the innermost
   std::vector<std::uint32_t> box;
 };
 
@@ -87,7 +89,7 @@ struct TensorMapSpec {
 struct ParamValue {
   std::uint64_t value = 0;
   std::size_t bytes = 8;
-  std::shared_ptr<const TensorMap> map = nullptr;  // then `bytes` is its size
+  std::shared_ptr<const TensorMap> map = nullptr;  // if set, `bytes` is its size
 };
 
 class GpuDriver {
@@ -144,5 +146,10 @@ class GpuDriver {
 /// The driver's queue holds about a thousand entries. Queueing into a full queue blocks, and behind
 /// a closed gate it blocks for ever.
 inline constexpr std::size_t kMaxGatedOperations = 256;
+
+/// Checks that a device works: allocates memory, fills it, lets the device copy it, and reads it
+/// back. The error says which step failed. Each launcher calls this before it reports that it is
+/// ready, so that no job gets a device that does not answer.
+LaunchStatus check_health(GpuDriver& gpu);
 
 }  // namespace assay::sandbox

@@ -2,10 +2,17 @@
 
 #include <dlfcn.h>
 
+#include <array>
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
 namespace assay::sandbox::hip {
 namespace {
 
-/// Newest first; the last is what a development package installs.
+/// Newest first. A development package installs the last name.
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                       "libamdhip64.so"};
 
@@ -14,7 +21,7 @@ Result<HipApi> load() {
   const char* name = nullptr;
   std::string problem;
   for (const char* candidate : kLibraries) {
-    // Never closed: the runtime leaves threads and exit handlers behind.
+    // Never closed, because the runtime leaves threads and exit handlers behind.
     library = ::dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
     name = candidate;
     if (library != nullptr) break;
@@ -57,6 +64,146 @@ std::string library_folder() {
     return "/usr/lib";
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
+}
+
+namespace {
+
+constexpr const char* kTopology = "/sys/class/kfd/kfd/topology/nodes";
+constexpr std::int64_t kMajorStep = 10'000, kMinorStep = 100;
+
+std::optional<std::int64_t> number(std::string_view text, int base) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// A place on the PCI bus, as the kernel driver numbers it.
+struct Place {
+  std::int64_t domain = 0, location = 0;
+};
+
+/// Parses "0000:c1:00.0": domain, bus, device, function.
+std::optional<Place> parse_place(std::string_view text) {
+  const auto first = text.find(':'), second = text.find(':', first + 1),
+             dot = text.find('.', second + 1);
+  if (first == text.npos || second == text.npos || dot == text.npos) return std::nullopt;
+  const auto domain = number(text.substr(0, first), 16),
+             bus = number(text.substr(first + 1, second - first - 1), 16);
+  const auto device = number(text.substr(second + 1, dot - second - 1), 16),
+             function = number(text.substr(dot + 1), 16);
+  if (!domain || !bus || !device || !function) return std::nullopt;
+  return Place{*domain, *bus << 8 | *device << 3 | *function};
+}
+
+/// Reads the target from the kernel driver. The runtime reports it only in a struct whose layout
+/// changed between its versions.
+Result<std::string> read_target(const std::string& place) {
+  std::error_code error;
+  for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end;
+       node.increment(error)) {
+    std::ifstream file(node->path() / "properties");
+    std::ostringstream text;
+    text << file.rdbuf();
+    if (const auto version = version_at(text.str(), place)) return target_of_version(*version);
+  }
+  return fail(ErrorCode::unavailable, std::string("no GPU at ") + place + " in " + kTopology);
+}
+
+}  // namespace
+
+std::string target_of_version(std::int64_t gfx_target_version) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  const auto digit = [&](std::int64_t value) {
+    return value >= 0 && value < 16 ? std::string(1, kDigits[static_cast<std::size_t>(value)])
+                                    : std::to_string(value);
+  };
+  return "hip:gfx" + std::to_string(gfx_target_version / kMajorStep) +
+         digit(gfx_target_version / kMinorStep % kMinorStep) +
+         digit(gfx_target_version % kMinorStep);
+}
+
+std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place) {
+  const std::optional<Place> wanted = parse_place(pci_place);
+  std::map<std::string, std::int64_t> found;
+  std::istringstream lines{std::string(properties)};
+  std::string key;
+  for (std::int64_t value = 0; lines >> key >> value;) found[key] = value;
+  const bool here = wanted && found.contains("location_id") &&
+                    found["location_id"] == wanted->location && found["domain"] == wanted->domain;
+  const std::int64_t version = found["gfx_target_version"];  // 0 for a processor
+  return here && version > 0 ? std::optional(version) : std::nullopt;
+}
+
+Result<int> count_devices(const HipApi& api) {
+  int count = 0;
+  if (const HipResult result = api.hipInit(0); result != kSuccess)
+    return fail(ErrorCode::unavailable, "hipInit: " + api.describe(result));
+  if (const HipResult result = api.hipGetDeviceCount(&count); result != kSuccess)
+    return fail(ErrorCode::unavailable, "hipGetDeviceCount: " + api.describe(result));
+  if (count == 0)
+    return fail(ErrorCode::unavailable,
+                "the HIP runtime sees no device (is HIP_VISIBLE_DEVICES empty?)");
+  return count;
+}
+
+Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
+  const std::string which = "device " + std::to_string(index) + ": ";
+  HipDevice device = 0;
+  if (const HipResult result = api.hipDeviceGet(&device, index); result != kSuccess)
+    return fail(ErrorCode::unavailable, which + api.describe(result));
+  HipResult failed = kSuccess;
+  const auto keep = [&](HipResult result) {
+    if (result != kSuccess) failed = result;
+  };
+  const auto attribute = [&](int wanted) -> std::int64_t {
+    int value = 0;
+    keep(api.hipDeviceGetAttribute(&value, wanted, index));
+    return value;
+  };
+  DeviceFacts facts;
+  std::array<char, 256> name{}, place{};
+  keep(api.hipDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device));
+  keep(api.hipDeviceGetPCIBusId(place.data(), static_cast<int>(place.size()) - 1, index));
+  facts.name = name.data();
+  facts.cc_major = static_cast<int>(attribute(kAttributeComputeCapabilityMajor));
+  facts.cc_minor = static_cast<int>(attribute(kAttributeComputeCapabilityMinor));
+  facts.sms = attribute(kAttributeMultiprocessorCount);
+  facts.l2_bytes = attribute(kAttributeL2CacheSize);
+  facts.clock_khz = attribute(kAttributeClockRate);
+  facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
+  // Two transfers per clock; kHz to Hz, bits to bytes.
+  facts.bandwidth_bytes_per_s =
+      2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
+  std::size_t memory = 0;
+  keep(api.hipDeviceTotalMem(&memory, device));
+  facts.memory_bytes = static_cast<std::int64_t>(memory);
+  int version = 0;
+  keep(api.hipDriverGetVersion(&version));
+  facts.driver = "HIP " + std::to_string(version);
+  if (failed != kSuccess) return fail(ErrorCode::unavailable, which + api.describe(failed));
+  Result<std::string> target = read_target(place.data());
+  if (!target) return fail(ErrorCode::unavailable, which + target.error().message);
+  facts.target = *target;
+  return facts;
+}
+
+LaunchError classify(const HipApi& api, HipResult result, const std::string& doing) {
+  const std::string message = doing + ": " + api.describe(result);
+  switch (result) {
+    case kOutOfMemory: return {LaunchErrorKind::gpu_memory_limit, message};
+    case kIllegalAddress:
+    case kLaunchTimeOut:
+    case kAssert:
+    case kLaunchFailure: return {LaunchErrorKind::gpu_fault, message};
+    case kNotInitialized:
+    case kDeinitialized:
+    case kNoDevice:
+    case kEccNotCorrectable:
+    case kContextIsDestroyed:
+    case kUnknown: return {LaunchErrorKind::internal_error, message};
+    default: return {LaunchErrorKind::launch_failure, message};
+  }
 }
 
 }  // namespace assay::sandbox::hip

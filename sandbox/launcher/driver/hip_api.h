@@ -1,17 +1,27 @@
-// The part of HIP's API that the launcher uses, declared here so that Assay builds on machines
-// without ROCm and runs on machines without its library: open_hip_api() loads libamdhip64. Names,
-// values and signatures are those of the public "HIP Runtime API Reference" (rocm.docs.amd.com);
-// tests/sandbox/launcher/driver/hip_api_test.cc compares all of it with hip_runtime_api.h wherever
-// that header exists. No machine with AMD hardware has run any of this
-// (docs/reference/launch-plan.md). The table is immutable once loaded, and thread-safe.
+// The part of AMD's HIP API that the launcher uses: the table of functions, the facts of a device,
+// and the meaning of the runtime's errors. None of these calls allocates memory on the device.
+//
+//   Result<const HipApi*> api = open_hip_api();
+//   Result<int> devices = count_devices(**api);
+//   Result<DeviceFacts> facts = read_device_facts(**api, 0);
+//
+// The API is declared here so that Assay builds without ROCm and starts without its library:
+// open_hip_api() loads libamdhip64. Names, values and signatures are those of the public "HIP
+// Runtime API Reference" (rocm.docs.amd.com). tests/sandbox/launcher/driver/hip_api_test.cc
+// compares them with hip_runtime_api.h wherever that header exists. No machine with AMD hardware
+// has run this code (docs/reference/launch-plan.md). The table does not change after it is loaded.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 
 #include "base/result.h"
+#include "sandbox/launcher/driver/gpu_driver.h"
 
 namespace assay::sandbox::hip {
 
@@ -57,11 +67,11 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kMallocSignalMemory = 2;
 inline constexpr unsigned kStreamWaitValueGte = 0;
-// The list of "extra" things that a launch takes: key, value, key, value, end.
+// Keys of the `extra` list of a launch: key, value, key, value, end.
 inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2,
                                 kLaunchParamEnd = 3;
 
-/// F(symbol, signature) for every function. The symbol is what libamdhip64 exports; addresses are
+/// Expands F(symbol, signature) for every function. libamdhip64 exports the symbol. Addresses are
 /// void*.
 // clang-format off
 #define ASSAY_HIP_FUNCTIONS(F)                                                              \
@@ -116,5 +126,23 @@ Result<const HipApi*> open_hip_api();
 
 /// Returns the folder of the loaded library, or /usr/lib before it is loaded.
 std::string library_folder();
+
+/// Calls hipInit and returns the number of devices. Errors: `unavailable`, with the reason, if
+/// there is none.
+Result<int> count_devices(const HipApi& api);
+
+Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
+
+/// Returns "hip:gfx90a" for the kernel driver's number 90010: major, minor and stepping, the last
+/// two in hexadecimal.
+std::string target_of_version(std::int64_t gfx_target_version);
+
+/// Reads the number from the kernel driver's description of a GPU (`properties` of a node of its
+/// topology). Returns nothing if that GPU is not at this PCI address ("0000:c1:00.0").
+std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
+
+/// Classifies a result: the submission's device code, the launch, or this launcher. kSuccess is no
+/// error. `doing` describes the call in the message.
+LaunchError classify(const HipApi& api, HipResult result, const std::string& doing);
 
 }  // namespace assay::sandbox::hip

@@ -1,5 +1,3 @@
-#include "sandbox/launcher/driver/hip_driver.h"
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -7,25 +5,25 @@
 #include <cstring>
 #include <utility>
 
-#include "sandbox/launcher/driver/device_list.h"
-#include "sandbox/launcher/driver/hip_device.h"
+#include "sandbox/launcher/driver/hip_api.h"
+#include "sandbox/launcher/driver/open_driver.h"
 
 namespace assay::sandbox::hip {
 namespace {
 
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
-// The runtime copies as many bytes of parameters as the image declares; behind ours it finds zeros,
-// not memory of this process.
+// The runtime copies as many bytes of parameters as the image declares. If that is more than a plan
+// passes, it copies zeros, not other memory of this process.
 constexpr std::size_t kParameterRoomBytes = 64 << 10;
 
 struct LoadedKernel {
   HipModule module = nullptr;
   HipFunction function = nullptr;
-  KernelFacts facts;  // param_bytes: the runtime cannot tell
+  KernelFacts facts;  // without param_bytes, which the runtime does not report
 };
 
-/// Returns an address as HIP takes it.
+/// Converts an address to the type that HIP takes.
 void* at(DevicePtr memory) {
   return reinterpret_cast<void*>(memory);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -38,7 +36,7 @@ class HipDriver final : public GpuDriver {
   HipDriver& operator=(const HipDriver&) = delete;
 
   ~HipDriver() override {
-    // A gate left closed would make the runtime wait for ever in here.
+    // The calls below would wait for ever on a blocked stream.
     open_gate();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.hipModuleUnload(kernel.module);
@@ -79,9 +77,9 @@ class HipDriver final : public GpuDriver {
   void free(DevicePtr memory) override { api_.hipFree(at(memory)); }
 
   LaunchResult<DevicePtr> map_shared(int, std::uint64_t) override {
-    return launch_fail(
-        LaunchErrorKind::internal_error,
-        "memory shared by another process: not done for HIP; inputs travel in memory files");
+    return launch_fail(LaunchErrorKind::internal_error,
+                       "memory shared by another process is not implemented for HIP; inputs travel "
+                       "in memory files");
   }
   LaunchStatus unmap_shared(DevicePtr) override {
     return launch_fail(LaunchErrorKind::internal_error,
@@ -90,7 +88,7 @@ class HipDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // The call does not write to what it copies from; its type says so only in newer versions.
+    // The call does not write to its source. Its type says so only in newer versions.
     void* source = const_cast<std::byte*>(from.data());
     if (LaunchStatus s =
             check(api_.hipMemcpyHtoDAsync(at(to), source, from.size(), stream_), "copy to the GPU");
@@ -131,7 +129,8 @@ class HipDriver final : public GpuDriver {
     if (low == high)
       return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 2 * count, stream_),
                    "fill");
-    // There is no 64-bit fill: one element, then copies that double what is there.
+    // There is no 64-bit fill. The first element is written in halves. Then copies double the
+    // range.
     if (LaunchStatus s =
             check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 1, stream_), "fill");
         !s)
@@ -182,7 +181,7 @@ class HipDriver final : public GpuDriver {
                          "launch: AMD GPUs have neither clusters nor dependent launches");
     if (shape.cooperative)
       return launch_fail(LaunchErrorKind::launch_failure,
-                         "launch: cooperative launches are not done for HIP");
+                         "launch: cooperative launches are not implemented for HIP");
     LaunchResult<std::size_t> size = pack(params);
     if (!size) return tl::unexpected(size.error());
     const auto key = [](std::uintptr_t value) {
@@ -229,7 +228,7 @@ class HipDriver final : public GpuDriver {
       return tl::unexpected(s.error());
     return static_cast<double>(ms) * kNsPerMs;
   }
-  LaunchStatus reset_persisting_l2() override { return {}; }  // there is no such thing
+  LaunchStatus reset_persisting_l2() override { return {}; }  // HIP has no such lines
 
  private:
   LaunchStatus check(HipResult result, const std::string& doing) const {
@@ -237,7 +236,8 @@ class HipDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
-  /// Each value at a multiple of its size, as a kernel's arguments lie; returns the size of all.
+  /// Writes each value at a multiple of its size, which is the layout of a kernel's arguments.
+  /// Returns the size of all values.
   LaunchResult<std::size_t> pack(std::span<const ParamValue> params) {
     std::size_t end = 0;
     for (const ParamValue& param : params) {
@@ -254,7 +254,8 @@ class HipDriver final : public GpuDriver {
     return end;
   }
 
-  /// Stream waits are not supported everywhere; without them timing works, with gaps.
+  /// Not every device supports stream waits. Without them the stream is never blocked, and a
+  /// measurement contains the gaps that the host leaves.
   LaunchStatus make_gate(int index) {
     int supported = 0;
     void* word = nullptr;
@@ -277,7 +278,8 @@ class HipDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel) {
     const std::string doing = "loading kernel '" + kernel + "'";
     LoadedKernel loaded;
-    // As for CUDA: a copy with a zero byte after it keeps a truncated image off other memory.
+    // As for CUDA: a copy with a zero byte after it keeps the runtime from reading other memory if
+    // the image is truncated.
     const std::string bytes(image);
     if (LaunchStatus s = check(api_.hipModuleLoadData(&loaded.module, bytes.c_str()), doing); !s)
       return tl::unexpected(s.error());
@@ -314,7 +316,8 @@ class HipDriver final : public GpuDriver {
   HipStream stream_ = nullptr;
   HipEvent start_ = nullptr;
   HipEvent stop_ = nullptr;
-  std::uint32_t* gate_ = nullptr;  // signal memory, which host and device see; null without gates
+  // Signal memory, which host and device see. Null if the stream cannot be blocked.
+  std::uint32_t* gate_ = nullptr;
   std::vector<LoadedKernel> kernels_;
 };
 

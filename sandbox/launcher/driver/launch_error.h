@@ -1,9 +1,10 @@
 // LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error`
 // frame (docs/reference/frames.md).
 //
-//   LaunchResult<DevicePtr> memory = gpu.allocate(bytes);
-//   if (!memory) return tl::unexpected(memory.error());
-//   return launch_fail(LaunchErrorKind::invalid_plan, "buffer 3: ...");
+//   LaunchStatus check_width(std::uint32_t width) {
+//     if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
+//     return {};
+//   }
 //
 // The launcher does not use Error of base/result.h, because the kind decides the verdict: it tells
 // whether the submission, its device code or this launcher is at fault. Errors are values.
@@ -26,7 +27,17 @@ enum class LaunchErrorKind {
   internal_error,    // a broken device, driver or request: never the submission's doing
 };
 
-std::string_view to_string(LaunchErrorKind kind);
+constexpr std::string_view to_string(LaunchErrorKind kind) {
+  switch (kind) {
+    case LaunchErrorKind::invalid_plan: return "invalid_plan";
+    case LaunchErrorKind::launch_failure: return "launch_failure";
+    case LaunchErrorKind::gpu_fault: return "gpu_fault";
+    case LaunchErrorKind::gpu_memory_limit: return "gpu_memory_limit";
+    case LaunchErrorKind::canary_violation: return "canary_violation";
+    case LaunchErrorKind::internal_error: return "internal_error";
+  }
+  return "internal_error";
+}
 
 struct LaunchError {
   LaunchErrorKind kind = LaunchErrorKind::internal_error;

@@ -2,7 +2,6 @@
 // that header is installed.
 #include "sandbox/launcher/driver/cuda_api.h"
 
-#include "sandbox/launcher/driver/cuda_device.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/driver/same_call.h"
 

@@ -2,7 +2,6 @@
 // header is installed (Debian: libamdhip64-dev).
 #include "sandbox/launcher/driver/hip_api.h"
 
-#include "sandbox/launcher/driver/hip_device.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/driver/same_call.h"
 

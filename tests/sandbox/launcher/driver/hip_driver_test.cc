@@ -1,12 +1,11 @@
 // HipDriver over a table of functions that work on host memory: what it asks of HIP, without AMD
 // hardware.
-#include "sandbox/launcher/driver/hip_driver.h"
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
 
+#include "sandbox/launcher/driver/open_driver.h"
 #include "tests/catch.h"
 
 using namespace assay;

@@ -3,7 +3,6 @@
 #include <cstring>
 
 #include "sandbox/launcher/driver/fake_driver.h"
-#include "sandbox/launcher/driver/fake_kernels.h"
 #include "sandbox/launcher/replay/replay.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"

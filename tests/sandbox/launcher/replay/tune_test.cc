@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sandbox/launcher/driver/fake_driver.h"
-#include "sandbox/launcher/driver/fake_kernels.h"
 #include "sandbox/launcher/replay/replay.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"

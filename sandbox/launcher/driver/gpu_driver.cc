@@ -1,4 +1,4 @@
-#include "sandbox/launcher/driver/health.h"
+#include "sandbox/launcher/driver/gpu_driver.h"
 
 #include <cstdint>
 #include <cstring>
@@ -7,7 +7,7 @@
 namespace assay::sandbox {
 namespace {
 
-// 256 KiB: every memory partition of today's devices holds some of it
+// 256 KiB, so that every memory partition of a current device holds a part of it.
 constexpr std::uint64_t kWords = 1 << 16;
 constexpr std::uint32_t kPatterns[] = {0x5aa5c33c, 0xa55a3cc3};
 

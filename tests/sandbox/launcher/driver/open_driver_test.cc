@@ -1,4 +1,4 @@
-#include "sandbox/launcher/driver/device_list.h"
+#include "sandbox/launcher/driver/open_driver.h"
 
 #include <string>
 

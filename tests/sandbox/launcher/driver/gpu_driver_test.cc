@@ -1,4 +1,4 @@
-#include "sandbox/launcher/driver/health.h"
+#include "sandbox/launcher/driver/gpu_driver.h"
 
 #include "sandbox/launcher/driver/fake_driver.h"
 #include "tests/catch.h"

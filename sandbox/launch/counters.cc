@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "sandbox/launch/launching.h"
-#include "sandbox/launcher/process/ncu_metrics.h"
+#include "sandbox/launcher/process/ncu.h"
 #include "sandbox/pool/launcher_client.h"
 
 namespace assay::sandbox {

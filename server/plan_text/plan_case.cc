@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/text.h"
+#include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
-#include "sandbox/launcher/plan/plan_outputs.h"
 
 namespace assay::server {
 namespace {

@@ -10,7 +10,6 @@
 
 #include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
-#include "sandbox/launcher/plan/plan_outputs.h"
 #include "tests/sandbox/launcher/plan_writer.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

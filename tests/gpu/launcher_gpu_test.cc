@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "sandbox/launcher/driver/open_driver.h"
-#include "sandbox/launcher/plan/elf_check.h"
+#include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/gpu/launcher_kernels.h"
 #include "tests/sandbox/launcher/launcher_process.h"

@@ -6,13 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "sandbox/launcher/memory/mask_text.h"
-
 namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-// live at once: with the others that it needs, all of a multiprocessor's at 1,024 threads
+// Values that each thread holds at once. With the other registers that the kernel needs, they are
+// all registers of a multiprocessor at 1,024 threads.
 constexpr std::uint32_t kRegisters = 56;
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
@@ -21,8 +20,8 @@ constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
 
-/// Each block takes a multiprocessor's whole shared memory, fills it, and then holds kRegisters
-/// values per thread at once.
+/// Returns the kernel that scrubs. Each block takes the whole shared memory of a multiprocessor,
+/// fills it, and then holds kRegisters values per thread at once.
 std::string scrub_text() {
   std::string text = R"(.version 7.0
 .target sm_70
@@ -60,8 +59,8 @@ FILLED:
   return text + "  ret;\n}\n";
 }
 
-/// Cycles and nanoseconds between two ticks of the timer: from tick to tick, because it may tick no
-/// more than once a microsecond.
+/// Writes the cycles and nanoseconds between two ticks of the timer. It waits for a tick first,
+/// because the timer may tick only once a microsecond.
 constexpr const char* kClockText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -91,8 +90,8 @@ SPIN:
 }
 )";
 
-/// Sets *out when `a` and `b` differ: words of 16 bytes in a grid-wide stride, and what is left of
-/// the last one byte by byte.
+/// Sets *out if `a` and `b` differ. It compares words of 16 bytes in a grid-wide stride, and the
+/// bytes after the last word one by one.
 constexpr const char* kDifferText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -147,8 +146,8 @@ NEXT:
 }
 )";
 
-/// Each thread adds one to a word of its own: the least that a kernel does which reads and writes.
-/// measurements/ground_truth.py takes its text from here.
+/// Each thread adds one to a word of its own: the least work of a kernel that reads and writes.
+/// measurements/ground_truth.py reads this text.
 constexpr const char* kTouchText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -171,7 +170,71 @@ constexpr const char* kTouchText = R"(.version 7.0
 }
 )";
 
-/// For kernels that go over this many words in a grid-wide stride.
+/// Masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. Running it again with the same
+/// key restores the contents.
+///
+/// New inputs wait in the launcher's device memory while the submission's kernels still run on the
+/// old inputs, at an address that a kernel can guess. A kernel that reads them there must not be
+/// able to use them. stream(i) applies splitmix64's finalizer twice, with half of the key added
+/// before each, so that known words do not reveal the key within its life of milliseconds.
+constexpr const char* kMaskText = R"(.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry assay_mask(.param .u64 to, .param .u64 from, .param .u64 words, .param .u64 key0, .param .u64 key1)
+{
+  .reg .pred over;
+  .reg .b32 block, threads, blocks, thread;
+  .reg .b64 target, source, count, first, second, at, step, where, word, hash, part, c0, c1;
+  ld.param.u64 target, [to];
+  ld.param.u64 source, [from];
+  ld.param.u64 count, [words];
+  ld.param.u64 first, [key0];
+  ld.param.u64 second, [key1];
+  cvta.to.global.u64 target, target;
+  cvta.to.global.u64 source, source;
+  mov.u64 c0, 0xbf58476d1ce4e5b9;
+  mov.u64 c1, 0x94d049bb133111eb;
+  mov.u32 block, %ctaid.x;
+  mov.u32 blocks, %nctaid.x;
+  mov.u32 threads, %ntid.x;
+  mov.u32 thread, %tid.x;
+  mul.wide.u32 at, block, threads;
+  cvt.u64.u32 step, thread;
+  add.u64 at, at, step;
+  mul.wide.u32 step, blocks, threads;
+NEXT:
+  setp.ge.u64 over, at, count;
+  @over ret;
+  add.u64 hash, at, first;
+  shr.u64 part, hash, 30;
+  xor.b64 hash, hash, part;
+  mul.lo.u64 hash, hash, c0;
+  shr.u64 part, hash, 27;
+  xor.b64 hash, hash, part;
+  mul.lo.u64 hash, hash, c1;
+  shr.u64 part, hash, 31;
+  xor.b64 hash, hash, part;
+  add.u64 hash, hash, second;
+  shr.u64 part, hash, 30;
+  xor.b64 hash, hash, part;
+  mul.lo.u64 hash, hash, c0;
+  shr.u64 part, hash, 27;
+  xor.b64 hash, hash, part;
+  mul.lo.u64 hash, hash, c1;
+  shr.u64 part, hash, 31;
+  xor.b64 hash, hash, part;
+  shl.b64 where, at, 3;
+  add.u64 part, source, where;
+  ld.global.u64 word, [part];
+  xor.b64 word, word, hash;
+  add.u64 part, target, where;
+  st.global.u64 [part], word;
+  add.u64 at, at, step;
+  bra NEXT;
+}
+)";
+
+/// Returns the shape of a kernel that goes over this many words in a grid-wide stride.
 LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
   LaunchShape shape;
   shape.block[0] = kStrideThreads;
@@ -232,7 +295,8 @@ TrustedKernels::~TrustedKernels() {
 
 LaunchStatus TrustedKernels::scrub_async() {
   LaunchShape shape;
-  // More blocks than multiprocessors, of which each holds one: the first wave reaches all of them.
+  // A multiprocessor holds one block at a time. There are more blocks than multiprocessors, so the
+  // first wave reaches all of them.
   shape.grid[0] = kWavesOfBlocks * static_cast<std::uint32_t>(gpu_->facts().sms);
   shape.block[0] = kThreads;
   shape.shared_bytes = static_cast<std::uint32_t>(gpu_->facts().shared_bytes_per_block);

@@ -8,7 +8,8 @@
 //   LaunchResult<double> mhz = ours->clock_mhz();
 //
 // scrub_async() is needed because shared memory and registers keep the values that a kernel left
-// there: tens of megabytes on a large GPU, enough to pass an answer from one sample to the next.
+// there. They are tens of megabytes on a large GPU, enough to pass outputs from one sample to the
+// next.
 // The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. A
 // device that cannot run them (the fake one) has none. Not thread-safe; the driver must outlive it.
 #pragma once
@@ -24,7 +25,7 @@ namespace assay::sandbox {
 using MaskKey = std::array<std::uint64_t, 2>;
 inline constexpr std::uint64_t kMaskWordBytes = 8;
 
-// how long the clock is watched: its timer ticks in up to a microsecond
+// Duration of the clock's reading. Its timer ticks only about once a microsecond.
 inline constexpr std::uint64_t kClockSpinNs = 20'000;
 
 class TrustedKernels {
@@ -42,7 +43,7 @@ class TrustedKernels {
   /// Returns true if two ranges of device memory hold the same bytes. Both are 16-byte aligned.
   /// Waits.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
-  /// Copies `from` to `to` and masks or unmasks it (mask_text.h), in words of kMaskWordBytes. `to`
+  /// Copies `from` to `to` and masks or unmasks it (kMaskText), in words of kMaskWordBytes. `to`
   /// may be `from`.
   LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
   /// Returns the clock of the multiprocessor that ran the last read_clock_async(). Call it after

@@ -1,11 +1,11 @@
-#include "sandbox/launcher/plan/elf_check.h"
-
 #include <elf.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
+
+#include "sandbox/launcher/plan/plan_check.h"
 
 namespace assay::sandbox {
 namespace {

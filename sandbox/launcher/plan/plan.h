@@ -1,17 +1,19 @@
 // The launch plan (docs/reference/launch-plan.md): what a submission makes the GPU do for one case,
-// as data, and its byte form.
+// as data. This file has its structs, the reader of its byte form, and the place of its outputs.
 //
-//   Result<Plan> plan = decode_plan(bytes);                    // bytes come from a candidate
-//   if (plan) Status status = check_plan(*plan, rules);        // plan_check.h
+//   Result<Plan> plan = decode_plan(bytes);            // the bytes come from a candidate
+//   Status status = check_plan(*plan, rules);          // plan_check.h
+//   std::vector<std::uint64_t> offsets = output_offsets(*plan);
 //
-// Decoding checks the form: sizes, counts, enum values and the limits below. It reserves memory for
-// a list only after it has seen that enough bytes follow for that many elements. check_plan()
-// checks what needs the case and the device. The structs are values; the functions are pure and
-// thread-safe.
+// decode_plan() checks the form: sizes, counts, enum values and the limits below. It reserves
+// memory for a list only after it has seen that enough bytes follow for all elements. check_plan()
+// checks the plan against the case and the device. The structs are values. The functions are pure
+// and thread-safe.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -28,8 +30,8 @@ inline constexpr std::uint32_t kOldestPlanVersion = 1;
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
-inline constexpr std::uint32_t kMaxPlanOperations = 16384;  // those of all alternatives included
-inline constexpr std::uint32_t kMaxAlternatives = 64;       // of a choice
+inline constexpr std::uint32_t kMaxPlanOperations = 16384;  // including those of alternatives
+inline constexpr std::uint32_t kMaxAlternatives = 64;       // for each choice
 inline constexpr std::uint32_t kMaxKernelParams = 256;
 inline constexpr std::uint32_t kMaxPlanOutputs = 64;
 inline constexpr std::uint32_t kMaxRank = 8;
@@ -57,8 +59,8 @@ enum class BufferKind : std::uint8_t { input = 0, scratch = 1, constant = 2 };
 struct PlanBuffer {
   BufferKind kind = BufferKind::scratch;
   std::uint64_t bytes = 0;
-  std::string name;      // the argument's name, for an input; else empty
-  std::string constant;  // exactly `bytes` bytes, for a constant; else empty
+  std::string name;      // for an input, the name of the argument; otherwise empty
+  std::string constant;  // for a constant, exactly `bytes` bytes; otherwise empty
   bool operator==(const PlanBuffer&) const = default;
 };
 
@@ -83,20 +85,20 @@ struct NullParam {
   bool operator==(const NullParam&) const = default;
 };
 struct GlobalScratchParam {
-  std::uint64_t bytes_per_program = 0;  // times the blocks of the grid
+  std::uint64_t bytes_per_program = 0;  // for each block of the grid
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-/// A host TMA descriptor. The launcher encodes it for the address that the buffer gets. The
+/// A TMA descriptor that the host makes. The launcher encodes it for the address of the buffer. The
 /// innermost dimension comes first, as in the driver.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;      // bytes
   std::uint8_t type = 0;         // CUtensorMapDataType
   std::uint8_t swizzle = 0;      // CUtensorMapSwizzle
-  std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN, else as zero
+  std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN; 0: as zero
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> strides;  // bytes; of every dimension but the innermost
+  std::vector<std::uint64_t> strides;  // bytes; one for each dimension but the innermost
   std::vector<std::uint32_t> box;
   bool operator==(const TensorMapParam&) const = default;
 };
@@ -105,7 +107,7 @@ using KernelParam =
 
 struct KernelOp {
   std::uint32_t binary = 0;
-  Dim3 grid{1, 1, 1};  // in thread blocks, clusters included
+  Dim3 grid{1, 1, 1};  // in thread blocks, also with clusters
   Dim3 block{1, 1, 1};
   Dim3 cluster{1, 1, 1};
   std::uint32_t flags = 0;
@@ -116,7 +118,7 @@ struct FillOp {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;  // bytes
   std::uint64_t count = 0;   // elements
-  std::uint8_t width = 1;    // bytes an element: 1, 2, 4 or 8
+  std::uint8_t width = 1;    // bytes per element: 1, 2, 4 or 8
   std::uint64_t pattern = 0;
   bool operator==(const FillOp&) const = default;
 };
@@ -164,15 +166,12 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including those of every
-/// alternative. Stops when `visit` returns false.
-template <class Visit>
-bool for_each_operation(const Plan& plan, Visit visit);
-
-/// Fails with `corrupt`, the place and the reason when the bytes are not a plan. Throws nothing but
-/// bad_alloc.
+/// Reads a plan. Errors: `corrupt`, with the place and the reason, if the bytes are not a plan.
+/// Throws nothing but bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
 
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including those of every
+/// alternative. Stops when `visit` returns false, and then returns false.
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit) {
   for (const PlanOp& op : plan.ops) {
@@ -192,5 +191,27 @@ bool for_each_operation(const Plan& plan, Visit visit) {
   }
   return true;
 }
+
+// Each output begins at a multiple of this in the output memory, in bytes.
+inline constexpr std::uint64_t kOutputAlignment = 256;
+
+/// Rounds an offset in the output memory up to kOutputAlignment.
+std::uint64_t aligned_output(std::uint64_t offset);
+
+/// Returns the bytes of one element of a dtype of docs/reference/frames.md, or nothing for an
+/// unknown name.
+std::optional<std::uint64_t> dtype_bytes(std::string_view dtype);
+
+/// Returns the known dtypes, for messages: "float64, float32, ...".
+std::string dtype_names();
+
+/// Returns the bytes from the start of the first element to the end of the last, or 0 for an empty
+/// tensor. Returns nothing if shape, strides or dtype are invalid, or if the span does not fit 64
+/// bits.
+std::optional<std::uint64_t> output_span_bytes(const PlanOutput& output);
+
+/// Returns the offset of each output in the output memory, in order, and then the end of the last
+/// output. The plan must have passed check_plan().
+std::vector<std::uint64_t> output_offsets(const Plan& plan);
 
 }  // namespace assay::sandbox

@@ -7,8 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "sandbox/launcher/plan/elf_check.h"
-#include "sandbox/launcher/plan/plan_outputs.h"
+#include "sandbox/launcher/plan/plan.h"
 
 namespace assay::sandbox {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "sandbox/launcher/process/ncu_metrics.h"
-
 namespace assay::sandbox {
 namespace {
 

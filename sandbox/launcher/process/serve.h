@@ -1,6 +1,6 @@
 // serve is the launcher's main loop. It sends `ready`, answers each `launch` with exactly one
 // `launched` or `launch_error`, and returns when the supervisor closes the socket. The caller has
-// made the GPU's context, so that a launcher that sent `ready` can launch at once. One thread.
+// made the GPU's context, so a launcher that sent `ready` can launch at once. Not thread-safe.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //

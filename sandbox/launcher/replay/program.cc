@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "sandbox/launcher/plan/elf_check.h"
+#include "sandbox/launcher/plan/plan_check.h"
 
 namespace assay::sandbox {
 namespace {

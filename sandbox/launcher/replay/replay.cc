@@ -8,12 +8,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "sandbox/launcher/memory/guarded_memory.h"
-#include "sandbox/launcher/memory/initial_state.h"
-#include "sandbox/launcher/plan/elf_check.h"
+#include "sandbox/launcher/memory/buffer_memory.h"
+#include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
-#include "sandbox/launcher/plan/plan_outputs.h"
-#include "sandbox/launcher/replay/tune.h"
+#include "sandbox/launcher/replay/trials.h"
 
 namespace assay::sandbox {
 namespace {
@@ -206,7 +204,7 @@ class Replay {
     result.samples = std::move(*samples);
     if (request_.inspect) {
       LaunchResult<Inspection> seen = assay::sandbox::inspect(
-          gpu_, *program_, work, output_buffers(), request_.ours, result.samples.overhead_ns);
+          gpu_, *program_, work, {output_buffers(), request_.ours, result.samples.overhead_ns});
       if (!seen) return tl::unexpected(seen.error());
       result.inspection = std::move(*seen);
     }

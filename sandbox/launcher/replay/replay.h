@@ -27,8 +27,8 @@
 #include "sandbox/launcher/memory/shared_buffers.h"
 #include "sandbox/launcher/memory/trusted_kernels.h"
 #include "sandbox/launcher/plan/plan.h"
-#include "sandbox/launcher/replay/inspect.h"
 #include "sandbox/launcher/replay/program.h"
+#include "sandbox/launcher/replay/trials.h"
 #include "sandbox/launcher/timing/timing.h"
 
 namespace assay::sandbox {

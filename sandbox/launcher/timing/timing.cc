@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "base/median.h"
-#include "sandbox/launcher/timing/cold_state.h"
 
 namespace assay::sandbox {
 namespace {
@@ -15,6 +14,10 @@ constexpr int kOverheadSamples = 25;
 // of the median: a sample under it was taken while the clock was throttled
 constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
+// Bytes written to flush the L2, in multiples of its size.
+constexpr std::uint64_t kFlushPerL2 = 2;
+// For a device that does not report the size of its L2.
+constexpr std::uint64_t kMinFlushBytes = 1 << 20;
 
 /// Opens the gate when the scope ends. A gate that stays closed would make every later wait
 /// endless.
@@ -218,6 +221,38 @@ LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
 LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work,
                                    const Clock& clock) {
   return Series(gpu, rules, work, clock).run();
+}
+
+ColdState::ColdState(GpuDriver& gpu)
+    : gpu_(gpu),
+      bytes_(std::max(kMinFlushBytes,
+                      kFlushPerL2 * static_cast<std::uint64_t>(gpu.facts().l2_bytes))) {}
+
+ColdState::~ColdState() {
+  if (memory_ != 0) gpu_.free(memory_);
+}
+
+LaunchStatus ColdState::open() {
+  LaunchResult<DevicePtr> memory = gpu_.allocate(bytes_);
+  if (!memory)
+    return launch_fail(memory.error().kind,
+                       "no room to flush the L2 for timing: " + memory.error().message);
+  memory_ = *memory;
+  return {};
+}
+
+LaunchStatus ColdState::flush() {
+  if (LaunchStatus s = gpu_.fill_async(memory_, bytes_, 1, 0); !s) return s;
+  return gpu_.synchronize();
+}
+
+LaunchStatus ColdState::make(const TimedWork& work) {
+  if (LaunchStatus s = work.restore(); !s) return s;
+  if (work.scrub) {
+    if (LaunchStatus s = work.scrub(); !s) return s;
+  }
+  if (LaunchStatus s = gpu_.reset_persisting_l2(); !s) return s;
+  return flush();
 }
 
 }  // namespace assay::sandbox

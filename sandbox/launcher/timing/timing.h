@@ -1,19 +1,18 @@
 // take_samples measures the device time of one sequence of operations with cold caches, until the
-// median is known well enough. It also takes a few samples with warm caches and a few by the host's
-// clock.
+// median is known well enough. It also takes a few samples with warm caches, and a few by the
+// host's clock.
 //
 //   LaunchResult<Samples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
 // The steps of one sample:
 //  1. Refill the inputs, poison the outputs, scrub shared memory and registers, reset persisting L2
-//     lines, flush the L2 by writing twice its size, and wait until the device is idle.
-//  2. Close the gate. Queue the start mark, the operations and the stop mark. Open the gate, so
-//  that
-//     the device runs them without gaps that the host would cause.
+//     lines, flush the L2 by writing twice its size, and wait until the device is idle (ColdState).
+//  2. Block the stream. Queue the start mark, the operations and the stop mark. Unblock the stream,
+//     so that the device runs them without gaps that the host would cause.
 //  3. Subtract the overhead of the marks, which is measured around a kernel of known duration.
-//  4. Read the multiprocessors' clock. Samples at a low clock are discarded.
-// A sequence too long for the driver's queue runs without a gate. Samples are returned in the order
-// in which they were taken. One thread.
+//  4. Read the clock of the multiprocessors. Samples at a low clock are discarded.
+// A sequence too long for the driver's queue runs on a stream that is not blocked. Samples are
+// returned in the order in which they were taken. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -85,6 +84,29 @@ struct TimedWork {
   // Called after the sample of this index (from 0) has run, while its outputs are in place.
   std::function<LaunchStatus(std::int64_t)> sampled;
   std::size_t operations = 0;  // number of operations that enqueue() queues
+};
+
+/// Puts a device into the same cold state before each sample. The destructor frees the memory that
+/// flushes the L2.
+class ColdState {
+ public:
+  explicit ColdState(GpuDriver& gpu);
+  ColdState(const ColdState&) = delete;
+  ColdState& operator=(const ColdState&) = delete;
+  ~ColdState();
+
+  /// Allocates the memory that flushes the L2.
+  LaunchStatus open();
+  /// Refills the buffers, overwrites on-chip memory and flushes the caches. Waits: the device is
+  /// idle afterwards.
+  LaunchStatus make(const TimedWork& work);
+  /// Flushes the caches only. Waits.
+  LaunchStatus flush();
+
+ private:
+  GpuDriver& gpu_;
+  std::uint64_t bytes_;
+  DevicePtr memory_ = 0;
 };
 
 /// Queues the operations of `enqueue` between the timer's marks, behind a gate if the device's

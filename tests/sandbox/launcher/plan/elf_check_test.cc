@@ -1,5 +1,3 @@
-#include "sandbox/launcher/plan/elf_check.h"
-
 #include <elf.h>
 
 #include <cstring>
@@ -7,6 +5,7 @@
 #include <iterator>
 #include <random>
 
+#include "sandbox/launcher/plan/plan_check.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
 

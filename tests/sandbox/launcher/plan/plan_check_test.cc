@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "sandbox/launcher/plan/plan_outputs.h"
+#include "sandbox/launcher/plan/plan.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "sandbox/launcher/memory/guarded_memory.h"
+#include "sandbox/launcher/memory/buffer_memory.h"
 #include "sandbox/launcher/replay/replay.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"

@@ -1,4 +1,4 @@
-#include "sandbox/launcher/replay/tune.h"
+#include "sandbox/launcher/replay/trials.h"
 
 #include <cstdint>
 #include <cstring>

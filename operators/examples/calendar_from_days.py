@@ -21,7 +21,7 @@ def _date_kernel(day_ptr, year_ptr, month_ptr, mday_ptr, n, BLOCK: tl.constexpr)
 
 
 def dates(days):
-    """Days since 1970-01-01, not before the year 0."""
+    """Converts days since 1970-01-01, not before the year 0."""
     year, month, mday = (torch.empty_like(days) for _ in range(3))
     _date_kernel[(triton.cdiv(days.numel(), 32),)](days, year, month, mday, days.numel(), BLOCK=32)
     return year, month, mday

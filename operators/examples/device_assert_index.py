@@ -16,7 +16,7 @@ def _days_kernel(month_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def days_before(months):
-    """Days of the year before a month's first, in a common year."""
+    """Returns the days of the year before a month's first, in a common year."""
     out = torch.empty_like(months)
     _days_kernel[(triton.cdiv(months.numel(), 16),)](months, out, months.numel(), BLOCK=16)
     return out

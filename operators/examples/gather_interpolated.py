@@ -17,7 +17,7 @@ def _lookup_kernel(x_ptr, table_ptr, out_ptr, n, entries, BLOCK: tl.constexpr):
 
 
 def lookup(x, table):
-    """Of x in [0, 1], in a table of at least two entries."""
+    """Interpolates at x in [0, 1], in a table of at least two entries."""
     out = torch.empty_like(x)
     _lookup_kernel[(triton.cdiv(x.numel(), 64),)](x, table, out, x.numel(), table.numel(), BLOCK=64)
     return out

@@ -21,7 +21,7 @@ def _below_peak_kernel(x_ptr, out_ptr, SIDE: gl.constexpr):
 
 
 def below_column_peak(x):
-    """How far each value of a 32 x 32 tile lies below the largest of its column."""
+    """Returns how far each value of a 32 x 32 tile lies below the largest of its column."""
     out = torch.empty_like(x)
     _below_peak_kernel[(x.shape[0],)](x, out, SIDE=32, num_warps=4)
     return out

@@ -18,7 +18,7 @@ def _negabinary_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexp
 
 
 def negabinary(x):
-    """Numbers in base -2, for small int32."""
+    """Converts to base -2, for small int32."""
     out = torch.empty_like(x)
     _negabinary_kernel[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), BLOCK=32)
     return out

@@ -22,7 +22,7 @@ def _morton_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def morton(x, y):
-    """Coordinates below 2^15, int32."""
+    """Returns the codes of coordinates below 2^15, int32."""
     out = torch.empty_like(x)
     _morton_kernel[(triton.cdiv(x.numel(), 64),)](x, y, out, x.numel(), BLOCK=64)
     return out

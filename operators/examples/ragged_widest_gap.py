@@ -21,7 +21,7 @@ def _gap_kernel(value_ptr, offset_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 def widest_gap(values, offsets):
-    """Of each row of ascending values; 0 for less than two of them."""
+    """Returns the widest gap of each row of ascending values, or 0 for fewer than two values."""
     out = torch.empty(offsets.numel() - 1, device=values.device)
     _gap_kernel[(out.numel(),)](values, offsets, out, BLOCK=8)
     return out

@@ -22,7 +22,7 @@ def _pendulum_kernel(angle_ptr, speed_ptr, n, dt, steps, BLOCK: tl.constexpr):
 
 
 def swing_(angle, speed, dt, steps):
-    """In place."""
+    """Advances the pendulums in place."""
     _pendulum_kernel[(triton.cdiv(angle.numel(), 32),)](
         angle, speed, angle.numel(), dt, steps, BLOCK=32
     )

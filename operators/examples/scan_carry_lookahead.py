@@ -26,7 +26,8 @@ def _long_add_kernel(a_ptr, b_ptr, carry_ptr, out_ptr, digits, BLOCK: tl.constex
 
 
 def add_digits(a, b):
-    """Decimal digits, lowest first; one digit more than the operands have."""
+    """Adds numbers of decimal digits, lowest first. The sum has one digit more than the
+    operands."""
     carry = torch.zeros(a.numel() + 1, dtype=torch.int32, device=a.device)
     out = torch.empty(a.numel() + 1, dtype=torch.int32, device=a.device)
     _long_add_kernel[(1,)](a, b, carry, out, a.numel(), BLOCK=triton.next_power_of_2(a.numel() + 1))

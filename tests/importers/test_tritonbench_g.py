@@ -1,5 +1,5 @@
-"""`assay import tritonbench-g` on golden files of our own: operators that load and record, and the
-tier that each file gets."""
+"""`assay import tritonbench-g` on small golden files: operators that load and record, and the tier
+of each file."""
 
 from __future__ import annotations
 
@@ -165,27 +165,25 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    assert later["a1"] == 3.0 and later["a0"].shape == (
-        100,
-    )  # what the first call returned: known by its form alone
+    # The result of the first call: only its form is known.
+    assert later["a1"] == 3.0 and later["a0"].shape == (100,)
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)
     assert torch.equal(state, torch.random.get_rng_state())
     assert operator.cost(case).bytes == 400
-    uncalled = Operator.load(
-        suite / "standard/uncalled"
-    )  # its test part defines a test and leaves it at that
+    # Its test part defines a test but does not call it.
+    uncalled = Operator.load(suite / "standard/uncalled")
     assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
     with pytest.raises(OperatorError, match="needs a GPU"):
         operator.reference(one)
-    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook is there
+    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook exists
         operator.open_elements([one["a0"]], one)
 
 
 def test_one_file_can_be_imported_again(suite: Path, reports: dict[str, Any]) -> None:
-    """Before the tests that change the suite."""
+    """Runs before the tests that change the suite."""
     golden = next(suite.parent.glob("data*/TritonBench_G_v1"))
     stale = suite / "standard/no_blocks_2"
     stale.mkdir()

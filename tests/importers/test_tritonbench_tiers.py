@@ -1,4 +1,4 @@
-"""Which golden files `measurements/tritonbench_tiers.py` judges again when it goes on from an
+"""The golden files that `measurements/tritonbench_tiers.py` judges again when it continues an
 earlier result."""
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def names(found: list[dict[str, Any]]) -> list[tuple[str, str]]:
     return [(file["file"], file["tier"]) for file in found]
 
 
-def test_all_are_judged_where_nothing_is_known() -> None:
+def test_without_an_earlier_result_all_are_judged() -> None:
     imported = files(a="plan", b="neither")
     assert divided(imported, [], []) == (imported, [])
 
 
-def test_what_was_plan_is_kept() -> None:
+def test_files_of_tier_plan_are_kept() -> None:
     again, kept = divided(
         files(a="plan", b="plan", c="plan", d="plan"), files(a="plan", b="neither", c="host"), []
     )
@@ -34,7 +34,7 @@ def test_what_was_plan_is_kept() -> None:
     assert names(kept) == [("a.py", "plan")]
 
 
-def test_some_alone() -> None:
+def test_only_limits_the_files_that_are_judged() -> None:
     again, kept = divided(
         files(a="plan", b="plan", c="plan"), files(a="plan", b="neither"), ["a.py"]
     )

@@ -109,8 +109,8 @@ class HostCase:
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
-            told = f"it holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30}"
-            raise RoundError("memory", f"{told}: nothing is left to judge it with") from error
+            told = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"
+            raise RoundError("memory", f"{told}: no memory is left to judge it with") from error
         self._line.finish()
         return seen
 
@@ -165,7 +165,7 @@ class HostCase:
                 Result(
                     False,
                     "wrong_result",
-                    "its outputs still changed after it had said that they were done",
+                    "the outputs still changed after the candidate had reported completion",
                 ),
                 states[0].seed,
                 elapsed,

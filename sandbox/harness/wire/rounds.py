@@ -92,38 +92,38 @@ class JudgeLine:
         gone."""
         if self._poll.poll(0):
             raise _unexpected(
-                self._socket.recv(len(DONE)), "it answered a round that had not begun"
+                self._socket.recv(len(DONE)), "the candidate answered a round that had not begun"
             )
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))]
         try:
             self._socket.sendmsg([_GO.pack(GO_MAGIC, go.sets, go.size)], ancillary)
         except OSError as error:
-            raise RoundError("ended", f"it is gone: {error}") from error
+            raise RoundError("ended", f"the candidate is gone: {error}") from error
 
     def wait_done(self, deadline: float) -> None:
         """Waits for the answer. `deadline` is in seconds of time.monotonic(). Raises RoundError."""
         if not self._poll.poll(max(0.0, deadline - time.monotonic()) * 1e3):
-            raise RoundError("late", "it did not answer a round in time")
+            raise RoundError("late", "the candidate did not answer a round in time")
         try:
             answer = self._socket.recv(len(DONE) + 1)
         except OSError as error:
-            raise RoundError("ended", f"it is gone: {error}") from error
+            raise RoundError("ended", f"the candidate is gone: {error}") from error
         if answer != DONE:
-            raise _unexpected(answer, "it broke the protocol of rounds")
+            raise _unexpected(answer, "the candidate broke the protocol of rounds")
 
     def finish(self) -> None:
         """Ends the rounds of this case."""
         try:
             self._socket.sendall(_GO.pack(END_MAGIC, 0, 0))
         except OSError as error:
-            raise RoundError("ended", f"it is gone: {error}") from error
+            raise RoundError("ended", f"the candidate is gone: {error}") from error
 
 
 def _unexpected(answer: bytes, what: str) -> RoundError:
     return (
         RoundError("protocol", what)
         if answer
-        else RoundError("ended", "it ended before the judge had seen all rounds")
+        else RoundError("ended", "the candidate ended before the judge had seen all rounds")
     )
 
 

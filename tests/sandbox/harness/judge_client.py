@@ -147,7 +147,7 @@ class JudgeClient:
 
 
 def file_of(outputs: list[torch.Tensor]) -> tuple[list[dict[str, Any]], int]:
-    """Descriptors of the outputs, and the memfd that holds them."""
+    """Returns descriptors of the outputs, and the memfd that holds them."""
     wires, size = pack([(f"o{i}", tensor) for i, tensor in enumerate(outputs)])
     fd = create_memfd("outputs", size)
     for tensor, wire in zip(outputs, wires, strict=True):

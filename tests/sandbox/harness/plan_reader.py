@@ -1,5 +1,5 @@
-"""A second reader of launch plans, written from docs/reference/launch-plan.md alone, to check the
-writer with."""
+"""A second reader of launch plans, to check the writer. It was written from
+docs/reference/launch-plan.md alone."""
 
 from __future__ import annotations
 

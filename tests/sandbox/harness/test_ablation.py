@@ -1,5 +1,5 @@
-"""Attribution without a GPU: what the ablated candidate refuses and returns, and the judge's rule
-about two runs."""
+"""Attribution without a GPU: the refusals and results of the ablated candidate, and the judge's
+comparison of the two runs."""
 
 from __future__ import annotations
 
@@ -82,13 +82,13 @@ def test_values_of_structural_arguments_may_be_read(supervisor: Supervisor) -> N
     assert ablate(supervisor, source, structural=["x"]).types() == ["imported", "case", "done"]
 
 
-def test_the_address_of_a_tensor_leads_nowhere(supervisor: Supervisor) -> None:
+def test_the_address_of_a_tensor_cannot_be_used(supervisor: Supervisor) -> None:
     source = f"{HEAD}def vector_add(x, y):\n    assert x.data_ptr() % 16 == 0\n    ctypes.c_float.from_address(x.data_ptr()).value\n"
     report = ablate(supervisor, source)
     assert report.exited["how"] in ("killed", "dumped"), report.frames
 
 
-def test_an_input_that_was_modified_is_told(supervisor: Supervisor) -> None:
+def test_a_modified_input_is_reported(supervisor: Supervisor) -> None:
     source = "def vector_add(x, y):\n    x.zero_()\n    return y\n"
     error = supervisor.run(source, "vector_add", [vectors()]).error()
     assert error["kind"] == "output_mismatch" and "argument x was modified" in error["message"], (
@@ -96,12 +96,12 @@ def test_an_input_that_was_modified_is_told(supervisor: Supervisor) -> None:
     )
 
 
-def test_what_an_instance_overrides_is_not_called(supervisor: Supervisor) -> None:
+def test_methods_that_an_instance_overrides_are_not_called(supervisor: Supervisor) -> None:
     source = f"{HEAD}def vector_add(x, y):\n    z = torch.zeros_like(x)\n    z.detach = z.contiguous = lambda: x + y\n    return z\n"
     assert not supervisor.run(source, "vector_add", [vectors()]).outputs["small"][0].any()
 
 
-def test_most_of_an_output_has_to_change() -> None:
+def test_most_of_an_output_must_change() -> None:
     x = torch.randn(100)
     right = x * 2
     rest = torch.randn(100)
@@ -125,14 +125,13 @@ def test_zeros_and_work_in_place_may_stay() -> None:
     assert unattributed(["z"], [torch.empty(0)], [torch.empty(0)], [x]) == ""
 
 
-def test_an_argument_handed_through_by_an_imported_operator_calls_for_no_kernel() -> None:
+def test_an_argument_that_an_imported_operator_returns_needs_no_kernel() -> None:
     x, y = torch.randn(10, 10), torch.randn(100)
     right, rest = x * 2, torch.randn(10, 10)
     names = ["z", "x_after"]
     assert unattributed(names, [right, x], [rest, x.clone()], [x, y], imported=True) == ""
-    assert "output x_after" in unattributed(
-        names, [right, x], [rest, x.clone()], [x, y]
-    )  # where lint proves that no input is an answer
+    # For such an operator lint proves that no input is an answer.
+    assert "output x_after" in unattributed(names, [right, x], [rest, x.clone()], [x, y])
     assert "output z" in unattributed(
         names, [right, x], [right.clone(), x.clone()], [x, y], imported=True
     )

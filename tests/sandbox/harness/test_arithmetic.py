@@ -1,5 +1,5 @@
-"""Arithmetic that wrappers leave to torch: what our kernels compute, in Triton's interpreter,
-against torch, and how it is recorded."""
+"""Arithmetic that wrappers leave to torch: compares Assay's kernels, in Triton's interpreter, with
+torch, and checks how they are recorded."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ print("checked")
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
 
 
-def test_the_kernels_compute_what_torch_computes(tmp_path: Path) -> None:
+def test_the_kernels_compute_the_same_as_torch(tmp_path: Path) -> None:
     script = tmp_path / "against_torch.py"
     script.write_text(AGAINST_TORCH)
     environment = {**os.environ, "TRITON_INTERPRET": "1", "PYTHONPATH": str(ROOT / "sandbox")}
@@ -150,7 +150,7 @@ def names_of(report: Report) -> list[str]:
         ("return x.new_empty(0).sum() if x.is_cpu else x.sum((0, 1))", ["reduce"]),
     ],
 )
-def test_arithmetic_becomes_launches_of_ours(
+def test_arithmetic_becomes_launches_of_assays_kernels(
     supervisor: Supervisor, body: str, operations: list[str]
 ) -> None:
     assert names_of(record(supervisor, body)) == operations
@@ -165,7 +165,7 @@ def test_other_targets(supervisor: Supervisor, target: str) -> None:
     ]
 
 
-def test_a_note_says_who_computed(supervisor: Supervisor) -> None:
+def test_notes_name_the_kernels_that_computed(supervisor: Supervisor) -> None:
     report = record(supervisor, "return x.sum(0) * torch.rand(32, device='cuda')")
     assert "error" not in report.types()
     assert report.one("case").header["notes"] == [
@@ -186,7 +186,7 @@ def test_a_note_says_who_computed(supervisor: Supervisor) -> None:
         ("return x.softmax(1)", "aten::_softmax"),
     ],
 )
-def test_what_is_not_covered_is_refused_by_name(
+def test_other_operations_are_refused_by_name(
     supervisor: Supervisor, body: str, operation: str
 ) -> None:
     error = record(supervisor, body).error()

@@ -1,5 +1,5 @@
-"""Autotuned kernels: every configuration is in the plan as an alternative, and the launcher has the
-choice."""
+"""Autotuned kernels: the plan holds every configuration as an alternative, and the launcher
+chooses."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def test_every_configuration_is_an_alternative_with_its_hook_and_heuristics(
     assert len(report.one("case").header["kernels"]) == 1
 
 
-def test_first_contents_of_a_buffer_are_written_whatever_is_chosen(supervisor: Supervisor) -> None:
+def test_initial_contents_of_a_buffer_are_written_for_every_choice(supervisor: Supervisor) -> None:
     ops = ops_of(record(supervisor, "y = torch.zeros_like(x)\nlaunch(x, y)\nreturn y"))
     assert [op["op"] for op in ops] == ["fill", "choice"]
     assert [[op["op"] for op in inner] for _, inner in ops[1]["alternatives"]] == [
@@ -83,20 +83,22 @@ def test_first_contents_of_a_buffer_are_written_whatever_is_chosen(supervisor: S
     ]
 
 
-def test_one_question_for_one_key(supervisor: Supervisor) -> None:
+def test_launches_with_one_key_share_a_choice(supervisor: Supervisor) -> None:
     body = "y, z = torch.empty_like(x), torch.empty_like(x)\nlaunch(x, y)\nlaunch(y, z)\nlaunch(x[:500], y)\nreturn z"
     ops = ops_of(record(supervisor, body))
     assert [op["question"] for op in ops] == [0, 0, 1]
 
 
-def test_host_code_that_asks_what_was_chosen_settles_it(supervisor: Supervisor) -> None:
+def test_host_code_that_reads_the_choice_fixes_it(supervisor: Supervisor) -> None:
     body = "y = torch.empty_like(x)\nlaunch(x, y)\nassert scale.best_config.kwargs['BLOCK'] == 64\nlaunch(y, x)\nreturn x"
     first, second = ops_of(record(supervisor, body))
     assert [label.split(",")[0] for label, _ in first["alternatives"]] == ["BLOCK: 64"]
     assert second["op"] == "kernel" and second["grid"] == (16, 1, 1)
 
 
-def test_without_alternatives_the_first_that_compiles_is_taken(supervisor: Supervisor) -> None:
+def test_without_alternatives_the_first_configuration_that_compiles_is_used(
+    supervisor: Supervisor,
+) -> None:
     report = record(
         supervisor, "y = torch.empty_like(x)\nlaunch(x, y)\nreturn y", alternatives=False
     )

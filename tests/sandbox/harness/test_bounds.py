@@ -1,5 +1,5 @@
-"""Kernels that leave their tensors' memory, in Triton's interpreter: the error, its line, and
-honest forms that look alike."""
+"""Kernels that access memory outside of their tensors, in Triton's interpreter: the error, its
+line, and correct kernels that look alike."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def submission(
     host: str = "kernel[(5,)](x, y, n, BLOCK=1024)",
     before: str = "y = torch.empty_like(x)",
 ) -> str:
-    """One kernel, with `at` for its lanes, and a host function that returns y."""
+    """Returns a source with one kernel, with `at` for its lanes, and a host function that returns
+    y."""
     lines = "\n".join("    " + line for line in body.split("\n"))
     return f"""{HEAD}
 @triton.jit
@@ -142,7 +143,7 @@ target.store([tl.program_id(0) * BLOCK], source.load([tl.program_id(0) * BLOCK])
         ),
     ],
 )
-def test_an_access_outside_of_all_tensors_names_its_line(
+def test_an_access_outside_of_all_tensors_is_reported_with_its_line(
     supervisor: Supervisor, body: str, code: str, message: str
 ) -> None:
     source = submission(body)
@@ -160,9 +161,9 @@ def test_an_access_outside_of_all_tensors_names_its_line(
     assert f"line {error['line']}, in kernel" in error["traceback"]
 
 
-def test_the_tensor_that_was_left_is_named_whatever_lies_behind_it(supervisor: Supervisor) -> None:
-    """Both are pieces of one array, with eight bytes between them, so that most lanes of the block
-    hit the second."""
+def test_the_overrun_tensor_is_named_even_if_another_lies_behind_it(supervisor: Supervisor) -> None:
+    """Both tensors are pieces of one array, with eight bytes between them, so that most lanes of
+    the block hit the second."""
     before = "array = np.zeros(5000, np.float32); y = torch.from_numpy(array[:1001]); behind = torch.from_numpy(array[1003:])"
     body = "tl.store(y + at, 1.0)"
     error = run(
@@ -197,7 +198,7 @@ def test_a_tensor_of_an_earlier_case_no_longer_counts(supervisor: Supervisor) ->
     assert "outside of y (3,001 elements)" in report.error()["message"]
 
 
-def test_a_view_may_reach_all_of_its_memory_and_no_more(supervisor: Supervisor) -> None:
+def test_a_view_may_reach_exactly_its_whole_storage(supervisor: Supervisor) -> None:
     before = "whole = torch.zeros(n + 10, device='cuda'); y = whole[5 : n + 5]"
     assert (
         run(
@@ -245,8 +246,8 @@ GROUPED = submission(
             "parts = [x[i : i + 2].clone() for i in range(3)]; y = torch.zeros(6, device='cuda')\n"
             "    pointers = torch.tensor([p.data_ptr() for p in parts], dtype=torch.int64, device='cuda')",
         ),
-        # Empty tensors, wild lanes that are masked off, negative strides, addresses that overflow
-        # on the way.
+        # Empty tensors, wild lanes that are masked off, negative strides, and intermediate
+        # addresses that overflow.
         submission(
             "tl.store(y + at, tl.load(x + at, mask=at < n, other=1.0), mask=at < n)",
             "kernel[(1,)](e, e, 0, BLOCK=8)",
@@ -280,7 +281,7 @@ GROUPED = submission(
         submission(
             "value = x.load([tl.program_id(0) * BLOCK])\ntl.store(y + at, value, mask=at < n)"
         ).replace("kernel[(5,)](x, y", "kernel[(5,)](TensorDescriptor.from_tensor(x, [1024]), y"),
-        # Scratch that only a pointer leads to.
+        # Scratch memory that only a pointer in another tensor reaches.
         submission(
             "space = n.to(tl.pointer_type(tl.float32), bitcast=True)\n"
             "tl.store(space + at, 1.0, mask=at < 10)\ntl.store(y + at, tl.load(space + at, mask=at < 10), mask=at < 10)",
@@ -289,21 +290,21 @@ GROUPED = submission(
         ),
     ],
 )
-def test_honest_accesses_pass(supervisor: Supervisor, source: str) -> None:
+def test_correct_accesses_pass(supervisor: Supervisor, source: str) -> None:
     report = run(supervisor, source)
     assert report.types() == ["imported", "case", "done"], report.frames[-1].header.get(
         "message", report.stderr
     )
 
 
-def test_what_is_made_at_import_is_known(supervisor: Supervisor) -> None:
+def test_tensors_made_at_import_are_known(supervisor: Supervisor) -> None:
     source = GROUPED.replace("PARTS", "CONSTANTS").replace(
         HEAD, HEAD + "CONSTANTS = [torch.ones(7, device='cuda') for _ in range(3)]\n"
     )
     assert run(supervisor, source).types()[-1] == "done"
 
 
-def test_a_pointer_to_a_freed_tensor_is_none(supervisor: Supervisor) -> None:
+def test_a_pointer_to_a_freed_tensor_is_refused(supervisor: Supervisor) -> None:
     source = GROUPED.replace(
         "PARTS", "[torch.ones(1 << 20, device='cuda') for _ in range(3)]"
     ).replace("; y = torch.zeros(21", "; parts = 0; y = torch.zeros(21")
@@ -311,7 +312,7 @@ def test_a_pointer_to_a_freed_tensor_is_none(supervisor: Supervisor) -> None:
     assert error["kind"] == "canary_violation" and "the load reads" in error["message"], error
 
 
-def test_the_usual_kernel_is_as_before(supervisor: Supervisor) -> None:
+def test_a_usual_kernel_passes(supervisor: Supervisor) -> None:
     x, y = torch.randn(1000), torch.randn(1000)
     report = supervisor.run(VECTOR_ADD, "vector_add", [{"id": "a", "arguments": {"x": x, "y": y}}])
     torch.testing.assert_close(report.outputs["a"][0], x + y)

@@ -1,4 +1,4 @@
-"""Strided views as pieces of bytes: what torch reads and writes is what the pieces name, in the
+"""Strided views as pieces of bytes: the pieces name the bytes that torch reads and writes, in the
 same order."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ VIEWS = [
 
 
 def elements(view: torch.Tensor, pieces: list[tuple[int, int]]) -> list[int]:
-    """What the pieces cover, read from the storage."""
+    """Returns the elements that the pieces cover, read from the storage."""
     flat = torch.empty(0, dtype=view.dtype).set_(view.untyped_storage())  # type: ignore[call-overload]
     base, size = int(view.storage_offset()), view.element_size()
     return [
@@ -39,7 +39,7 @@ def test_pieces_hold_the_elements_in_index_order(view: torch.Tensor) -> None:
         assert len(pieces) <= MAX_RUNS and elements(view, pieces) == expected
 
 
-def test_adjacent_pieces_are_one_and_many_are_none() -> None:
+def test_adjacent_pieces_are_joined_and_too_many_give_none() -> None:
     assert runs((2, 3, 4), (12, 4, 1), 4) == [(0, 96)]
     assert runs((MAX_RUNS, 1), (2, 1), 2) == [(4 * i, 2) for i in range(MAX_RUNS)]
     assert runs((MAX_RUNS + 1, 1), (2, 1), 2) is None

@@ -1,4 +1,4 @@
-"""Zygote and candidates over a real socket pair, without the native jail: life, death and Triton's
+"""Zygote and candidates over a real socket pair, without the native jail: start, end and Triton's
 interpreter."""
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ def test_an_error_in_an_interpreted_kernel_names_its_line(supervisor: Supervisor
     assert error["code"] == "mask = offsets < nonsense"
 
 
-def test_exit_behind_our_back_leaves_no_record(supervisor: Supervisor) -> None:
+def test_an_exit_by_the_submission_leaves_no_record(supervisor: Supervisor) -> None:
     report = run(supervisor, "import os\nprint('pass', flush=True)\nos._exit(0)\n")
     assert report.types() == [] and report.exited == {
         "type": "exited",
@@ -253,7 +253,7 @@ def test_printed_text_goes_to_the_pipes(supervisor: Supervisor) -> None:
     assert report.stdout == "out ü\nraw" and report.stderr == "err\n"
 
 
-def test_what_cannot_be_interpreted_says_so(supervisor: Supervisor) -> None:
+def test_submissions_that_cannot_be_interpreted_are_refused(supervisor: Supervisor) -> None:
     error = supervisor.run(VECTOR_ADD, "vector_add", [vectors(dtype=torch.bfloat16)]).error()
     assert (
         error["kind"] == "unsupported"
@@ -274,7 +274,7 @@ def test_candidates_draw_different_random_numbers(supervisor: Supervisor) -> Non
     assert all(a != b for a, b in zip(first, second, strict=True))
 
 
-def test_a_malformed_job_is_a_defect_not_an_answer(supervisor: Supervisor) -> None:
+def test_a_malformed_job_ends_the_candidate_without_an_answer(supervisor: Supervisor) -> None:
     channel, out, err, _, _ = supervisor.fork()
     assert channel.receive() is not None
     channel.send({"type": "nonsense"})
@@ -288,7 +288,7 @@ def test_a_malformed_job_is_a_defect_not_an_answer(supervisor: Supervisor) -> No
 LOOP = "def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n"
 
 
-def test_what_takes_too_long_is_stopped_and_says_where(supervisor: Supervisor) -> None:
+def test_a_slow_submission_is_stopped_and_its_line_reported(supervisor: Supervisor) -> None:
     report = supervisor.run(
         LOOP, "vector_add", [vectors()], import_wall_ms=10_000, run_wall_ms=1_000
     )
@@ -299,7 +299,7 @@ def test_what_takes_too_long_is_stopped_and_says_where(supervisor: Supervisor) -
     assert error["message"] == "stopped after 950 ms; the limit is 1000 ms"
 
 
-def test_an_import_that_takes_too_long_is_stopped_and_what_comes_in_time_is_not(
+def test_only_an_import_that_takes_too_long_is_stopped(
     supervisor: Supervisor,
 ) -> None:
     report = supervisor.run(

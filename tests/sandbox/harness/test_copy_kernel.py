@@ -1,5 +1,5 @@
-"""Copies and conversions that torch does with kernels of its own: what ours computes, in the
-interpreter, and how they are recorded."""
+"""Copies and conversions that torch does with kernels of its own: the results of Assay's copy
+kernel in the interpreter, and its recording."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def plan_of(report: Report) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "hip:gfx942"])
-def test_a_conversion_is_a_launch_of_ours(supervisor: Supervisor, target: str) -> None:
+def test_a_conversion_is_a_launch_of_assays_kernel(supervisor: Supervisor, target: str) -> None:
     report = record(supervisor, "return x.half()", target=target)
     plan = plan_of(report)
     (op,) = plan["ops"]
@@ -119,7 +119,7 @@ def test_a_conversion_is_a_launch_of_ours(supervisor: Supervisor, target: str) -
         ("return x.to('cuda', non_blocking=True).clone().contiguous().view(-1)", ["copy"]),
     ],
 )
-def test_what_torch_copies_becomes_operations(
+def test_copies_by_torch_become_operations(
     supervisor: Supervisor, body: str, operations: list[str]
 ) -> None:
     assert [op["op"] for op in plan_of(record(supervisor, body))["ops"]] == operations

@@ -1,4 +1,4 @@
-"""Binaries of a plan as text, by the disassembler that Triton brings."""
+"""Disassembles the binaries of a plan with the disassembler that Triton includes."""
 
 from __future__ import annotations
 
@@ -58,21 +58,19 @@ def test_half_a_plan_is_refused(size: int) -> None:
         list(binaries(plan_of(("a", b"1" * 100))[: size if size >= 0 else 60]))
 
 
-def test_the_listing_has_instructions_and_the_lines_they_come_from(
-    cubin: bytes, tmp_path: Path
-) -> None:
+def test_the_listing_has_instructions_and_their_source_lines(cubin: bytes, tmp_path: Path) -> None:
     [(name, text)] = disassemblies(plan_of(("double", cubin)), str(tmp_path))
     assert name == "double"
     assert b"LDG.E" in text and b"STG.E" in text and b"EXIT" in text
     assert b'submission.py", line 9' in text
 
 
-def test_what_is_no_binary_is_the_tools_complaint(tmp_path: Path) -> None:
+def test_the_tool_rejects_bytes_that_are_not_a_binary(tmp_path: Path) -> None:
     [(_, text)] = disassemblies(plan_of(("junk", b"no ELF")), str(tmp_path))
     assert b"LDG" not in text and text
 
 
-def test_no_more_than_the_first_ones(cubin: bytes, tmp_path: Path) -> None:
+def test_only_the_first_kernels_are_disassembled(cubin: bytes, tmp_path: Path) -> None:
     many = plan_of(*[(f"k{i}", b"junk") for i in range(MAX_KERNELS + 3)])
     assert [name for name, _ in disassemblies(many, str(tmp_path))] == [
         f"k{i}" for i in range(MAX_KERNELS)

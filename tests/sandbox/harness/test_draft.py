@@ -1,5 +1,5 @@
-"""The plan under construction: where operations go while alternatives are recorded, and refusals
-that host code cannot swallow."""
+"""The plan under construction: the place of operations while alternatives are recorded, and
+refusals that host code cannot swallow."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_alternatives_hold_their_operations_and_preparations_go_before() -> None
     ]
 
 
-def test_an_alternative_that_raises_is_forgotten_and_one_alone_is_no_choice() -> None:
+def test_an_alternative_that_raises_is_dropped_and_a_single_one_is_not_a_choice() -> None:
     draft = Draft("cuda:90")
     with draft.choosing(1, "question") as choosing:
         with pytest.raises(ValueError, match="does not compile"), choosing.alternative("a"):
@@ -44,7 +44,7 @@ def test_an_alternative_that_raises_is_forgotten_and_one_alone_is_no_choice() ->
     assert draft.plan.ops == [fill(2)]
 
 
-def test_settling_leaves_the_first_of_choices_made_and_of_those_to_come() -> None:
+def test_settling_fixes_earlier_and_later_choices_to_the_first_alternative() -> None:
     draft = Draft("cuda:90")
     with draft.choosing(1, "question") as choosing:
         for count in (1, 2):
@@ -59,7 +59,7 @@ def test_settling_leaves_the_first_of_choices_made_and_of_those_to_come() -> Non
         assert not choosing.has_room
 
 
-def test_a_refusal_stays_whatever_host_code_makes_of_it() -> None:
+def test_a_refusal_stays_even_if_host_code_catches_it() -> None:
     draft = Draft("cuda:90")
     draft.check()
     first = draft.refuse("reads values", reads_values=True)

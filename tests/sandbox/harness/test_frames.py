@@ -55,7 +55,7 @@ def test_frames_sent_together_arrive_apart(pair: tuple[Channel, socket.socket]) 
     assert channel.receive() is None
 
 
-def test_a_channel_says_whether_there_is_more(pair: tuple[Channel, socket.socket]) -> None:
+def test_a_channel_reports_waiting_data(pair: tuple[Channel, socket.socket]) -> None:
     channel, peer = pair
     assert not channel.has_more()
     peer.sendall(raw(b'{"type":"a"}') + raw(b'{"type":"b"}'))
@@ -98,7 +98,7 @@ def test_broken_frames_are_refused(
         channel.receive()
 
 
-def test_brackets_in_strings_are_no_nesting() -> None:
+def test_brackets_in_strings_do_not_count_as_nesting() -> None:
     assert (
         frames.decode_header(json.dumps({"type": "a", "x": "[" * 100 + '"{' * 50}).encode())["type"]
         == "a"

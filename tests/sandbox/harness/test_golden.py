@@ -1,5 +1,5 @@
-"""Imported operators: the golden kernel part as reference, on kernel parts that are plain torch and
-so need no GPU."""
+"""Imported operators: the golden kernel part as the reference. The kernel parts here are plain
+torch, so they need no GPU."""
 
 from __future__ import annotations
 
@@ -62,10 +62,10 @@ def test_a_kernel_part_finds_torch_though_only_the_test_part_imports_it(golden: 
     given = arguments()
     half, after = golden.computed(given, Contents.ZERO, "cpu")
     assert half.tolist() == [0, 2, 4, 0, 0, 0] and after.tolist() == [0, 0, 0]
-    assert given["a0"].tolist() == [0, 1, 2, 3, 4, 5]  # it works on copies
+    assert given["a0"].tolist() == [0, 1, 2, 3, 4, 5]  # the golden code works on copies
 
 
-def test_what_nobody_wrote_and_what_lies_beyond_an_argument_are_open(golden: Golden) -> None:
+def test_elements_from_uninitialised_memory_or_beyond_an_argument_are_open(golden: Golden) -> None:
     masks = open_elements(
         lambda contents: golden.computed(arguments(), contents, "cpu"), [0.01, 0.01]
     )
@@ -79,7 +79,7 @@ def test_wide_arguments_are_narrowed(golden: Golden) -> None:
     assert half.dtype == torch.float32
 
 
-def test_extents_are_those_of_what_is_returned(golden: Golden) -> None:
+def test_extents_are_those_of_the_returned_tensors(golden: Golden) -> None:
     assert golden.extents({**arguments(), "a0": torch.arange(10.0)}, "cpu") == {"y0_0": 10}
     case = Case("call_0", {"y0_0": 9}, torch.float32, "call_0", torch.device("cpu"))
     assert golden.output_axes(case, arguments()) == {}  # without a GPU nothing can be computed

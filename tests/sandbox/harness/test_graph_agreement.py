@@ -1,5 +1,5 @@
-"""The cross-check of tests/gpu finds what differs: a graph made from the plan itself agrees, and
-one with any part changed does not."""
+"""The cross-check of tests/gpu finds differences: a graph made from the plan itself agrees, and a
+graph with any changed part does not."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def plan(supervisor: Supervisor) -> dict[str, Any]:
 
 @pytest.fixture
 def captured(plan: dict[str, Any]) -> dict[str, Any]:
-    """The graph that a driver would have captured, with a fill by torch among its kernels."""
+    """Returns the graph that a driver would have captured, with a fill by torch among its
+    kernels."""
     kernels = [
         {
             "name": plan["binaries"][op["binary"]]["kernel"],

@@ -1,5 +1,5 @@
-"""The host tier's rounds between a judge and a candidate on memory files: the honest is judged
-right, and what cheats the clock is seen."""
+"""The host tier's rounds between a judge and a candidate on memory files: a right submission
+passes, and attempts to cheat the clock are found."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ Entry = Callable[..., Any]
 
 
 def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The operator: one output is an argument, in place, with gaps between its rows; the other is
+    """The operator. One output is an argument, in place, with gaps between its rows; the other is
     returned."""
     x.mul_(a)
     return index + 1
 
 
 class Talk:
-    """A judge's case and a candidate's runner with a line between them; the candidate is a
+    """A judge's case and a candidate's runner with a socket between them. The candidate is a
     thread."""
 
     def __init__(self, folder: Path) -> None:
@@ -68,9 +68,8 @@ class Talk:
         self.error: BaseException | None = None
 
     def runner(self) -> HostRunner:
-        runner = HostRunner.__new__(
-            HostRunner
-        )  # without the interpreter, which patches torch for the whole process
+        # Without the interpreter, which patches torch for the whole process.
+        runner = HostRunner.__new__(HostRunner)
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")
         runner.context = torch.no_grad  # type: ignore[method-assign]
@@ -142,7 +141,7 @@ def test_wrong_only_when_timed_is_wrong(talk: Talk) -> None:
     assert "when it was timed" in seen.result.reason
 
 
-def test_a_remembered_output_is_wrong_for_new_inputs(talk: Talk) -> None:
+def test_a_cached_output_is_wrong_for_new_inputs(talk: Talk) -> None:
     known: list[Any] = []
 
     def entry(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
@@ -171,7 +170,8 @@ def test_outputs_of_the_wrong_form_end_the_candidate(talk: Talk, entry: Entry, w
 
 
 def by_hand(talk: Talk, before: Callable[[Callable[[], None]], None]) -> None:
-    """`before` gets what writes the right outputs, and returns when it says that it is done."""
+    """Acts as a candidate by hand. `before` gets a function that writes the right outputs, and the
+    candidate reports completion when `before` returns."""
     line = CandidateLine(talk.theirs)
     layout = lay_out(talk.case.arguments, talk.case.output_tensors)
     while (received := line.wait()) is not None:
@@ -194,7 +194,7 @@ def write(memory: Memory, layout: SetLayout, talk: Talk) -> None:
     )
 
 
-def test_by_hand_and_in_time_is_right(talk: Talk) -> None:
+def test_outputs_written_in_time_are_right(talk: Talk) -> None:
     seen = talk.run(lambda: by_hand(talk, lambda act: act()))
     assert seen.result.ok, seen.result.reason
 
@@ -203,20 +203,20 @@ def later(act: Callable[[], None]) -> None:
     threading.Timer(0.2, act).start()
 
 
-def test_outputs_that_come_after_done_do_not_count(talk: Talk) -> None:
+def test_outputs_written_after_done_do_not_count(talk: Talk) -> None:
     assert talk.run(lambda: by_hand(talk, later)).result.kind == "wrong_result"
 
 
 def test_outputs_that_change_after_the_clock_has_stopped_are_named(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even where they come right: what was read when the clock stopped is not what is there a
-    moment later."""
+    """Changed outputs are refused even if they become right: the bytes that were read when the
+    clock stopped differ from those a moment later."""
     synchronized: list[int] = []
 
     def slow(_: HostCase) -> None:
         synchronized.append(1)
-        if len(synchronized) == 2:  # the watched bytes have been read, the rest has not
+        if len(synchronized) == 2:  # the watched bytes have been read, the others have not
             time.sleep(0.5)
 
     monkeypatch.setattr(HostCase, "_synchronize", slow)
@@ -228,7 +228,7 @@ def test_a_candidate_that_does_not_answer_is_late(talk: Talk) -> None:
         talk.run(lambda: time.sleep(1.0), round_s=0.2)
 
 
-def test_an_answer_before_the_question_is_refused(talk: Talk) -> None:
+def test_an_answer_before_the_round_is_refused(talk: Talk) -> None:
     talk.theirs.sendall(b"D")
     with pytest.raises(RoundError, match="had not begun"):
         HostCase(talk.state, talk.line, 1.0).judge(False)
@@ -238,9 +238,11 @@ def out_of_memory(*_: Any) -> None:
     raise torch.cuda.OutOfMemoryError("CUDA out of memory")
 
 
-def test_who_takes_the_gpus_memory_is_told_so(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the driver's own calls, which torch's limit does not see; the judge then finds no room for
-    a round."""
+def test_a_candidate_that_takes_the_gpus_memory_is_reported(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The candidate takes it by the driver's own calls, which torch's limit does not see. The judge
+    then finds no memory for a round."""
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
     with pytest.raises(
@@ -250,7 +252,7 @@ def test_who_takes_the_gpus_memory_is_told_so(talk: Talk, monkeypatch: pytest.Mo
     assert broken.value.how == "memory"
 
 
-def test_memory_that_others_lack_is_the_judges_own_matter(
+def test_a_lack_of_memory_without_a_culprit_is_the_judges_error(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
@@ -259,7 +261,7 @@ def test_memory_that_others_lack_is_the_judges_own_matter(
         HostCase(talk.state, talk.line, 1.0, 32 << 30).judge(False)
 
 
-def test_two_answers_to_one_question_are_refused(talk: Talk) -> None:
+def test_two_answers_to_one_round_are_refused(talk: Talk) -> None:
     def twice() -> None:
         CandidateLine(talk.theirs).wait()
         talk.theirs.sendall(b"DD")
@@ -268,7 +270,7 @@ def test_two_answers_to_one_question_are_refused(talk: Talk) -> None:
         talk.run(twice)
 
 
-def test_a_rounds_memory_can_be_neither_cut_nor_grown() -> None:
+def test_a_rounds_memory_cannot_be_resized() -> None:
     memory = shared_memory.create(torch.device("cpu"), 8192)
     theirs = shared_memory.attach(torch.device("cpu"), memory.handle(), memory.size)
     theirs.bytes[5] = 7

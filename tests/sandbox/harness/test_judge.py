@@ -1,5 +1,5 @@
-"""The judge over a real socket, on small operators made here: preparing, comparing, and operators'
-defects."""
+"""The judge over a real socket, on small operators made by the tests: preparing, comparing, and
+defects of operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from harness.wire.tensors import create_memfd, descriptor, pack
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, right_answer, write_operator
 
 
-def test_outputs_that_are_there_without_kernels_are_nobodys_work(
+def test_outputs_that_appear_without_kernels_are_not_the_submissions_work(
     judge: JudgeClient, operator: Path
 ) -> None:
     right = right_answer(judge.prepare(operator))
@@ -32,7 +32,8 @@ def test_outputs_that_are_there_without_kernels_are_nobodys_work(
     }
     same = judge.attribute(right, [other[0], right[1]])
     assert not same["ok"] and "bit for bit" in same["reason"]
-    assert judge.attribute(right, [other[0]])["ok"]  # it returned something else altogether
+    # the run without kernels returned another number of outputs
+    assert judge.attribute(right, [other[0]])["ok"]
     assert (
         judge.ask({"type": "attribute", "job": "job_1", "case": "small", "outputs": []}).type
         == "judge_error"
@@ -102,7 +103,7 @@ def test_wrong_values_are_counted_and_shown(judge: JudgeClient, operator: Path) 
     frame = judge.prepare(operator)
     right = right_answer(frame)
     wrong = [right[0].clone(), right[1].clone()]
-    wrong[0][1, 2] += 0.002  # times the scale of 10 it is over the tolerance
+    wrong[0][1, 2] += 0.002  # times the scale of 10, this is over the tolerance
     result = judge.compare(wrong)
     assert (result["kind"], result["mismatches"]) == ("wrong_result", 1)
     assert result["max_abs_error"] == pytest.approx(0.02, rel=1e-3)
@@ -164,7 +165,7 @@ def open_elements(a, x, index):
 """
 
 
-def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> None:
+def test_open_elements_are_not_compared(judge: JudgeClient, tmp_path: Path) -> None:
     folder = write_operator(tmp_path / "axpy", "imported = true" + SPEC, REFERENCE + OPEN)
     right = right_answer(judge.prepare(folder))
     answer = [right[0].clone(), right[1]]
@@ -206,7 +207,7 @@ def test_open_elements_count_for_nothing(judge: JudgeClient, tmp_path: Path) -> 
         ),
     ],
 )
-def test_open_elements_excuse_no_operator(
+def test_wrong_open_elements_are_errors_of_the_operator(
     judge: JudgeClient, tmp_path: Path, spec: str, hook: str, words: str
 ) -> None:
     right = right_answer(judge.prepare(write_operator(tmp_path / "axpy", spec, REFERENCE + hook)))
@@ -289,9 +290,7 @@ def test_a_float_of_two_bytes_may_be_off_by_its_last_place(
     "change",
     ["dtype", "shape", "count", "outside", "offset", "strides", "nonsense", "endless", "long"],
 )
-def test_outputs_that_are_none_are_a_mismatch(
-    judge: JudgeClient, operator: Path, change: str
-) -> None:
+def test_malformed_outputs_are_a_mismatch(judge: JudgeClient, operator: Path, change: str) -> None:
     frame = judge.prepare(operator)
     right = right_answer(frame)
     if change == "dtype":

@@ -1,4 +1,4 @@
-"""What a judge finds out about an operator."""
+"""The judge's checks of an operator."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_lint_finds(
     assert checks[failing][1] or failing.startswith(("reference", "inputs"))
 
 
-def test_tf32_must_be_told_apart_where_ieee_is_asked_for(
+def test_an_operator_that_requires_ieee_must_reject_tf32(
     judge: JudgeClient, tmp_path: Path
 ) -> None:
     name = "rejects inputs rounded to TF32"
@@ -118,7 +118,7 @@ def test_tf32_must_be_told_apart_where_ieee_is_asked_for(
     )[name][0]
 
 
-def test_mutants_that_are_right_because_the_output_is_tiny_are_no_failures(
+def test_mutants_that_are_right_because_the_output_is_tiny_do_not_fail(
     judge: JudgeClient, operator: Path
 ) -> None:
     checks = lint(judge, operator, axes={"rows": 1, "cols": 1})

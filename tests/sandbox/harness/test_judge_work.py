@@ -1,5 +1,5 @@
-"""What a judge does beside its answers: times, references computed ahead, memory given back,
-contexts that are lost."""
+"""The judge's work besides answers: times, references computed ahead, memory returned to the
+device, lost contexts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, JudgeClient, write_operator
 
 
-def test_a_lost_context_is_told_apart_from_an_error(
+def test_a_lost_context_is_distinguished_from_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def lost(device: str) -> object:
@@ -57,7 +57,7 @@ def test_time_and_release(judge: JudgeClient, operator: Path) -> None:
     )
 
 
-def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> None:
+def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path) -> None:
     judge.prepare(operator).close()
     assert judge.ask({"type": "settle", "job": "job_1"}).header == {
         "type": "settled",
@@ -66,10 +66,10 @@ def test_a_judge_says_when_it_is_done(judge: JudgeClient, operator: Path) -> Non
 
 
 @pytest.mark.parametrize(("unused", "given_back"), [(32, 0), (33, 1)])
-def test_freed_memory_that_others_may_need_is_given_back(
+def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
 ) -> None:
-    """Of 1,024 bytes in all."""
+    """The device has 1,024 bytes in all."""
     calls = []
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
@@ -99,7 +99,7 @@ def test_freed_memory_that_others_may_need_is_given_back(
     assert len(calls) == given_back
 
 
-def test_references_are_computed_ahead_but_not_while_somebody_is_timed(
+def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
     judge: JudgeClient, tmp_path: Path
 ) -> None:
     done = tmp_path / "done"
@@ -143,7 +143,7 @@ def test_references_are_computed_ahead_but_not_while_somebody_is_timed(
     prepare("third", 1)
     assert comes_to((2 + len(cases)) * references_of_one)
     prepare("fourth", len(cases))
-    judge.channel.send({"type": "release", "job": "fourth"})  # nobody needs them any more
+    judge.channel.send({"type": "release", "job": "fourth"})  # its references are no longer needed
     judge.ask({"type": "settle", "job": "timed"})
     assert references() <= (3 + len(cases)) * references_of_one
     for job in ("first", "second", "third"):
@@ -151,8 +151,8 @@ def test_references_are_computed_ahead_but_not_while_somebody_is_timed(
 
 
 def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events belong to the current device: on another one they told the time between two calls of
-    the host."""
+    """Events belong to the current device. On another device they would measure the time between
+    two calls of the host."""
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")

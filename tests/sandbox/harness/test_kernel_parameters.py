@@ -1,8 +1,8 @@
-"""What the plan passes to a kernel is what its binary declares: number and sizes of parameters,
+"""The plan passes to a kernel the parameters that its binary declares. Their number and sizes are
 read from the cubin itself.
 
-The launcher compares the two on a device; here a mistake shows without one, for each version of
-Triton that the tests run with."""
+The launcher compares the two on a device. This test finds a mistake without a device, for each
+version of Triton that the tests run with."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def f(x):
 
 
 def declared(image: bytes, kernel: str) -> list[int]:
-    """Bytes of each parameter, in order."""
+    """Returns the bytes of each parameter, in order."""
     found = {}
     for kind, value in _attributes(_sections(image)[f".nv.info.{kernel}"]):
         if kind == KPARAM_INFO:
@@ -71,7 +71,7 @@ def passed(param: tuple[Any, ...]) -> int:
         "device_descriptor[(3,)](x, y, 64, 32)",
     ],
 )
-def test_the_binary_declares_what_the_plan_passes(
+def test_the_binary_declares_the_parameters_that_the_plan_passes(
     supervisor: Supervisor, launch: str, target: str
 ) -> None:
     source = HEAD + f"    {launch}\n    return y\n"

@@ -1,5 +1,5 @@
-"""The judge's part of `operators lint` on operators made for it; the whole command is in
-tests/e2e/test_operators_lint.py."""
+"""The judge's part of `operators lint` on small operators. tests/e2e/test_operators_lint.py tests
+the whole command."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
     assert named(checks, "rejects starts at zero").case is None
 
 
-def test_an_own_mutant_must_be_refused_by_some_case(tmp_path: Path) -> None:
+def test_an_operators_own_mutant_must_be_rejected_by_some_case(tmp_path: Path) -> None:
     # 40 rows of 19 normal values: every maximum is above zero, where a kernel that starts from zero
     # is right.
     checks = checks_of(row_max(tmp_path, OWN), "normal")
@@ -85,7 +85,7 @@ def test_an_own_mutant_must_be_refused_by_some_case(tmp_path: Path) -> None:
     assert named(checks, "rejects half of the columns left out").ok
 
 
-def test_a_survivor_is_told_with_the_last_case_that_let_it_pass(tmp_path: Path) -> None:
+def test_a_surviving_mutant_is_reported_with_the_last_case_that_accepted_it(tmp_path: Path) -> None:
     checks = checks_of(
         row_max(tmp_path, "def mutants(x):\n    return {'the same': x.amax(1)}\n"), "normal", "low"
     )
@@ -102,7 +102,7 @@ def test_a_survivor_is_told_with_the_last_case_that_let_it_pass(tmp_path: Path) 
         ("return {'one': 3}", "mutant 'one' must have 1 tensors"),
     ],
 )
-def test_mutants_of_another_form(tmp_path: Path, body: str, complaint: str) -> None:
+def test_mutants_of_a_wrong_form_are_reported(tmp_path: Path, body: str, complaint: str) -> None:
     operator = row_max(tmp_path, f"def mutants(x):\n    {body}\n")
     with pytest.raises(OperatorError, match="mutant"):
         operator.own_mutants({"x": torch.zeros(2, 3)})
@@ -111,7 +111,7 @@ def test_mutants_of_another_form(tmp_path: Path, body: str, complaint: str) -> N
     assert complaint in runs.detail
 
 
-def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
+def test_an_exception_is_reported_with_its_line(tmp_path: Path) -> None:
     operator = row_max(tmp_path, "def mutants(x):\n    return {'none': x.nothing()}\n")
     runs = named(checks_of(operator, "normal"), "runs")
     line = (tmp_path / "reference.py").read_text().splitlines().index(
@@ -131,7 +131,7 @@ def test_an_exception_is_told_with_its_line(tmp_path: Path) -> None:
         ("bytes=4 * 40 * 21, flops=0, untouched=-4 * 40", False),
     ],
 )
-def test_the_least_traffic_and_what_is_left_alone_add_up_to_the_tensors(
+def test_the_minimum_traffic_and_the_untouched_bytes_add_up_to_the_tensors(
     tmp_path: Path, cost: str, sound: bool
 ) -> None:
     operator = row_max(tmp_path, OWN + f"\ndef cost(case):\n    return Cost({cost})\n")

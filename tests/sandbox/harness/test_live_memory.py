@@ -1,5 +1,4 @@
-"""Which memory counts as a tensor's: all that is alive, however it was made, and nothing that was
-freed."""
+"""The memory that counts as a tensor's: all live memory, from every source, and no freed memory."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ def holds(live: LiveMemory, address: int) -> bool:
     return any(start <= address < end for start, end in zip(*live.ranges(), strict=True))
 
 
-def test_what_operations_make_counts_until_it_is_freed() -> None:
+def test_results_of_operations_count_until_they_are_freed() -> None:
     live = LiveMemory()
     with live.watching():
         kept = torch.ones(100)
@@ -34,7 +33,7 @@ def test_what_operations_make_counts_until_it_is_freed() -> None:
     assert not holds(live, address)
 
 
-def test_what_is_made_outside_counts_once_it_was_seen_or_its_pointer_asked_for() -> None:
+def test_a_foreign_tensor_counts_once_it_was_seen_or_its_pointer_was_read() -> None:
     live = LiveMemory()
     seen, asked = torch.ones(10), torch.from_numpy(np.ones(10))
     assert not live.watched and not holds(live, seen.data_ptr())
@@ -45,7 +44,7 @@ def test_what_is_made_outside_counts_once_it_was_seen_or_its_pointer_asked_for()
     assert holds(live, seen.data_ptr()) and holds(live, asked.data_ptr())
 
 
-def test_a_resized_tensor_counts_where_it_is_now() -> None:
+def test_a_resized_tensor_counts_at_its_new_address() -> None:
     live = LiveMemory()
     with live.watching():
         tensor = torch.ones(4)
@@ -80,7 +79,7 @@ def test_tensors_without_memory_do_not_count() -> None:
     assert live.ranges() == ([], [])
 
 
-def test_freed_storages_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_freed_storages_are_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(live_memory, "PRUNE_AFTER", 10)
     live = LiveMemory()
     with live.watching():

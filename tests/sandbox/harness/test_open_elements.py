@@ -1,5 +1,5 @@
-"""What follows from memory that nobody wrote is open; what differs from run to run by itself is
-not."""
+"""Elements that depend on uninitialised memory are open. Elements that differ from run to run for
+another reason are not."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def amid(code: Callable[[], torch.Tensor]) -> Callable[[Contents], list[torch.Te
     return run
 
 
-def test_unwritten_elements_and_what_is_made_of_them_are_open() -> None:
+def test_unwritten_elements_and_results_computed_from_them_are_open() -> None:
     def code() -> torch.Tensor:
         y = torch.empty(3, 4)
         y[:, :2] = torch.arange(6.0).reshape(3, 2)
@@ -28,9 +28,9 @@ def test_unwritten_elements_and_what_is_made_of_them_are_open() -> None:
     assert mask.tolist() == [False, False, True, True] * 2
 
 
-def test_what_hides_from_one_of_the_contents_shows_in_another() -> None:
+def test_an_effect_that_one_content_hides_shows_with_another() -> None:
     for code in (
-        lambda: torch.fmax(torch.empty(2), torch.ones(2)),  # NaN loses
+        lambda: torch.fmax(torch.empty(2), torch.ones(2)),  # NaN loses against a number
         lambda: torch.empty(2).nan_to_num(0.0) * 0.01,
         lambda: torch.empty(2, dtype=torch.int64),
         lambda: torch.empty(2, dtype=torch.bool),
@@ -38,13 +38,13 @@ def test_what_hides_from_one_of_the_contents_shows_in_another() -> None:
         assert bool(open_elements(amid(code), [0.01])[0].all())
 
 
-def test_a_small_difference_opens_what_is_else_the_same() -> None:
+def test_a_small_difference_opens_an_element_of_deterministic_code() -> None:
     assert bool(open_elements(amid(lambda: torch.empty(2).nan_to_num(0.0) * 1e-6), [0.01])[0].all())
 
 
-def test_rounding_that_differs_by_itself_opens_nothing() -> None:
-    """As the order of atomic additions does: some elements differ even with the same contents,
-    others only with others."""
+def test_nondeterministic_rounding_opens_nothing() -> None:
+    """Like the order of atomic additions: some elements differ even with the same contents, others
+    only with different contents."""
     noise = iter(torch.rand(8, 100) * 1e-4)
 
     def code() -> torch.Tensor:
@@ -55,13 +55,13 @@ def test_rounding_that_differs_by_itself_opens_nothing() -> None:
     assert mask.tolist() == [False] * 100 + [True] * 3
 
 
-def test_a_race_is_not_let_off() -> None:
+def test_a_race_does_not_exempt_an_element() -> None:
     winner = iter(range(8))
     (mask,) = open_elements(amid(lambda: torch.full((5,), float(next(winner)))), [0.01])
     assert not mask.any()
 
 
-def test_an_output_whose_form_depends_on_them_is_compared_as_it_is() -> None:
+def test_an_output_whose_shape_depends_on_the_contents_is_compared_as_it_is() -> None:
     def code() -> torch.Tensor:
         return torch.ones(int(torch.empty(1, dtype=torch.int64)[0]) + 1)
 

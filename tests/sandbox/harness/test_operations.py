@@ -1,5 +1,5 @@
-"""One list of torch operations for the recorder and for the run without a GPU: they let the same
-through."""
+"""The recorder and the run without a GPU use one list of torch operations, so they allow the same
+ones."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ MOVES = {
 
 
 @pytest.mark.parametrize("name", MOVES)
-def test_what_moves_data_is_let_through(name: str) -> None:
+def test_operations_that_move_data_are_allowed(name: str) -> None:
     x = torch.arange(8.0)
     with HostWatch([x]):
         MOVES[name](x)
@@ -55,7 +55,7 @@ def test_what_moves_data_is_let_through(name: str) -> None:
         (lambda x: x.nonzero(), "aten::nonzero gives a result whose shape or value depends"),
     ],
 )
-def test_everything_else_is_refused_in_the_words_of_the_recorder(compute: object, why: str) -> None:
+def test_everything_else_is_refused_with_the_recorders_message(compute: object, why: str) -> None:
     x = torch.arange(8.0)
     with HostWatch([x]), pytest.raises(Exception, match=why) as caught:
         compute(x)  # type: ignore[operator]

@@ -1,5 +1,5 @@
-"""Launch plans of real submissions, recorded by real candidates without a GPU, and read back by a
-second reader."""
+"""Launch plans of real submissions. Real candidates record them without a GPU, and a second reader
+reads them back."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_vector_add(supervisor: Supervisor, tmp_path: Path) -> None:
 
 
 def cuobjdump(image: bytes, folder: Path) -> dict[str, int]:
-    """The figures of NVIDIA's own tool."""
+    """Returns the figures of NVIDIA's own tool."""
     path = folder / "kernel.cubin"
     path.write_bytes(image)
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
@@ -94,7 +94,7 @@ def cuobjdump(image: bytes, folder: Path) -> dict[str, int]:
     return {key: int(value) for key, value in re.findall(r"\b(REG|STACK|LOCAL|SHARED):(\d+)", text)}
 
 
-def test_spills_are_what_ptxas_made(supervisor: Supervisor, tmp_path: Path) -> None:
+def test_spills_are_those_of_ptxas(supervisor: Supervisor, tmp_path: Path) -> None:
     source = (
         HEAD
         + """
@@ -287,7 +287,7 @@ HAS_TLX = importlib.util.find_spec("triton.language.extra.tlx") is not None
 
 
 @pytest.mark.skipif(HAS_TLX, reason="this Triton has TLX")
-def test_tlx_without_a_triton_that_has_it_says_what_to_install(supervisor: Supervisor) -> None:
+def test_tlx_without_support_in_triton_says_what_to_install(supervisor: Supervisor) -> None:
     error = record(
         supervisor, TLX.replace("OPTIONS", "{}"), {"x": torch.zeros(1000)}, dialect="tlx"
     ).error()
@@ -408,7 +408,7 @@ def f(x):
     ]
 
 
-def test_structural_values_steer_host_code(supervisor: Supervisor) -> None:
+def test_structural_values_control_host_code(supervisor: Supervisor) -> None:
     source = (
         KERNEL
         + """
@@ -469,7 +469,7 @@ def test_inout(supervisor: Supervisor) -> None:
         ),
     ],
 )
-def test_what_a_plan_cannot_hold_is_refused_with_operation_and_line(
+def test_work_that_a_plan_cannot_hold_is_refused_with_operation_and_line(
     supervisor: Supervisor, body: str, line: int, operation: str
 ) -> None:
     error = record(supervisor, KERNEL + "def f(x):\n" + body + "\n").error()

@@ -1,5 +1,5 @@
-"""Memory that nobody wrote: what torch leaves uninitialised and what lies around a tensor have the
-contents that were asked for."""
+"""Uninitialised memory has the requested contents: tensors that torch does not initialise, and the
+margins around a tensor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 def beyond(x: torch.Tensor, elements: int) -> torch.Tensor:
-    """What lies there, from x's first element on; below it for a negative number."""
+    """Returns the memory from x's first element on; a negative number means the memory before
+    it."""
     return torch.as_strided(x, (1,), (1,), x.storage_offset() + elements)
 
 
 @pytest.mark.parametrize("dtype", DTYPES.values())
 @pytest.mark.parametrize("contents", list(Contents))
-def test_what_nobody_initialised_holds_them_in_every_type(
+def test_uninitialised_tensors_hold_the_contents_in_every_type(
     dtype: torch.dtype, contents: Contents
 ) -> None:
     with Surroundings(contents, "cpu"):
@@ -33,12 +34,11 @@ def test_what_nobody_initialised_holds_them_in_every_type(
         ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        assert bool(
-            (wide == contents.value[1]).all()
-        )  # as an index it leads to memory that there is
+        # As an index it stays within mapped memory.
+        assert bool((wide == contents.value[1]).all())
 
 
-def test_every_way_to_leave_memory_as_it_is_is_seen() -> None:
+def test_every_operation_that_leaves_memory_uninitialised_is_covered() -> None:
     base = torch.zeros(4, 3)
     with Surroundings(Contents.LARGE, "cpu"):
         made = [
@@ -55,7 +55,7 @@ def test_every_way_to_leave_memory_as_it_is_is_seen() -> None:
     assert made[3].stride() == (1, 4) and bool((written == 1).all()) and elsewhere.is_meta
 
 
-def test_they_lie_around_every_fresh_tensor() -> None:
+def test_margins_surround_every_fresh_tensor() -> None:
     given = torch.arange(6.0)
     with Surroundings(Contents.LARGE, "cpu"):
         fresh = given + 1
@@ -71,7 +71,7 @@ def test_they_lie_around_every_fresh_tensor() -> None:
     assert bool((filled == 2).all()) and beyond(filled, 5) == FINITE
 
 
-def test_gradients_and_views_are_as_ever() -> None:
+def test_gradients_and_views_work_as_usual() -> None:
     class Double(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: torch.Tensor) -> torch.Tensor:

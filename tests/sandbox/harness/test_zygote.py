@@ -1,4 +1,4 @@
-"""What the zygote makes of the machine before it serves."""
+"""The zygote's view of the machine before it serves."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from harness.candidate import zygote
     ("nodes", "before", "after"),
     [
         (["nvidia3", "nvidiactl", "nvidia-uvm"], "3", "0"),  # a jail that shows one GPU
-        (["nvidia0", "nvidia3"], "1", "1"),  # no jail: the number that the machine has for it
+        (["nvidia0", "nvidia3"], "1", "1"),  # no jail: the machine's own number
         (["nvidia0"], "", ""),  # a candidate without a GPU
         ([], "0", "0"),
     ],

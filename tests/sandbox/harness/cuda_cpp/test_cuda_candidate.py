@@ -1,5 +1,5 @@
-"""CUDA C++ in a real candidate: what it says of sources that compile, that do not, and where
-nothing can compile."""
+"""CUDA C++ in a real candidate: its answers to sources that compile, to sources that do not, and
+without a compiler."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def run(
     return supervisor.run(source, "vector_add", list(cases), mode, language="cuda", **options)
 
 
-def test_the_zygote_has_the_compiler_and_no_thread_of_it(supervisor: Supervisor) -> None:
+def test_the_zygote_loads_the_compiler_without_starting_a_thread(supervisor: Supervisor) -> None:
     assert supervisor.ready["nvrtc"] == "12.8"
     assert supervisor.ready["threads"] == 1
 
@@ -134,7 +134,9 @@ def test_mistakes(
         ({"target": "hip:gfx942"}, "cuda:80, cuda:90, cuda:100"),
     ],
 )
-def test_what_it_is_not_for(supervisor: Supervisor, options: dict[str, Any], says: str) -> None:
+def test_unsupported_jobs_are_refused(
+    supervisor: Supervisor, options: dict[str, Any], says: str
+) -> None:
     error = run(supervisor, ADD, case("a", 10), **options).error()
     assert error["kind"] == "unsupported"
     assert says in error["message"]

@@ -1,4 +1,4 @@
-"""Expressions of a manifest: what they mean, and that no text is expensive or surprising."""
+"""Expressions of a manifest: their values, and that no text is expensive or surprising."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The manifest of a CUDA C++ submission: its form, and that a mistake is told with its line and
-what would be right."""
+"""The manifest of a CUDA C++ submission: its form, and errors that name the line and the valid
+values."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_holes() -> None:
         "/* assaying */",
     ],
 )
-def test_a_source_without_manifest_is_told_how_one_looks(text: str) -> None:
+def test_the_error_for_a_missing_manifest_shows_one(text: str) -> None:
     with pytest.raises(MissingEntry, match="starts with a comment"):
         read_manifest(text)
 

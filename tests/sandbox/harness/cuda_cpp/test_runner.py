@@ -1,5 +1,5 @@
-"""CUDA C++ through the real compiler: what a manifest makes of a case, and how mistakes are told.
-The plans are decoded again."""
+"""CUDA C++ through the real compiler: the plan of a case, which is decoded again, and the reports
+of mistakes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def record(source: str, one: CaseInput, target: str = "cuda:90") -> tuple[dict[s
 def launch(
     body: str, args: str = "[]", extra: str = "", code: str = "", parameters: str = ""
 ) -> str:
-    """A source whose only kernel `k` has these parameters."""
+    """Returns a source whose only kernel `k` has these parameters."""
     return (
         f'/* assay\n[[launch]]\nkernel = "k"\ngrid = 1\nblock = 32\nargs = {args}\n{extra}*/\n{code}\n'
         f'extern "C" __global__ void k({parameters}) {{ {body} }}\n'
@@ -183,7 +183,7 @@ extern "C" __global__ void second(float* part, float* y, long long round, double
         1.5,
         -1.0,
     ]
-    assert len(launches) == 3  # the first does not hold, the last has no block
+    assert len(launches) == 3  # the condition of the first is false, the last has no blocks
     assert [plan["binaries"][one["binary"]]["shared"] for one in launches] == [1024, 2048, 3072]
     assert {one["flags"] for one in launches} == {1}
     quarter = struct.unpack("<Q", struct.pack("<d", 0.25))[0]
@@ -234,7 +234,7 @@ def test_tensor_maps() -> None:
 
 
 @pytest.mark.parametrize("target", ["cuda:80", "cuda:90", "cuda:100"])
-def test_static_shared_memory_and_local_memory_are_told_per_kernel(target: str) -> None:
+def test_static_shared_memory_and_local_memory_are_reported_per_kernel(target: str) -> None:
     source = """/* assay
 [[launch]]
 kernel = "plain"
@@ -265,7 +265,7 @@ extern "C" __global__ void shared(float* y) {
     assert plain["registers"] < shared["registers"]
 
 
-def test_empty_tensors_are_no_addresses() -> None:
+def test_empty_tensors_have_null_addresses() -> None:
     source = launch("", '["x", "y"]', parameters="const float* x, float* y")
     _, plan = record(source, case({"x": torch.empty(0)}, {"y": torch.empty(0, 3)}))
     assert plan["ops"][0]["params"] == [("null",), ("null",)]
@@ -306,7 +306,7 @@ def test_one_source_is_compiled_once_for_all_cases(monkeypatch: pytest.MonkeyPat
         (COPY.replace("copy<{x.dtype}>", "copy<{x.dtype}, 1>"), None, "copy"),
     ],
 )
-def test_what_the_compiler_refuses(source: str, line: int | None, says: str) -> None:
+def test_the_compilers_refusals_are_reported(source: str, line: int | None, says: str) -> None:
     with pytest.raises(CudaCompilationError) as caught:
         record(source, case({"x": X}, {"y": X}))
     assert says in str(caught.value)

@@ -1,4 +1,4 @@
-"""Where NVRTC is looked for, and in which order."""
+"""The places where NVRTC is looked for, and their order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def make(folder: Path, library: str, header: str = "include/cuda_fp16.h") -> Pat
 
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """A machine without any; tests add what they look for."""
+    """A machine without any toolkit. Tests add the places that they look for."""
     monkeypatch.delenv(toolkit.SETTING, raising=False)
     monkeypatch.delenv(toolkit.HOME, raising=False)
     monkeypatch.setattr(toolkit, "DEFAULT_HOME", str(tmp_path / "none"))
@@ -40,7 +40,7 @@ def test_nothing_says_what_to_install(nothing: pytest.MonkeyPatch) -> None:
         find_toolkit()
 
 
-def test_the_setting_is_first_and_alone(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_setting_replaces_all_other_places(nothing: pytest.MonkeyPatch, tmp_path: Path) -> None:
     nothing.setenv(toolkit.HOME, str(make(tmp_path / "home", "lib64/libnvrtc.so.12")))
     nothing.setenv(toolkit.SETTING, str(make(tmp_path / "given", "lib/libnvrtc.so.13")))
     assert (find_toolkit().library.name, find_toolkit().origin) == (
@@ -70,10 +70,11 @@ def test_packages_come_before_torch_and_torch_before_cuda_home(
     assert [folder.parent.name for folder in found.includes] == ["cuda_runtime", "cuda_cccl"]
 
 
-def test_one_with_matrix_instructions_is_taken_before_one_without(
+def test_a_toolkit_with_matrix_instructions_is_preferred(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """As where torch brings CUDA 13's packages, which lack crt/, beside a whole toolkit."""
+    """As on a machine where torch includes CUDA 13's packages, which lack crt/, beside a whole
+    toolkit."""
     nothing.setattr(toolkit, "_package_roots", lambda: [tmp_path / "nvidia"])
     make(tmp_path / "nvidia/cu13", "lib/libnvrtc.so.13")
     nothing.setenv(

@@ -78,7 +78,7 @@ def _run(
     try:
         part = kind(kernel_text, source.path, target, plans, cache, arithmetic)
     except BaseException as error:
-        return {**report, **_told(error, source, "import")}
+        return {**report, **_error_report(error, source, "import")}
     report["calls"] = part.calls
     _share_imports(part.module, test_text)
     names = {**part.names(), "__name__": "__main__"}
@@ -89,7 +89,7 @@ def _run(
                 run_tests(names)
     except BaseException as error:
         whole = Source(path.read_text(encoding="utf-8"), str(path))
-        return {**report, **(_refused(part.calls) or _told(error, whole, "test part"))}
+        return {**report, **(_refused(part.calls) or _error_report(error, whole, "test part"))}
     failed = [call for call in part.calls if not call["recorded"]]
     # An exception that the submission itself raises and the test part expects is not a refusal.
     refused = [call for call in failed if call["kind"] in REFUSALS]
@@ -128,9 +128,9 @@ def _refused(calls: list[dict[str, Any]]) -> dict[str, Any]:
     )
 
 
-def _told(error: BaseException, source: Source, stage: str) -> dict[str, Any]:
-    told = describe(error, source, stage)
-    return {key: told[key] for key in ("stage", "kind", "message", "line", "code", "traceback")}
+def _error_report(error: BaseException, source: Source, stage: str) -> dict[str, Any]:
+    report = describe(error, source, stage)
+    return {key: report[key] for key in ("stage", "kind", "message", "line", "code", "traceback")}
 
 
 def main() -> int:

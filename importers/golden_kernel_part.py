@@ -33,7 +33,7 @@ from harness.recording.record import RecordRunner  # noqa: E402
 from torch.utils._pytree import tree_flatten, tree_map  # noqa: E402
 
 MODULE = "submission"
-OURS = "assay_"  # prefix of Assay's kernels, which replace torch operations
+ASSAY_PREFIX = "assay_"  # prefix of Assay's kernels, which replace torch operations
 
 
 class KernelPart:
@@ -96,7 +96,9 @@ class KernelPart:
                 result, report = self._once(name, function, args, kwargs, structural, gradients)
         except BaseException as error:
             own = [
-                kernel for kernel in self._recorder.kernels() if not kernel.name.startswith(OURS)
+                kernel
+                for kernel in self._recorder.kernels()
+                if not kernel.name.startswith(ASSAY_PREFIX)
             ]
             if (
                 isinstance(error, NotRecordable)
@@ -107,12 +109,12 @@ class KernelPart:
                 helped = self._helper(name, function, args, kwargs)
                 if helped is not None:
                     return helped[0]
-            told = describe(error, self.source, "record")
+            error_report = describe(error, self.source, "record")
             self.calls.append(
                 {
                     "function": name,
                     "recorded": False,
-                    **{key: told[key] for key in ("kind", "message", "line", "code")},
+                    **{key: error_report[key] for key in ("kind", "message", "line", "code")},
                 }
             )
             raise

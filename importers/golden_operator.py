@@ -184,8 +184,13 @@ def _extents(call: Call, names: list[str]) -> Iterator[tuple[str, int]]:
 
 
 def _description(call: Call, parts: Parts) -> str:
-    told = parts.description.strip() or "The benchmark's own description was not beside its files."
-    return f"{told}\n\nDefine `{call.function}` with the signature of the description; Assay calls it as the benchmark's test part does."
+    description = (
+        parts.description.strip() or "The benchmark's own description was not beside its files."
+    )
+    return (
+        f"{description}\n\nDefine `{call.function}` with the signature of the description; "
+        "Assay calls it as the benchmark's test part does."
+    )
 
 
 def adapter(entry: str, call: Call, names: list[str]) -> str:

@@ -40,7 +40,7 @@ def operator_name(file: Path) -> str:
     return name if name[:1].isalpha() else f"op_{name}"
 
 
-def told(file: Path) -> tuple[str, int]:
+def prompt_and_difficulty(file: Path) -> tuple[str, int]:
     """Returns the benchmark's own description and difficulty, from the index beside its folder."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
@@ -74,7 +74,7 @@ def trace_file(
     if not report["recorded"]:
         return found
     kernel, test = split(file.read_text(encoding="utf-8"))
-    description, difficulty = told(file)
+    description, difficulty = prompt_and_difficulty(file)
     name = operator_name(file)
     for position, group in enumerate(groups([call for call in calls if call.returned is not None])):
         folder = suite / "standard" / (name if position == 0 else f"{name}_{position + 1}")

@@ -84,7 +84,7 @@ def values(rows: Rows, metric: str) -> list[float] | None:
     )
 
 
-def standing(rows: Rows, part: str, agent: str) -> dict[str, Any]:
+def agent_result(rows: Rows, part: str, agent: str) -> dict[str, Any]:
     mine = of(rows, part, agent)
     passed = sum(row["passed"] for row in mine)
     perfs = values(mine, "perf") if any(row["perf"] for row in mine) else None
@@ -104,7 +104,7 @@ def standing(rows: Rows, part: str, agent: str) -> dict[str, Any]:
     }
 
 
-def claimed(rows: Rows, claim: tuple[str, str, str, str, str]) -> dict[str, Any] | None:
+def evaluate_claim(rows: Rows, claim: tuple[str, str, str, str, str]) -> dict[str, Any] | None:
     part, what, ours, theirs, metric = claim
     pair = [values(of(rows, part, agent), metric) for agent in (ours, theirs)]
     if pair[0] is None or pair[1] is None or not any(pair[0] + pair[1]):
@@ -125,11 +125,11 @@ def claimed(rows: Rows, claim: tuple[str, str, str, str, str]) -> dict[str, Any]
 
 def summary(rows: Rows) -> dict[str, Any]:
     agents = dict.fromkeys((row["part"], row["agent"]) for row in rows)
-    ranking = [standing(rows, part, agent) for part, agent in agents]
+    ranking = [agent_result(rows, part, agent) for part, agent in agents]
     ranking.sort(key=lambda one: (one["part"], -(one["perf"] or 0), -one["pass"]))
     return {
         "ranking": ranking,
-        "claims": [found for claim in CLAIMS if (found := claimed(rows, claim))],
+        "claims": [found for claim in CLAIMS if (found := evaluate_claim(rows, claim))],
     }
 
 

@@ -43,7 +43,7 @@ class StoppedHere(Exception):
     pass
 
 
-def start_again_and_again(device: int, until: str) -> None:
+def start_repeatedly(device: int, until: str) -> None:
     def done(part: str) -> None:
         if part == until:
             raise StoppedHere
@@ -63,8 +63,7 @@ def start_again_and_again(device: int, until: str) -> None:
 def beside(device: int, until: str, processes: int) -> Iterator[None]:
     context = multiprocessing.get_context("spawn")  # a fork would inherit this process's context
     workers = [
-        context.Process(target=start_again_and_again, args=(device, until))
-        for _ in range(processes)
+        context.Process(target=start_repeatedly, args=(device, until)) for _ in range(processes)
     ]
     for worker in workers:
         worker.start()

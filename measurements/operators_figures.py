@@ -14,10 +14,7 @@ LARGE = "large"
 WIDTH = 100
 # Peaks of an H200, by NVIDIA's data sheet. They only decide which figure an operator is measured
 # by.
-PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = (
-    4.8e12,
-    989.5e12,
-)
+PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = 4.8e12, 989.5e12
 COPY_SHARE = 0.85
 EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py
 # Why an oracle may be slower than PyTorch's own kernel for the same work.

@@ -48,12 +48,12 @@ def held(lock: TextIO, kind: int) -> Any:
         fcntl.flock(lock, fcntl.LOCK_UN)
 
 
-def alone(lock: TextIO) -> Any:
+def exclusive(lock: TextIO) -> Any:
     """Holds the GPU exclusively, for a measurement."""
     return held(lock, fcntl.LOCK_EX)
 
 
-def beside_others(lock: TextIO) -> Any:
+def shared(lock: TextIO) -> Any:
     """Shares the GPU for work that is not measured. It never overlaps with a measurement."""
     return held(lock, fcntl.LOCK_SH)
 
@@ -106,7 +106,7 @@ class Compiled:
         def run(*values: Any) -> Any:
             if self.measured:
                 return compiled(*values)
-            with beside_others(self._lock):
+            with shared(self._lock):
                 result = compiled(*values)
                 torch.cuda.synchronize()
                 return result
@@ -133,21 +133,21 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
     entry: dict[str, Any] = {"operator": operator.name}
     reference = operator.module.reference
     with torch.no_grad():
-        with beside_others(lock):
+        with shared(lock):
             arguments = operator.inputs(operator.case(wire, device), SEED)
             torch.cuda.synchronize()
-        with alone(lock):
+        with exclusive(lock):
             entry["empty_ns"] = samples_ns(lambda: None)  # the overhead of the events themselves
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
         yield {**entry, "error": UNFINISHED}
         try:
             compiled = Compiled(reference, lock)
             returned = compiled(**arguments)
-            with beside_others(lock):
+            with shared(lock):
                 entry["largest_difference"] = difference(operator.reference(arguments), returned)
             del returned
             compiled.measured = True
-            with alone(lock):
+            with exclusive(lock):
                 entry["compiled_ns"] = samples_ns(lambda: compiled(**arguments))
         except Exception as error:
             entry["error"] = f"{type(error).__name__}: {error}"[:500]

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from pytorch_times import LARGE, ROOT, SEED, alone, beside_others, each_in_a_process, samples_ns
+from pytorch_times import LARGE, ROOT, SEED, each_in_a_process, exclusive, samples_ns, shared
 
 ROUNDS = 3
 AHEAD_CYCLES = 1_000_000  # half a millisecond, in which the host queues a variant's launches
@@ -49,7 +49,7 @@ def copied(arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def complaint(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -> str:
+def error_of(operator: Any, case: Any, arguments: dict[str, Any], entry: Any) -> str:
     """Returns the reason why the entry's answer on the case is wrong, or ""."""
     from harness.judging.case_state import rules_for
     from harness.judging.compare import compare
@@ -79,16 +79,16 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     ]
     entries: dict[str, Any] = {}
     wrong: dict[str, str] = {}
-    with beside_others(lock):
+    with shared(lock):
         arguments = {case.id: operator.inputs(case, SEED) for case in cases}
         for name, source in sources.items():
             # The alarm ends this process: nothing less stops a kernel that hangs.
             signal.alarm(CHECK_LIMIT_S)
             try:
                 entry = entry_of(source, operator.spec["entry"])
-                said = [complaint(operator, case, arguments[case.id], entry) for case in cases]
-                if any(said):
-                    wrong[name] = "; ".join(filter(None, said))[:500]
+                errors = [error_of(operator, case, arguments[case.id], entry) for case in cases]
+                if any(errors):
+                    wrong[name] = "; ".join(filter(None, errors))[:500]
                 else:
                     entries[name] = entry
             except Exception as error:
@@ -97,7 +97,7 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
         torch.cuda.empty_cache()
     given = copied(arguments[LARGE])
     samples: dict[str, list[float]] = {name: [] for name in entries}
-    with alone(lock):
+    with exclusive(lock):
         for _ in range(ROUNDS):
             for name, entry in entries.items():
                 samples[name] += samples_ns(lambda entry=entry: entry(**given), AHEAD_CYCLES)

@@ -8,9 +8,8 @@ import triton.language as tl
 @triton.jit
 def _ceil_kernel(x_ptr, start_ptr, out_ptr, length, stride, BLOCK: tl.constexpr):
     tl.assume(stride % 16 == 0)
-    start = tl.multiple_of(
-        tl.load(start_ptr + tl.program_id(0)), 16
-    )  # the caller's promise: wrong data if broken
+    # The caller's promise: wrong data if broken.
+    start = tl.multiple_of(tl.load(start_ptr + tl.program_id(0)), 16)
     at = tl.max_contiguous(tl.arange(0, BLOCK), BLOCK)
     x = tl.load(x_ptr + start + at, mask=at < length)
     tl.store(out_ptr + tl.program_id(0) * stride + at, tl.ceil(x), mask=at < length)

@@ -8,9 +8,8 @@ import triton.language as tl
 @triton.jit
 def _digit_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
-    x = tl.load(
-        x_ptr + tl.program_id(0) * cols + at, mask=at < cols, other=15
-    )  # a bin that does not count
+    # A bin that does not count.
+    x = tl.load(x_ptr + tl.program_id(0) * cols + at, mask=at < cols, other=15)
     counts = tl.histogram(x, 16)
     present = (counts > 0) & (tl.arange(0, 16) < 10)
     tl.store(out_ptr + tl.program_id(0), tl.sum(present.to(tl.int32), axis=0))

@@ -10,9 +10,10 @@ def _dct_kernel(x_ptr, out_ptr, width):
     u = tl.arange(0, 16)[:, None]
     t = tl.arange(0, 16)[None, :]
     scale = tl.where(u % 8 == 0, 0.35355339, 0.5)
+    # 0.19634954 is pi / 16.
     basis = tl.where(
         u // 8 == t // 8, scale * tl.cos((2 * (t % 8) + 1) * (u % 8) * 0.19634954), 0.0
-    )  # pi / 16
+    )
     at = (tl.program_id(0) * 16 + u) * width + tl.program_id(1) * 16 + t
     half = tl.dot(basis, tl.load(x_ptr + at), input_precision="ieee")
     tl.store(out_ptr + at, tl.dot(half, tl.trans(basis), input_precision="ieee"))

@@ -11,9 +11,8 @@ def _rotate_kernel(points_ptr, matrix_ptr, out_ptr, n, BLOCK: tl.constexpr):
     k = tl.arange(0, 16)
     points = tl.load(points_ptr + i * 3 + k[None, :], mask=(i < n) & (k[None, :] < 3), other=0.0)
     small = (k[:, None] < 3) & (k[None, :] < 3)
-    matrix = tl.load(
-        matrix_ptr + k[None, :] * 3 + k[:, None], mask=small, other=0.0
-    )  # transposed by its strides
+    # Transposed by its strides.
+    matrix = tl.load(matrix_ptr + k[None, :] * 3 + k[:, None], mask=small, other=0.0)
     turned = tl.dot(points, matrix, input_precision="ieee")
     tl.store(out_ptr + i * 3 + k[None, :], turned, mask=(i < n) & (k[None, :] < 3))
 

@@ -20,8 +20,7 @@ def rounding_loss(x, block=64):
 
 
 def check():
-    x = (
-        torch.rand(128) * 0.8 + 1
-    )  # below 1.875: Triton 3.6's interpreter loses the carry into the exponent
+    # Below 1.875: Triton 3.6's interpreter loses the carry into the exponent.
+    x = torch.rand(128) * 0.8 + 1
     assert rounding_loss(torch.tensor([1.0, 1.25, 1.5, 2.0])).item() == 0
     assert 0.05 < rounding_loss(x).max() <= 0.126

@@ -13,10 +13,8 @@ def _jump_kernel(parent_ptr, next_ptr, n, BLOCK: tl.constexpr):
 
 
 def roots(parent):
-    now, other = (
-        parent.clone(),
-        torch.empty_like(parent),
-    )  # two buffers: no program reads what another writes
+    # Two buffers: no program reads what another writes.
+    now, other = parent.clone(), torch.empty_like(parent)
     for _ in range(parent.numel().bit_length()):
         _jump_kernel[(triton.cdiv(now.numel(), 32),)](now, other, now.numel(), BLOCK=32)
         now, other = other, now

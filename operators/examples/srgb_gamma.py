@@ -9,9 +9,8 @@ import triton.language as tl
 def _gamma_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n, other=1.0)
-    power = (
-        1.055 * tl.exp2(tl.log2(tl.maximum(x, 0.0031308)) / 2.4) - 0.055
-    )  # the log never sees zero
+    # The log never sees zero.
+    power = 1.055 * tl.exp2(tl.log2(tl.maximum(x, 0.0031308)) / 2.4) - 0.055
     tl.store(out_ptr + at, tl.where(x <= 0.0031308, 12.92 * x, power), mask=at < n)
 
 

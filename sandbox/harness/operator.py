@@ -295,7 +295,7 @@ class Operator:
             )
         return getattr(self.module, name, None)
 
-    def settled(self, case: Case, arguments: Arguments) -> Case:
+    def with_output_axes(self, case: Case, arguments: Arguments) -> Case:
         """Returns the case with the axes of outputs whose shapes depend on values. An imported
         operator's `output_axes` computes these axes."""
         hook = self._hook("output_axes")
@@ -329,13 +329,13 @@ class Operator:
             )
         pairs = list(zip(self.outputs, expected, masks, strict=True))
         if any(bool(mask.any()) for mask in masks) and not any(
-            self._asks(*pair, arguments) for pair in pairs
+            self._has_checked_element(*pair, arguments) for pair in pairs
         ):
             raise OperatorError(f"{self.name}: {NOTHING_TO_JUDGE}")
         return masks
 
     @staticmethod
-    def _asks(
+    def _has_checked_element(
         output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments
     ) -> bool:
         """Returns True if the case checks at least one element: it is not open, and it differs from

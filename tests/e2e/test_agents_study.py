@@ -78,12 +78,14 @@ def test_a_claim_needs_an_interval_without_zero_and_times_where_it_is_about_time
         row("one_shot", i, i % 2 == 0, None) for i in range(20)
     ]
     feedback = ("device", "feedback", "alphaevolve", "one_shot", "passed")
-    found = tables.claimed(rows, feedback)
+    found = tables.evaluate_claim(rows, feedback)
     assert found is not None and found["seen"] == "yes" and found["gain"] == pytest.approx(0.5)
-    same = tables.claimed(rows, ("device", "nothing", "one_shot", "one_shot", "passed"))
+    same = tables.evaluate_claim(rows, ("device", "nothing", "one_shot", "one_shot", "passed"))
     assert same is not None and same["seen"] == "no" and same["gain"] == 0
-    assert tables.claimed(rows, ("device", "speed", "alphaevolve", "one_shot", "perf")) is None
-    assert tables.claimed(rows, ("device", "absent", "geak", "one_shot", "passed")) is None
+    assert (
+        tables.evaluate_claim(rows, ("device", "speed", "alphaevolve", "one_shot", "perf")) is None
+    )
+    assert tables.evaluate_claim(rows, ("device", "absent", "geak", "one_shot", "passed")) is None
 
 
 def test_intervals() -> None:

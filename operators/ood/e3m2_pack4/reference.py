@@ -59,9 +59,8 @@ def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Ten
     table = torch.tensor(_magnitudes(), dtype=x.dtype, device=x.device)
     middles = (table[1:] + table[:-1]) / 2.0
     size = x.abs()
-    code = torch.bucketize(
-        size, middles, out_int32=True
-    )  # the number of midpoints below; a tie counts as below
+    # The number of midpoints below; a tie counts as below.
+    code = torch.bucketize(size, middles, out_int32=True)
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":
         code += tie & (code % 2 == 1)

@@ -39,9 +39,8 @@ def _gf2_kernel(
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    b_row = b_ptr + tl.minimum(
-        columns, n - 1
-    )  # lanes past the end repeat the last column; their results are not stored
+    # Lanes past the end repeat the last column; their results are not stored.
+    b_row = b_ptr + tl.minimum(columns, n - 1)
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, UNROLL):
         for step in tl.static_range(UNROLL):

@@ -13,9 +13,8 @@ import triton.language as tl
 
 @triton.jit
 def _store_split(high_ptr, low_ptr, x, mask):
-    high = (x.to(tl.int32, bitcast=True) & -8192).to(
-        tl.float32, bitcast=True
-    )  # the 10 bits of mantissa that TF32 keeps
+    # The 10 bits of mantissa that TF32 keeps.
+    high = (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
     tl.store(high_ptr, high, mask=mask)
     tl.store(low_ptr, x - high, mask=mask)
 

@@ -14,9 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     scale = shape[-1] ** -0.25
     q = scale * rng.normal(shape, torch.float32)
     k = scale * rng.normal(shape, torch.float32)
-    v = rng.normal(shape, torch.float32).clamp(
-        -4.0, 4.0
-    )  # rounding one large weight to float16 moves o by v / 2048
+    # Rounding one large weight to float16 moves o by v / 2048.
+    v = rng.normal(shape, torch.float32).clamp(-4.0, 4.0)
     alpha = 0.75
     if case.distribution == "spikes":
         k *= 1.0 + 3.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)

@@ -29,9 +29,8 @@ def _one_block_kernel(
     x = tl.load(values_ptr + start[:, None] + lane, mask=mask, other=LOWEST)
     shifted = tl.where(mask, x - tl.max(x, axis=1)[:, None], 0.0)
     weight = tl.where(mask, tl.exp(shifted), 0.0)
-    total = tl.maximum(
-        tl.sum(weight, axis=1), 1.0
-    )  # at least 1 unless the segment is empty; an empty segment gives ln 1 - 0
+    # At least 1 unless the segment is empty; an empty segment gives ln 1 - 0.
+    total = tl.maximum(tl.sum(weight, axis=1), 1.0)
     tl.store(h_ptr + segment, tl.log(total) - tl.sum(weight * shifted, axis=1) / total, mask=real)
 
 

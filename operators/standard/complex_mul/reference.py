@@ -21,12 +21,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.02
     if n == 1:
+        # For a single element, a value whose rounding to bfloat16 is visible.
         x[0, 0], x[0, 1], y[0, 0], y[0, 1] = (
             1.254,
             0.5,
             0.5,
             1.0,
-        )  # for a single element, a value whose rounding to bfloat16 is visible
+        )
     return {"x": x, "y": y}
 
 

@@ -13,9 +13,8 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 SUM: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
-PREFIX: tl.constexpr = tl.constexpr(
-    2
-)  # the word holds the sum of the row up to the end of this tile
+# The word holds the sum of the row up to the end of this tile.
+PREFIX: tl.constexpr = tl.constexpr(2)
 
 
 @triton.jit
@@ -78,9 +77,8 @@ def cumsum_last_dim(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    words = torch.zeros(
-        (1 + rows * tiles,), dtype=torch.int64, device=x.device
-    )  # the ticket, then one word per tile
+    # The ticket, then one word per tile.
+    words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)
     _look_back_kernel[(rows * tiles,)](
         x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8
     )

@@ -10,9 +10,8 @@ import triton.language as tl
 
 TILE = 4096
 PROGRAMS = 528  # four for each SM of the largest GPU
-LOWEST = tl.constexpr(
-    -3.0e38
-)  # finite, so that a lane or a row of -inf has the weight exp(-inf) = 0 instead of a NaN
+# Finite, so that a lane or a row of -inf has the weight exp(-inf) = 0 instead of a NaN
+LOWEST = tl.constexpr(-3.0e38)
 
 
 @triton.jit

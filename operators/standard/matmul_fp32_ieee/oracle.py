@@ -59,13 +59,14 @@ def matmul_fp32_ieee(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
     if m * n >= 1024 * 1024:
+        # More programs hide the FMA latency better than larger tiles: 88 % of cuBLAS on an H200.
         bm, bn, bk, warps, stages = (
             64,
             64,
             16,
             4,
             4,
-        )  # more programs hide the FMA latency better than larger tiles: 88 % of cuBLAS on an H200
+        )
     else:
         bm, bn, bk, warps, stages = 64, 32, 16, 4, 3
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)

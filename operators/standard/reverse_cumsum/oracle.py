@@ -12,9 +12,8 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 OWN: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
-SUFFIX: tl.constexpr = tl.constexpr(
-    2
-)  # the word holds the sum from this tile to the end of the row
+# The word holds the sum from this tile to the end of the row.
+SUFFIX: tl.constexpr = tl.constexpr(2)
 
 
 @triton.jit
@@ -81,9 +80,8 @@ def reverse_cumsum(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    words = torch.zeros(
-        (1 + rows * tiles,), dtype=torch.int64, device=x.device
-    )  # the ticket, then one word per tile
+    # The ticket, then one word per tile.
+    words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)
     _look_ahead_kernel[(rows * tiles,)](
         x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8
     )

@@ -15,9 +15,8 @@ CHUNK = 4096
 WARPS = 4
 MOST_WAITING = 264  # chunks of a row: each SM always runs two programs
 ONE_BLOCK = 32768
-LOWEST = tl.constexpr(
-    -3.0e38
-)  # finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of a NaN
+# Finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of a NaN
+LOWEST = tl.constexpr(-3.0e38)
 
 
 @triton.jit

@@ -155,7 +155,7 @@ def describe(
 
 def _describe(error: BaseException, source: Source, stage: str, case: str | None) -> dict[str, Any]:
     chain = _chain(error)
-    cause = _telling(chain)
+    cause = _root_cause(chain)
     kind = _kind(chain, cause)
     if kind == "compilation_error" and stage != "import":
         stage = "compile"
@@ -218,7 +218,7 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _telling(chain: list[BaseException]) -> BaseException:
+def _root_cause(chain: list[BaseException]) -> BaseException:
     """Returns the exception of a chain that explains the failure best: one of the harness, else the
     compiler's, else the one that the interpreter wraps, else the outermost."""
     for error in chain:

@@ -106,11 +106,9 @@ def register_guard() -> None:
     such guard."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-                # The call looks for a driver. Its warning that there is none would mislead the
-                # submission's author.
-            )
+            # The call looks for a driver. Its warning that there is none would mislead the
+            # submission's author.
+            warnings.simplefilter("ignore")
             torch._C._ensureCUDADeviceGuardSet()
         return
     if not guard_path():

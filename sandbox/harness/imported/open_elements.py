@@ -48,10 +48,10 @@ def _of_output(
     if bool(steady.all()):
         differs = [bits(first) != bits(other) for other in others]
     else:
-        steady = ~_apart(first, again, allowed)
-        differs = [_apart(first, other, allowed) for other in others]
+        steady = ~_differs(first, again, allowed)
+        differs = [_differs(first, other, allowed) for other in others]
     return (steady & torch.stack(differs).any(0)).reshape(first.shape)
 
 
-def _apart(first: torch.Tensor, other: torch.Tensor, allowed: float) -> torch.Tensor:
+def _differs(first: torch.Tensor, other: torch.Tensor, allowed: float) -> torch.Tensor:
     return errors(first.reshape(-1), other.reshape(-1), 1.0) > allowed

@@ -96,20 +96,22 @@ class Surroundings(TorchDispatchMode):
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         returned = func(*args, **(kwargs or {}))
         given = {
-            x.untyped_storage()._cdata for x in tree_flatten((args, kwargs))[0] if self._is_ours(x)
+            x.untyped_storage()._cdata
+            for x in tree_flatten((args, kwargs))[0]
+            if self._has_margin(x)
         }
         uninitialised = getattr(func, "overloadpacket", None) in _UNINITIALISED
 
-        def settled(made: torch.Tensor) -> torch.Tensor:
-            if not self._is_ours(made) or made.untyped_storage()._cdata in given:
+        def surrounded(made: torch.Tensor) -> torch.Tensor:
+            if not self._has_margin(made) or made.untyped_storage()._cdata in given:
                 return made
             if uninitialised:
                 return room(made.shape, made.stride(), made.dtype, made.device, self._contents)
             return placed(made, made.dtype, self._contents)
 
-        return tree_map_only(torch.Tensor, settled, returned)
+        return tree_map_only(torch.Tensor, surrounded, returned)
 
-    def _is_ours(self, x: Any) -> bool:
+    def _has_margin(self, x: Any) -> bool:
         if (
             not isinstance(x, torch.Tensor)
             or isinstance(x, FakeTensor)

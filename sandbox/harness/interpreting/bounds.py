@@ -69,7 +69,7 @@ class Bounds:
         because hooks can launch."""
         outer, self._arguments = self._arguments, arguments
         for _, tensor in _tensors("", list(arguments.values())):
-            self._live.saw(tensor)
+            self._live.add(tensor)
         self._live.forget_freed()
         try:
             yield
@@ -123,7 +123,7 @@ class Bounds:
         self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str
     ) -> str:
         first = int(touched[outside][0])
-        meant = _meant(
+        meant = _intended(
             [_span(name, tensor) for name, tensor in _tensors("", self._arguments)],
             touched,
             outside,
@@ -138,7 +138,7 @@ class Bounds:
         return f"{where}: {'is an index negative?' if at < meant.start else too_high}"
 
 
-def _meant(
+def _intended(
     spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int
 ) -> _Span | None:
     """Returns the argument that the kernel probably meant: the one that the lane before the first

@@ -37,10 +37,8 @@ from harness.entry.operations import (
 
 POISON = 0xFF  # as a float NaN, as an integer -1
 _random = torch.Generator()
-_ELSEWHERE = (
-    1 << 46
-    # from a tensor's address to what host code is told: aligned as the real one, and nothing is there
-)
+# Added to each tensor's address that host code reads: the alignment stays, and no memory is there.
+_ELSEWHERE = 1 << 46
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _PASSED_ON = METADATA | ALIASES | LIFTS | MOVES | DRAWN_INTO
 _READS = {
@@ -56,7 +54,7 @@ _READS = {
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Yields the tensors of arguments. A descriptor counts as the tensor that it refers to."""
+    """Returns the tensors of arguments. A descriptor counts as the tensor that it refers to."""
     found = []
     for leaf in tree_flatten(value)[0]:
         base = leaf if isinstance(leaf, torch.Tensor) else getattr(leaf, "base", None)

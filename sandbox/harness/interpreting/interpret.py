@@ -131,7 +131,7 @@ class InterpretRunner:
         tensor = torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(
             source
         )
-        self._live.saw(tensor)
+        self._live.add(tensor)
         return tensor
 
     @staticmethod

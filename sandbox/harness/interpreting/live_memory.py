@@ -4,7 +4,7 @@ whatever the source of its pointer.
     live = LiveMemory()
     with live.watching():  # notes every storage that torch makes or whose pointer code reads
         run_user_code()
-    live.saw(argument)  # a tensor that was made elsewhere
+    live.add(argument)  # a tensor that was made elsewhere
     starts, ends = live.ranges()  # sorted and disjoint, without freed storages
 
 A range is a whole storage. It includes the parts that a view leaves out, as a buffer of a GPU does.
@@ -48,7 +48,7 @@ class LiveMemory:
         finally:
             self._watchers -= 1
 
-    def saw(self, tensor: torch.Tensor) -> None:
+    def add(self, tensor: torch.Tensor) -> None:
         with torch._C.DisableTorchFunction():
             if tensor.layout is not torch.strided:
                 return
@@ -109,7 +109,7 @@ class _Results(TorchDispatchMode):
         if not func.is_view:
             for leaf in (result,) if isinstance(result, torch.Tensor) else tree_leaves(result):
                 if isinstance(leaf, torch.Tensor):
-                    self._live.saw(leaf)
+                    self._live.add(leaf)
         return result
 
 
@@ -123,5 +123,5 @@ class _Pointers(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func is torch.Tensor.data_ptr:
-            self._live.saw(args[0])
+            self._live.add(args[0])
         return func(*args, **(kwargs or {}))

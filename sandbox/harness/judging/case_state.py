@@ -96,7 +96,7 @@ class CaseState:
             if structural_only
             else operator.inputs(case, self.seed)
         )
-        self.case = case if structural_only else operator.settled(case, self.arguments)
+        self.case = case if structural_only else operator.with_output_axes(case, self.arguments)
         self.rules = rules_for(operator, self.case)
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
@@ -225,7 +225,7 @@ class CaseState:
 
     def judge(self, outputs: list[torch.Tensor]) -> Result:
         """Judges outputs of the spec's types and shapes."""
-        self.work_ahead()
+        self.compute_references()
         assert self._expected is not None
         return compare(
             self.rules, self._expected, outputs, self._float64, self._yardsticks, self._open
@@ -241,7 +241,7 @@ class CaseState:
             "from": source or None,
         }
 
-    def work_ahead(self) -> None:
+    def compute_references(self) -> None:
         """Computes everything that a comparison needs. Raises the errors of the operator's
         reference."""
         if self._expected is None:
@@ -254,7 +254,7 @@ class CaseState:
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
         """Judges the outputs in a memfd, or those in the shared buffers. Raises DescriptorError if
         they are not inside it. `keep`: keeps copies of them for attribute_kept()."""
-        self.work_ahead()
+        self.compute_references()
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
             self._kept = [output.clone() for output in outputs] if keep else []
@@ -266,7 +266,7 @@ class CaseState:
         """Returns the reason why right outputs are not the kernels' work, or "" if they are. Raises
         DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
-            return self._whose(
+            return self._unattributed(
                 [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
             )
 
@@ -274,11 +274,11 @@ class CaseState:
         """Does the same for the kept outputs. The outputs `without` kernels are in the shared
         buffers."""
         with self._outputs(None) as memory:
-            reason = self._whose(self._kept, [memory.tensor(wire) for wire in without])
+            reason = self._unattributed(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []
         return reason
 
-    def _whose(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
+    def _unattributed(self, outputs: list[torch.Tensor], without: list[torch.Tensor]) -> str:
         given = [value for _, value in self.tensors()]
         return unattributed(
             [rule.name for rule in self.rules],

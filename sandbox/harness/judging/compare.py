@@ -100,7 +100,7 @@ def compare(
     for position, (rule, right, got) in enumerate(zip(rules, expected, actual, strict=True)):
         got = got.to(right.device)
         if masks:
-            got = closed(right, got, masks[position])
+            got = with_right_values(right, got, masks[position])
         count, worst, first = _tally(rule, right, got)
         result.elements += right.numel() - (int(masks[position].sum()) if masks else 0)
         result.mismatches += count
@@ -112,7 +112,9 @@ def compare(
         yardstick = known[position]
         if float64 is not None and yardstick is not None:
             truth = (
-                closed(right, float64[position], masks[position]) if masks else float64[position]
+                with_right_values(right, float64[position], masks[position])
+                if masks
+                else float64[position]
             )
             error = _worst(truth, got, rule.scale)
             result.float64_error = max(result.float64_error or 0.0, error)
@@ -131,7 +133,9 @@ def yardsticks(
     if float64 is None:
         return [None] * len(rules)
     if masks:
-        float64 = [closed(*these) for these in zip(expected, float64, masks, strict=True)]
+        float64 = [
+            with_right_values(*these) for these in zip(expected, float64, masks, strict=True)
+        ]
     pairs = zip(rules, expected, float64, strict=True)
     return [
         _yardstick(rule, right, truth) if right.is_floating_point() else None
@@ -139,7 +143,9 @@ def yardsticks(
     ]
 
 
-def closed(right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+def with_right_values(
+    right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor
+) -> torch.Tensor:
     """Returns the values, with the right values where the mask is true."""
     merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
     return merged.view(values.dtype).reshape(values.shape)

@@ -48,7 +48,7 @@ CONTEXTS_BYTES = 8 << 30
 
 
 @dataclass
-class Seen:
+class HostResult:
     """The result of the rounds of a case."""
 
     result: Result
@@ -74,10 +74,7 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     if not ordered:
         return 0.0, 0.0
     # The probability that at most `rank` samples lie on one side of the median.
-    rank, below = (
-        0,
-        0.0,
-    )
+    rank, below = 0, 0.0
     while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
         rank += 1
     rank = max(rank - 1, 0)
@@ -100,7 +97,7 @@ class HostCase:
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
 
-    def judge(self, timed: bool) -> Seen:
+    def judge(self, timed: bool) -> HostResult:
         try:
             seen = self._rounds(timed)
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
@@ -109,28 +106,28 @@ class HostCase:
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
-            told = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"
-            raise RoundError("memory", f"{told}: no memory is left to judge it with") from error
+            usage = f"the candidate holds about {taken >> 30} GiB of the GPU's memory, and may have {self._memory_limit >> 30} GiB"
+            raise RoundError("memory", f"{usage}: no memory is left to judge it with") from error
         self._line.finish()
         return seen
 
-    def _rounds(self, timed: bool) -> Seen:
+    def _rounds(self, timed: bool) -> HostResult:
         result, first, _ = self._round(1)
-        seen = Seen(result, first)
+        seen = HostResult(result, first)
         if timed and result.ok:
             end = time.monotonic() + MAX_TIMING_S
             while len(seen.samples_ns) < TIMED_ROUNDS and (
                 not seen.samples_ns or time.monotonic() < end
             ):
-                sets = self._sets_of_a_round()
+                sets = self._sets_per_round()
                 again, _, elapsed = self._round(sets)
                 if not again.ok:
                     again.reason = "right at first, wrong when it was timed: " + again.reason
-                    return Seen(again, first)
+                    return HostResult(again, first)
                 seen.samples_ns.append(elapsed / sets)
         return seen
 
-    def _sets_of_a_round(self) -> int:
+    def _sets_per_round(self) -> int:
         room = ROOM_BYTES
         if self._device.type == "cuda":
             room = min(room, torch.cuda.mem_get_info(self._device)[0] // ROOM_SHARE)
@@ -144,7 +141,7 @@ class HostCase:
         try:
             for position, state in enumerate(states):
                 self._fill(state, memory.bytes[position * self._layout.size :])
-            watched = self._watched(sets)
+            watched = self._watched_places(sets)
             handle = memory.handle()
             self._synchronize()
             start = time.perf_counter_ns()
@@ -153,14 +150,14 @@ class HostCase:
             finally:
                 os.close(handle)
             self._line.wait_done(time.monotonic() + self._round_s)
-            said = memory.bytes.take(watched)
+            reported = memory.bytes.take(watched)
             self._synchronize()
             elapsed = float(time.perf_counter_ns() - start)
             kept = memory.bytes.clone()
             self._synchronize()
         finally:
             memory.free()
-        if not torch.equal(said, kept.take(watched)):
+        if not torch.equal(reported, kept.take(watched)):
             return (
                 Result(
                     False,
@@ -189,7 +186,7 @@ class HostCase:
             offset, size = self._layout.inputs[name], bytes_of_span(value)
             flat[offset : offset + size].copy_(span_view(value))
 
-    def _watched(self, sets: int) -> torch.Tensor:
+    def _watched_places(self, sets: int) -> torch.Tensor:
         """Draws random places among the outputs' bytes in a round's memory."""
         ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
         rng = torch.Generator(self._device)

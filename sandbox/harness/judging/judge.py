@@ -124,7 +124,7 @@ class Judge:
         compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
-                self._ahead.popleft().work_ahead()
+                self._ahead.popleft().compute_references()
         return channel.receive()
 
     def answer(self, channel: Channel, frame: Frame) -> None:
@@ -194,7 +194,7 @@ class Judge:
         fds: list[int] = []
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
         self._trim()
-        self._give_back(str(header["job"]))
+        self._release_buffers(str(header["job"]))
         shared = None if structural_only or self._pool is None else self._pool.take()
         if shared is not None:
             self._owned[str(header["job"])] = shared
@@ -212,7 +212,7 @@ class Judge:
         except BaseException:
             for fd in fds:
                 os.close(fd)
-            self._give_back(str(header["job"]))
+            self._release_buffers(str(header["job"]))
             raise
         self._jobs[str(header["job"])] = states
         return reply, fds
@@ -373,9 +373,9 @@ class Judge:
     def _release(self, frame: Frame) -> None:
         forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())
         self._ahead = deque(state for state in self._ahead if state not in forgotten)
-        self._give_back(str(frame.header.get("job")))
+        self._release_buffers(str(frame.header.get("job")))
 
-    def _give_back(self, job: str) -> None:
+    def _release_buffers(self, job: str) -> None:
         buffers = self._owned.pop(job, None)
         if buffers is not None and self._pool is not None:
             self._pool.give(buffers)

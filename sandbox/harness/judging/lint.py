@@ -51,11 +51,9 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     check."""
     yield _signature(operator)
     yield _oracle(operator)
-    survivors: dict[
-        str, str
-        # For each of the operator's own mutants, the reason why the last case accepted it; "" once
-        # a case rejected it.
-    ] = {}
+    # For each of the operator's own mutants, the reason why the last case accepted it; "" once a case
+    # rejected it.
+    survivors: dict[str, str] = {}
     for case in cases:
         try:
             yield from _case(operator, case, seed, survivors)
@@ -201,10 +199,10 @@ def _cost(
         abs(cost.bytes + cost.untouched - tensors) <= BYTES_TOLERANCE * tensors
         and min(cost.bytes, cost.flops, cost.untouched) >= 0
     )
-    said = (
+    costs = (
         f"cost() says {cost.bytes:g} bytes, {cost.untouched:g} untouched and {cost.flops:g} flops"
     )
-    holds = f"{said}; arguments and outputs hold {tensors} bytes"
+    holds = f"{costs}; arguments and outputs hold {tensors} bytes"
     return _check(
         case, "cost is the tensors' bytes", ok, f"{_defined_at(operator, 'cost')}: {holds}"
     )

@@ -119,7 +119,7 @@ def _without(right: torch.Tensor, start: int) -> torch.Tensor:
     return changed.reshape(right.shape)
 
 
-def asks_for_ieee(operator: Operator) -> bool:
+def requires_ieee(operator: Operator) -> bool:
     text = f"{operator.name} {operator.spec.get('summary', '')} {operator.spec.get('description', '')}".lower()
     return "ieee" in text
 
@@ -143,7 +143,7 @@ def _of_inputs(operator: Operator, case: Case, arguments: Arguments) -> Iterator
             "inputs down-cast to bfloat16",
             operator.reference(rounded(lambda x: x.to(torch.bfloat16).to(torch.float32))),
         )
-    if asks_for_ieee(operator):
+    if requires_ieee(operator):
         yield Mutant("inputs rounded to TF32", operator.reference(rounded(round_to_tf32)))
 
 

@@ -17,10 +17,9 @@ from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 _SYMBOL_BYTES = 24
-_RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = (
-    1024,
-    90,
-)  # of each block, for the system; such cubins count it where shared memory is used
+# Shared memory that the system reserves in each block. Cubins from this compute capability on count
+# it if the kernel uses shared memory.
+_RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 
 

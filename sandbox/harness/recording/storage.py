@@ -19,10 +19,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from harness.entry.errors import NotRecordable
 
 ADDRESS_BASE = 0x7F00_0000_0000
-ADDRESS_ALIGNMENT = (
-    # The alignment that CUDA's allocator promises, so that kernels specialise as on a device.
-    512
-)
+# The alignment that CUDA's allocator promises, so that kernels specialise as on a device.
+ADDRESS_ALIGNMENT = 512
 MAX_KNOWN_BYTES = 32 << 20
 # A larger repeated element is never expanded: operations on it are work for the device.
 MAX_EXPANDED_BYTES = 1 << 20

@@ -21,7 +21,7 @@ from harness.entry.cases import CaseInput
 from harness.entry.errors import BadOutputs
 from harness.judging import host_rounds
 from harness.judging.case_state import CaseState
-from harness.judging.host_rounds import HostCase, Seen
+from harness.judging.host_rounds import HostCase, HostResult
 from harness.operator import Operator
 from harness.wire import shared_memory
 from harness.wire.rounds import CandidateLine, Go, JudgeLine, RoundError, SetLayout, lay_out
@@ -75,7 +75,7 @@ class Talk:
         runner.context = torch.no_grad  # type: ignore[method-assign]
         return runner
 
-    def run(self, act: Callable[[], Any], timed: bool = False, round_s: float = 10.0) -> Seen:
+    def run(self, act: Callable[[], Any], timed: bool = False, round_s: float = 10.0) -> HostResult:
         def candidate() -> None:
             try:
                 act()
@@ -93,7 +93,7 @@ class Talk:
                 pass
             thread.join()
 
-    def serve(self, entry: Entry, timed: bool = False) -> Seen:
+    def serve(self, entry: Entry, timed: bool = False) -> HostResult:
         return self.run(lambda: self.runner().run_case(self.case, entry), timed)
 
 

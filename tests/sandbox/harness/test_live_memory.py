@@ -37,7 +37,7 @@ def test_a_foreign_tensor_counts_once_it_was_seen_or_its_pointer_was_read() -> N
     live = LiveMemory()
     seen, asked = torch.ones(10), torch.from_numpy(np.ones(10))
     assert not live.watched and not holds(live, seen.data_ptr())
-    live.saw(seen[5:])
+    live.add(seen[5:])
     with live.watching():
         assert live.watched
         asked.data_ptr()
@@ -57,7 +57,7 @@ def test_storages_over_the_same_bytes_are_one_range() -> None:
     array = np.zeros(100, dtype=np.uint8)
     parts = [torch.from_numpy(array[low:high]) for low, high in ((0, 60), (10, 20), (40, 100))]
     for part in parts:
-        live.saw(part)
+        live.add(part)
     assert live.ranges() == ([array.ctypes.data], [array.ctypes.data + 100])
 
 
@@ -75,7 +75,7 @@ def test_tensors_without_memory_do_not_count() -> None:
         hollow,
     ]  # type: ignore[attr-defined]
     for one in several:
-        live.saw(one)
+        live.add(one)
     assert live.ranges() == ([], [])
 
 

@@ -142,9 +142,8 @@ def test_inputs_and_outputs_go_through_the_shared_buffers(
     assert reply.header["device"] == {"fd": 2, "bytes": talk.buffers.size}
     assert len(reply.fds) == 3
     first, second = reply.header["cases"]
-    assert (
-        "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]
-    )  # only structural bytes are in the memory file
+    # Only structural bytes are in the memory file.
+    assert "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]
     ranges = sorted(
         (one["offset"], one["offset"] + wire["nbytes"])
         for case in (first, second)
@@ -205,9 +204,8 @@ def test_each_job_has_shared_buffers_of_its_own_until_it_is_released(
     assert talk.compare("job_1", "first", wires)["kind"] == "none"
     assert later.header["device"]["bytes"] != talk.buffers.size
     talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
-    assert (
-        talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.buffers.size
-    )  # the first one again
+    # The first one again.
+    assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.buffers.size
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
 
@@ -223,14 +221,14 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
     assert talk.compare("job_1", "first", before)["float64_error"] is not None
     refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
     assert refreshed["seed"] not in ("", case["seed"])
-    assert (
-        talk.compare("job_1", "first", before)["kind"] == "wrong_result"
-    )  # the answer to the old inputs
+    # The answer to the old inputs.
+    assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
+    # The strict rule has had its answer.
     assert (again["kind"], again["float64_error"]) == (
         "none",
         None,
-    )  # the strict rule has had its answer
+    )
 
 
 @pytest.mark.parametrize("imported", [False, True])

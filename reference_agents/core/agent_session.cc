@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How often work is sent again that failed through no fault of its own (and was refunded).
+/// The number of repeats of a job that failed because of the server. The server refunds such jobs.
 constexpr int kMostRepeats = 2;
 constexpr const char* kInterpreterTier = "interpreter";
 
@@ -64,8 +64,8 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   return reply;
 }
 
-/// A refused prompt is asked again, and in the end stands in the transcript as a reply of its own
-/// kind: an attempt that is taken up again ends there too.
+/// Repeats a refused prompt. Writes the last refusal to the transcript as a reply with
+/// `prompt_refused`, so that the attempt ends there again when it is replayed.
 Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt) {
   for (int refusals = 1;; ++refusals) {
     if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
@@ -74,7 +74,7 @@ Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt)
         refusals == kMostPromptRefusals) {
       CompletionReply refused;
       refused.text = reply.error().message;
-      refused.usage_known = true;  // nothing was read or written
+      refused.usage_known = true;  // no tokens were used
       refused.prompt_refused = true;
       reply = std::move(refused);
     }
@@ -97,18 +97,18 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
   if (!reply.usage_known && !usage_remarked_) {
     usage_remarked_ = true;
     if (Status said = remark(
-            "the endpoint reported no token usage: tokens are too low and the cost is not known");
+            "the endpoint reported no token usage: token counts are too low, the cost is unknown");
         !said)
       return said;
   }
   json usage = {{"run", request_.run},
                 {"input_tokens", reply.input_tokens},
                 {"output_tokens", reply.output_tokens}};
-  if (cost_usd) usage["cost_usd"] = *cost_usd;  // left out: not known
+  if (cost_usd) usage["cost_usd"] = *cost_usd;  // absent if the cost is unknown
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
-  // A run that is over or unknown would refuse the submission as well: better to stop here than to
-  // pay for more replies.
+  // If the run is over or unknown, the server will also refuse the submission. Stop before more
+  // replies are paid for.
   if (told->is_error)
     return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
@@ -139,9 +139,9 @@ Result<Evaluation> AgentSession::evaluate(const std::string& code, FirstStage fi
     if (!answer) return fail(answer.error());
     read_answer(*answer, Level::correct, evaluation);
     if (evaluation.outcome == "fail")
-      evaluation.level = Level::compiles;  // it ran: only its results are wrong
+      evaluation.level = Level::compiles;  // it ran, but its results are wrong
   }
-  // Where the tests ran in the interpreter there is no GPU, and `profile` could time nothing.
+  // Tests in the interpreter mean that there is no GPU, so `profile` could not measure a time.
   if (evaluation.level == Level::correct &&
       string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {
     answer = call("profile", code);
@@ -158,8 +158,8 @@ Result<bool> AgentSession::has_tool(const std::string& tool) {
   return std::find(tools->begin(), tools->end(), tool) != tools->end();
 }
 
-/// A submission is refused when an earlier, cut short attempt already made it: then its verdict is
-/// the one that counts.
+/// Returns the verdict of a submission that an interrupted part of this attempt has already made.
+/// The server refuses a second submission then. Returns `refusal` if there is no earlier one.
 Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal) {
   const Result<mcp::ToolResult> card =
       tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
@@ -195,7 +195,7 @@ Result<Attempt> AgentSession::submit_best() {
     return is_better(b.second, a.second);
   });
   if (best != seen_.end()) {
-    if (Status said = remark("then the endpoint refused a prompt: " + refusal_); !said)
+    if (Status said = remark("stopped because the endpoint refused a prompt: " + refusal_); !said)
       return fail(said.error());
     return submit(best->first, "");
   }

@@ -1,22 +1,16 @@
-// AgentSession: what every agent works with while it is at one operator. It asks the model, lets
-// the server compile, test, profile and grade, counts tokens and money, and keeps the transcript;
-// an attempt that was cut short is taken up where it stood, without asking or charging anything
-// twice. An agent is a function of replies and answers and nothing else, so that it takes the same
-// steps again.
+// AgentSession is an agent's access to the model and to the server during one attempt at one
+// operator. It asks the model, lets the server compile, test, profile and grade, counts tokens and
+// money, and writes the transcript. An attempt that was cut short continues where it stopped: the
+// session answers from the transcript until its end, so nothing is asked or charged twice. This
+// works because an agent's steps depend only on replies and answers, so it repeats the same steps.
 //
-//   Result<Spec> spec = bench.fetch_spec();
-//   Result<CompletionReply> reply = bench.ask({.system = "...", .messages = {{"user", "..."}}});
-//   Result<Evaluation> evaluation = bench.evaluate(extract_code(reply->text, spec->entry));
-//   return bench.submit(best_code);
+//   Result<Spec> spec = session.fetch_spec();
+//   Result<CompletionReply> reply = session.ask(system, "Write " + spec->entry);
+//   const std::string code = extract_code(reply->text, spec->entry);
+//   Result<Evaluation> evaluation = session.evaluate(code);
+//   return session.submit(code, "");
 //
-// One per attempt and thread.
-//
-// Prompts are files: reference_agents/AGENT/prompts/NAME.md, with {{places}} that the agent fills.
-// What is filled in is not looked through for places again. Pure but for the reading, safe from any
-// thread.
-//
-//   Result<std::string> text = fill_prompt(data_dir / "leader/prompts/round.md", {{"code", code},
-//   {"verdict", verdict}});
+// A session belongs to one attempt and one thread.
 #pragma once
 
 #include <filesystem>
@@ -37,16 +31,18 @@ namespace assay::agents {
 
 using PromptValues = std::map<std::string, std::string>;
 
-/// invalid_argument for a place without a value or a value without a place, naming it.
+/// Replaces each place, such as {{code}}, by its value. A place inside of a value stays as it is.
+/// invalid_argument names a place without a value or a value without a place.
 Result<std::string> fill_places(std::string_view text, const PromptValues& values);
-/// Also io, when the file cannot be read.
+/// Reads a prompt from a file and fills its places. Adds the error io if the file cannot be read.
 Result<std::string> fill_prompt(const std::filesystem::path& file, const PromptValues& values);
 
-/// Where the cascade of an evaluation begins.
+/// The first stage of an evaluation.
 enum class FirstStage { compile, run_tests };
 
-/// So often in a row an endpoint may refuse one prompt (HTTP 400, 413 or 422: its length, a
-/// filter); filters waver. Then the attempt is over.
+/// The attempt ends after this number of consecutive refusals of one prompt by the endpoint (HTTP
+/// 400, 413 or 422, because of its length or a filter). Filters are not deterministic, so one
+/// refusal is not final.
 inline constexpr int kMostPromptRefusals = 3;
 
 class AgentSession {
@@ -59,52 +55,55 @@ class AgentSession {
         request_(request),
         tools_(client, transcript) {}
 
-  /// not_found, in the server's words, when the operator is none.
+  /// not_found with the server's message for an unknown operator.
   Result<Spec> fetch_spec();
 
-  /// The text of reference_agents/AGENT/prompts/NAME.md.
+  /// Fills the prompt in `file`, a path below reference_agents/.
   Result<std::string> prompt(const std::string& file, const PromptValues& values) const {
     return fill_prompt(request_.data_dir / file, values);
   }
-  /// Sets who asks, which turn it is and how long the reply may be; tells the server what the reply
-  /// cost. invalid_argument, and prompt_refused() from then on, once the endpoint has refused this
-  /// prompt kMostPromptRefusals times: there is nothing more to do but submit_best().
+  /// Asks the model and reports the cost of the reply to the server. The session sets the prompt's
+  /// `attempt`, `turn` and `max_tokens`. Fails with invalid_argument when the endpoint has refused
+  /// the prompt kMostPromptRefusals times. From then on prompt_refused() is true, and the agent can
+  /// only call submit_best().
   Result<CompletionReply> ask(CompletionRequest prompt);
-  /// The same for one system text and one message.
+  /// Asks with one system text and one message.
   Result<CompletionReply> ask(const std::string& system, const std::string& text);
 
-  /// compile, then run_tests, then profile where something is timed: each only if the one before
-  /// passed. Code that was seen before is answered from memory and costs no budget. `first` leaves
-  /// out the stages before it: a version that does not compile then costs a test.
+  /// Calls compile, run_tests, and profile if the device measures times. Each stage runs only if
+  /// the one before it passed. A repeated evaluation of the same code is answered from memory and
+  /// costs no budget. Stages before `first` are left out; without compile, a version that does not
+  /// compile costs a test.
   Result<Evaluation> evaluate(const std::string& code, FirstStage first = FirstStage::compile);
-  /// One call with this code, followed to its end. `step` is the tool's name.
+  /// Calls a tool with this code and waits for its job to end.
   Result<mcp::ToolResult> call(const std::string& tool, const std::string& code);
-  /// Any other tool; is_error when the server refuses.
+  /// Calls any other tool. `is_error` is true if the server refuses.
   Result<mcp::ToolResult> call_tool(const std::string& tool, const nlohmann::json& arguments) {
     return tools_.call(tool, arguments);
   }
   Result<bool> has_tool(const std::string& tool);
-  /// The addresses that the server lists, and the text of one; is_error when the server refuses.
+  /// The URIs of the server's resources.
   Result<std::vector<std::string>> list_resources() { return client_.list_resources(); }
+  /// The text of one resource. `is_error` is true if the server refuses.
   Result<mcp::ToolResult> read_resource(const std::string& uri) { return tools_.read(uri); }
 
-  /// What an agent may draw by: operator and sample, the same however often the attempt is taken up
-  /// again.
+  /// The seed text for an agent's random numbers: operator and sample. It stays the same when an
+  /// interrupted attempt continues.
   std::string identity() const { return request_.operator_name + "\n" + sample_name(); }
 
-  /// The graded end of the attempt; without code there is nothing to grade, and `why_no_code` says
-  /// why.
+  /// Submits `code` for its grade and ends the attempt. If `code` is empty, nothing is submitted
+  /// and `why_no_code` becomes the explanation.
   Result<Attempt> submit(const std::string& code, const std::string& why_no_code);
 
   bool prompt_refused() const { return !refusal_.empty(); }
-  /// The end of an attempt whose prompt was refused: the best version that was evaluated is
-  /// submitted. Where there is none the attempt ends in an error of the kind prompt_refused, with
-  /// the endpoint's words.
+  /// Ends an attempt whose prompt was refused. Submits the best evaluated version. If there is
+  /// none, the attempt ends as an error of the kind prompt_refused with the endpoint's message.
   Result<Attempt> submit_best();
 
-  /// Goes to the transcript.
+  /// Writes a note to the transcript.
   Status note(const std::string& text);
-  /// Also to the end of the attempt's explanation, for whoever reads the bench.
+  /// Writes a note to the transcript and appends it to the attempt's explanation in the bench's
+  /// report.
   Status remark(const std::string& text);
 
  private:
@@ -123,7 +122,7 @@ class AgentSession {
   ToolSession tools_;
   Attempt attempt_;
   std::map<std::string, Evaluation> seen_;  // by code
-  std::string refusal_;                     // the endpoint's words
+  std::string refusal_;                     // the endpoint's message
   std::string remarks_;
   bool usage_remarked_ = false;
 };

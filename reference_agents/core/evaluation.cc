@@ -49,8 +49,7 @@ void read_answer(const mcp::ToolResult& answer, Level reached, Evaluation& evalu
 
 void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation) {
   const json& verdict = verdict_in(answer.structured);
-  if (string_field(verdict, "outcome") != "pass")
-    return;  // it told what it could: the tests' answer stands
+  if (string_field(verdict, "outcome") != "pass") return;  // keep the answer of the tests
   evaluation.feedback = answer.text;
   const double own_ns = number_field(verdict, "cases", 0, "latency", "median_ns");
   const double oracle_ns = number_field(verdict, "cases", 0, "baseline_latency", "median_ns");
@@ -77,7 +76,7 @@ void read_verdict(const mcp::ToolResult& answer, Attempt& attempt) {
   attempt.stage = string_field(verdict, "stage");
   attempt.explanation = answer.text.substr(0, answer.text.find('\n'));
   if (attempt.outcome.empty())
-    attempt.outcome = "refused";  // a budget, a lock, a job that was cancelled: the text says which
+    attempt.outcome = "refused";  // the text names the reason: a budget, a lock or a cancelled job
   const json* hints = field(verdict, "hints");
   if (hints == nullptr || !hints->is_array()) return;
   for (const json& hint : *hints) {

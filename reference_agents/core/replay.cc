@@ -16,7 +16,7 @@ using nlohmann::json;
 
 constexpr const char* kReply = "reply";
 
-/// Calls that are no step of their own: they follow a job, look something up or count.
+/// Returns true for calls that follow a job, look something up or count. They are not steps.
 bool is_bookkeeping(const std::string& tool) {
   return tool == "job" || tool == "report_usage" || tool == "scorecard";
 }
@@ -33,7 +33,7 @@ std::string verdict_of(const json& line) {
   return is_error != nullptr && is_error->is_boolean() && is_error->get<bool>() ? "refused" : "";
 }
 
-/// The code, or whatever else was asked for, without the handle of the run.
+/// Returns the code in the arguments of a call, or else the arguments without the run's handle.
 std::string content_of(json arguments) {
   std::string code = string_field(arguments, "code");
   if (!code.empty() || !arguments.is_object()) return code;
@@ -47,7 +47,7 @@ void add_step(const json& line, std::vector<Step>& steps) {
   if (kind == "tool_call" && !is_bookkeeping(tool)) {
     const json* arguments = field(line, "arguments");
     Step step{tool, arguments == nullptr ? "" : content_of(*arguments), "", {}};
-    // One that was cut short, or failed through no fault of the code, is made again.
+    // A repeated call is one step: the first was interrupted, or the server failed.
     const bool again =
         !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
     if (!again) steps.push_back(std::move(step));

@@ -1,18 +1,19 @@
-// Replay: an attempt's transcript in the place of its model, so that the same code is graded anew
-// without a model. The agent runs as ever: it is handed the recorded replies turn by turn, and its
-// tool calls are made again. It decides by replies and verdicts, so a verdict that comes out
-// otherwise may lead it elsewhere, where the transcript has no reply for it: then it is refused
-// one, and deviation() says why.
+// RecordedReplies plays the model's part from the transcript of an earlier attempt, so that the
+// same code is graded again without a model. The agent runs normally: it gets the recorded replies
+// turn by turn, and its tool calls are really made. A verdict that differs from the recorded one
+// can lead the agent to a step for which the transcript has no reply. The request then fails, and
+// deviation() says why.
 //
-//   Result<RecordedReplies> replies = RecordedReplies::load(recorded_file, replayed_file, "replay
-//   of openai:gpt-5 (no model)"); MeteredClient free_of_charge(*replies, std::nullopt, {});
-//   Result<Attempt> attempt = attempt_operator(choice, client, free_of_charge, transcript,
-//   request);   // transcript: of replayed_file std::string how = replies->deviation(); // empty:
-//   the same steps, the same verdicts
+//   Result<RecordedReplies> replies = RecordedReplies::load(recorded_file, replayed_file, label);
+//   MeteredClient model(*replies, std::nullopt, Spending{});
+//   Result<Attempt> attempt = attempt_operator(choice, client, model, transcript, request);
+//   Result<std::string> deviation = replies->deviation();  // empty: same steps, same verdicts
 //
-// Compared are the steps: tool, code, outcome and kind of error. Words and numbers of verdicts are
-// not: they hold times, errors of fresh inputs and handles. Reads the recorded file and changes
-// nothing. One per attempt and thread.
+// `transcript` writes to `replayed_file`. The recorded file is only read. A step is compared by its
+// tool, its code, its outcome and its error kind. The text and the numbers of verdicts are not
+// compared, because times, handles and the errors on fresh inputs always differ.
+//
+// An object belongs to one attempt and one thread.
 #pragma once
 
 #include <cstdint>
@@ -27,38 +28,40 @@
 
 namespace assay::agents {
 
-/// One step of an attempt, without what differs between any two runs.
+/// One step of an attempt, without the parts that differ between any two runs.
 struct Step {
   std::string what;     // "reply" or the tool's name
-  std::string content;  // the reply's text, the code that was sent, or else the arguments
+  std::string content;  // text of the reply, or the code that was sent, or the arguments
   std::string verdict;  // "fail (wrong_result)", "refused"; empty for a reply
   CompletionReply reply;
 };
 
-/// The steps that a transcript holds: polls, usage reports, notes and what was cut short are none.
-/// not_found when there is no file, corrupt when a line is no JSON object (a torn last line is
-/// dropped).
+/// Reads the steps of a transcript. Polls, usage reports, notes and interrupted calls do not count
+/// as steps. A last line without a line feed is ignored. not_found if there is no file, corrupt if
+/// a line is not a JSON object.
 Result<std::vector<Step>> read_steps(const std::filesystem::path& transcript);
 
-/// "step 4: run_tests ended in fail (wrong_result) there and in pass here"; empty when `replayed`
-/// is the same, or its beginning and `whole` is false.
+/// Describes the first difference, such as "step 4: run_tests ended in fail (wrong_result) there
+/// and in pass here". Returns an empty text if there is none. If `whole` is false, `replayed` can
+/// be shorter.
 std::string first_difference(const std::vector<Step>& recorded, const std::vector<Step>& replayed,
                              bool whole);
 
 class RecordedReplies final : public LlmClient {
  public:
-  /// Without a recorded file every request is refused.
+  /// Reads the recorded file. If there is none, every request fails.
   static Result<RecordedReplies> load(const std::filesystem::path& recorded,
                                       std::filesystem::path replayed, std::string label);
 
-  /// not_found when the transcript has no such reply, or the steps before it were others.
+  /// Returns the next recorded reply. not_found if the transcript has none, or if the steps before
+  /// it differ.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return label_; }
   bool is_model() const override { return false; }
 
-  /// Whether a request was refused.
+  /// True if a request has failed.
   bool refused() const { return !refusal_.empty(); }
-  /// To ask once the attempt is over: how it differs from the recorded one; empty: not at all.
+  /// Describes how the finished attempt differs from the recorded one. Empty if it does not differ.
   Result<std::string> deviation() const;
 
  private:

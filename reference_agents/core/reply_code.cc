@@ -26,7 +26,7 @@ std::vector<std::string> lines_of(std::string_view text) {
 }
 
 constexpr std::size_t kShortestFence = 3;
-constexpr std::size_t kDeepestIndent = 3;  // CommonMark: four spaces are a code block already
+constexpr std::size_t kDeepestIndent = 3;  // CommonMark: four spaces make an indented code block
 
 struct Fence {
   char mark = '`';
@@ -129,7 +129,7 @@ constexpr std::string_view kReplace = ">>>>>>> REPLACE";
 
 enum class Part { outside, search, replace };
 
-/// White space after a marker is no content.
+/// Removes the white space after a marker.
 std::string_view trimmed(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
   return line;
@@ -139,7 +139,7 @@ tl::unexpected<Error> refuse(std::size_t number, const std::string& why) {
   return fail(ErrorCode::invalid_argument, "edit " + std::to_string(number) + " " + why);
 }
 
-/// Where `wanted` stands in `lines`, from 0.
+/// Returns every index in `lines` where `wanted` begins.
 std::vector<std::size_t> places_of(const std::vector<std::string>& wanted,
                                    const std::vector<std::string>& lines) {
   std::vector<std::size_t> places;
@@ -158,7 +158,7 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
   for (const std::string& line : lines_of(reply)) {
     const std::string_view mark = trimmed(line);
     const bool known = mark == kEditMark || mark == kReplace ||
-                       (mark == kMiddle && part != Part::outside);  // prose may underline
+                       (mark == kMiddle && part != Part::outside);  // else it underlines prose
     if (!known) {
       if (part == Part::search) edits.back().search.push_back(line);
       if (part == Part::replace) edits.back().replace.push_back(line);

@@ -26,35 +26,37 @@
 namespace assay::agents {
 
 struct CodeBlock {
-  std::string language;  // lower case, empty when the fence names none
+  std::string language;  // in lower case; empty if the fence names no language
   std::string text;
 };
 
-/// Every fenced block (``` or ~~~, any length), in order. A fence that never closes holds the rest
-/// of the text.
+/// Returns all fenced blocks (``` or ~~~, three or more) in order. An unclosed fence extends to the
+/// end of the text.
 std::vector<CodeBlock> fenced_blocks(std::string_view text);
 
-/// The last Python block that defines `entry`; else the last Python block; else the last block
-/// without a language; else, when there are no fences at all, the whole text. Empty when nothing of
-/// it is left but white space. `entry` may be empty.
+/// Returns the last Python block that defines `entry`, or else the last Python block, or else the
+/// last block without a language. Returns the whole text if it has no fences. The result is empty
+/// if it would be white space only. `entry` can be empty.
 std::string extract_code(std::string_view reply, std::string_view entry);
 
 struct Edit {
-  std::vector<std::string> search;   // lines; at least one that is not blank
-  std::vector<std::string> replace;  // lines; none: the lines found are removed
+  std::vector<std::string> search;   // lines, at least one of them not blank
+  std::vector<std::string> replace;  // lines; empty: the found lines are removed
 };
 
-/// In order. invalid_argument, in words for the model, when there is none or one is malformed.
+/// Returns the edits of a reply in order. invalid_argument, with a message for the model, if there
+/// is no edit or one is malformed.
 Result<std::vector<Edit>> parse_edits(std::string_view reply);
 
-/// Each edit applies to what those before it left. invalid_argument names the edit and what is
-/// wrong with it.
+/// Applies the edits one after the other. invalid_argument names the edit that cannot be applied
+/// and the reason.
 Result<std::string> apply_edits(const std::string& source, const std::vector<Edit>& edits);
 
+/// The line that begins an edit.
 inline constexpr std::string_view kEditMark = "<<<<<<< SEARCH";
 
-/// One edit that turns `before` into `after`: what differs, with as much around it as makes it
-/// unique.
+/// Writes one edit that turns `before` into `after`. It quotes the lines that differ, and enough
+/// lines around them to be unique.
 std::string edit_text(const std::string& before, const std::string& after);
 
 }  // namespace assay::agents

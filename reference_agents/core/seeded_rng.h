@@ -1,9 +1,9 @@
-// SeededRng: pseudo-random numbers that are the same on every machine, which the standard
-// distributions are not (FNV-1a into SplitMix64). What an agent or the simulated model draws
-// follows from a seed and an identity, such as operator and sample, that stay the same when an
-// attempt is taken up again; so it draws the same again, and its transcript can be replayed.
+// SeededRng gives pseudo-random numbers that are the same on every machine (FNV-1a into
+// SplitMix64). The distributions of the standard library are not. Its numbers depend only on a seed
+// and an identity, such as operator and sample. So an agent that continues an interrupted attempt
+// draws the same numbers again, and its transcript can be replayed.
 //
-//   Draws draws(7, "softmax_last_dim\nsample 1");
+//   SeededRng draws(7, "softmax_last_dim\nsample 1");
 //   if (draws.uniform() < 0.5) take(entries[draws.below(entries.size())]);
 //
 // Not thread-safe.

@@ -15,8 +15,8 @@ using nlohmann::json;
 constexpr std::int64_t kJobWaitS = 20;
 constexpr const char* kReadResource = "resources/read";
 
-/// What the server could not do, through no fault of the caller: nothing that an agent should take
-/// for an answer. Empty: none of that.
+/// Returns the message of an error that is the server's fault. An agent must not take it for an
+/// answer. Returns an empty text for all other results.
 std::string servers_failure(const mcp::ToolResult& result) {
   if (!result.is_error) return "";
   const std::string code = string_field(result.structured, "error", "code");
@@ -25,7 +25,7 @@ std::string servers_failure(const mcp::ToolResult& result) {
              : "";
 }
 
-/// The handle of work that goes on, or nothing.
+/// Returns the handle of a job that is not over, or an empty text.
 std::string pending_job(const mcp::ToolResult& result) {
   for (const char* key : {"state", "status"}) {
     const std::string state = string_field(result.structured, key);
@@ -45,13 +45,13 @@ Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& a
     return fail(written.error());
   Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
   if (!result) {
-    (void)transcript_.note(
-        tool + ": " + result.error().message);  // the conversation's error is the one to report
+    // If the note fails too, the error of the call is the one to report.
+    (void)transcript_.note(tool + ": " + result.error().message);
     return result;
   }
   if (const std::string failure = servers_failure(*result); !failure.empty()) {
-    (void)transcript_.note(tool + ": " +
-                           failure);  // a call without a result in the transcript is made again
+    // The transcript gets no result, so a later part of the attempt makes this call again.
+    (void)transcript_.note(tool + ": " + failure);
     return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
   }
   if (Status written = record(tool, *result); !written) return fail(written.error());
@@ -75,8 +75,8 @@ Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
   const bool refused = !text && (text.error().code == ErrorCode::not_found ||
                                  text.error().code == ErrorCode::invalid_argument);
   if (!text && !refused) {
-    (void)transcript_.note(std::string(kReadResource) + ": " +
-                           text.error().message);  // the conversation's error is the one to report
+    // If the note fails too, the error of the read is the one to report.
+    (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);
     return fail(text.error());
   }
   mcp::ToolResult result;

@@ -1,6 +1,10 @@
-// ToolSession: tool calls of one attempt, written to the transcript, with `job` handles followed to
-// their end. What an earlier, unfinished part of the attempt already did is taken from the
-// transcript instead. One per thread.
+// ToolSession makes the tool calls of one attempt and writes them to the transcript. A call that an
+// interrupted part of the attempt has already made is answered from the transcript.
+//
+//   ToolSession tools(client, transcript);
+//   Result<mcp::ToolResult> answer = tools.call_to_end("submit", arguments, follow_ms);
+//
+// A session belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +22,16 @@ class ToolSession {
   ToolSession(mcp::Client& client, Transcript& transcript)
       : client_(client), transcript_(transcript) {}
 
-  /// One call. An Error is a broken conversation or transcript; a refusal is a ToolResult with
-  /// is_error.
+  /// Makes one call. A refusal is a ToolResult with `is_error`. An Error means that the connection
+  /// or the transcript is broken, or that the server failed through no fault of the caller.
   Result<mcp::ToolResult> call(const std::string& tool, const nlohmann::json& arguments);
-  /// The same, then `job` until the work is over; unavailable when that takes longer than
+  /// Makes one call, then calls `job` until the work is over. unavailable if that takes longer than
   /// `follow_ms`.
   Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments,
                                       std::int64_t follow_ms);
 
-  /// A resource's text, written to the transcript like a call of the tool "resources/read";
-  /// is_error when the server refuses it.
+  /// Reads a resource. The transcript shows it as a call of the tool "resources/read". `is_error`
+  /// is true if the server refuses.
   Result<mcp::ToolResult> read(const std::string& uri);
 
   std::int64_t calls() const { return calls_; }

@@ -16,9 +16,9 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kReadChunk = 65'536;
-constexpr std::int64_t kMostBytesPerToken =
-    8;  // of a reply, escaped as JSON; tokens of code are shorter
-constexpr std::int64_t kReplyLineBytes = 4'096;  // what stands around the text
+/// An upper bound for a reply that is escaped as JSON. Tokens of code are shorter.
+constexpr std::int64_t kMostBytesPerToken = 8;
+constexpr std::int64_t kReplyLineBytes = 4'096;  // a reply's line without its text
 
 Result<std::string> read_all(int fd, const std::string& path) {
   std::string bytes;
@@ -79,10 +79,10 @@ Result<Transcript> Transcript::open(const std::filesystem::path& file, const Clo
 
 tl::unexpected<Error> Transcript::other_than(const std::string& expected) const {
   const json& found = earlier_.front();
-  return fail(ErrorCode::corrupt, path_ + ": an earlier part of this attempt has '" +
-                                      string_field(found, "kind") + " " +
-                                      string_field(found, "tool") + "' where this one comes to '" +
-                                      expected + "'; start the bench in another --out");
+  return fail(ErrorCode::corrupt,
+              path_ + ": an earlier part of this attempt has '" + string_field(found, "kind") +
+                  " " + string_field(found, "tool") + "' where this part takes the step '" +
+                  expected + "'; start the bench in another --out");
 }
 
 void Transcript::drop_notes() {
@@ -97,7 +97,7 @@ Result<std::optional<CompletionReply>> Transcript::replay_reply() {
     drop_notes();
     if (earlier_.empty()) break;
     std::optional<CompletionReply> reply = reply_of(earlier_.front());
-    if (!reply) continue;  // that request was cut short and asked again
+    if (!reply) continue;  // that request was interrupted and then repeated
     earlier_.pop_front();
     return reply;
   }
@@ -116,7 +116,7 @@ Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string
     drop_notes();
     if (earlier_.empty()) break;
     if (string_field(earlier_.front(), "kind") != "tool_result")
-      continue;  // cut short, and called again
+      continue;  // that call was interrupted and then repeated
     const json line = std::move(earlier_.front());
     earlier_.pop_front();
     mcp::ToolResult result;
@@ -145,7 +145,7 @@ Status Transcript::prompt(const CompletionRequest& request) {
   if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
   if (Status written = append(std::move(line)); !written) return written;
-  // A full disk must show before the reply is paid for, not after.
+  // A full disk must become an error before the reply is paid for.
   return reserve_space(fd_.get(), path_, request.max_tokens * kMostBytesPerToken + kReplyLineBytes);
 }
 

@@ -1,8 +1,8 @@
-// Transcript: every prompt, reply and tool call of one operator's attempt, one JSON object a line,
-// in the order in which they happened. It is written through to the disk before the next step, so
-// that an attempt that was cut short can be taken up again without paying the model twice, and
-// replayed without the model. What an earlier part wrote is handed out again step by step as long
-// as the agent takes the same steps, which it does: it decides by replies and tool results alone.
+// Transcript is the file of all prompts, replies and tool calls of one attempt, in order, as one
+// JSON object a line. Each line is written before the next step, and each reply reaches the disk.
+// So an interrupted attempt can continue without paying the model twice, and a finished attempt can
+// be replayed without a model. A continued attempt gets the results of its earlier part back step
+// by step. This works because an agent's steps depend only on replies and tool results.
 //
 //   {"at_unix_ms":1,"kind":"prompt","system":"...","messages":[{"role":"user","text":"..."}]}
 //   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,"output_tokens":640,"usage_known":true,"charged_usd":0.012}
@@ -10,7 +10,7 @@
 //   {"at_unix_ms":4,"kind":"tool_result","tool":"submit","is_error":false,"text":"...","structured":{...}}
 //   {"at_unix_ms":5,"kind":"note","text":"..."}
 //
-// One transcript belongs to one thread.
+// A transcript belongs to one thread.
 #pragma once
 
 #include <deque>
@@ -29,13 +29,13 @@
 
 namespace assay::agents {
 
-/// The reply in a transcript's line; nothing in a line of another kind.
+/// Reads the reply in a line of a transcript. Returns nothing for a line of another kind.
 std::optional<CompletionReply> reply_of(const nlohmann::json& line);
 
 class Transcript {
  public:
-  /// Appends to `file`, creating it and its folder. A last line that was cut short by a crash is
-  /// dropped.
+  /// Opens `file` for appending. Creates it and its folder if necessary. Removes an incomplete last
+  /// line that a crash left.
   static Result<Transcript> open(const std::filesystem::path& file, const Clock& clock);
 
   Status prompt(const CompletionRequest& request);
@@ -45,15 +45,16 @@ class Transcript {
                      const nlohmann::json& structured);
   Status note(const std::string& text);
 
-  /// The earlier part's reply at this point; nothing once its end is reached. corrupt: the earlier
-  /// part did something else here.
+  /// Returns the reply that the earlier part of the attempt got at this point. Returns nothing
+  /// after the end of the earlier part. corrupt if the earlier part took another step here.
   Result<std::optional<CompletionReply>> replay_reply();
-  /// Likewise the result of this call. A call that was cut short before its result is made again.
+  /// Returns the result that the earlier part got for this call, like replay_reply(). An
+  /// interrupted call without a result is skipped, so that it is made again.
   Result<std::optional<mcp::ToolResult>> replay_tool(const std::string& tool,
                                                      const nlohmann::json& arguments);
-  /// Whether something of an earlier part is still to be handed out.
+  /// True while steps of the earlier part remain.
   bool is_replaying() const { return !earlier_.empty(); }
-  /// Every reply that an earlier part paid for, handed out or not.
+  /// All replies that the earlier part paid for.
   const std::vector<CompletionReply>& earlier_replies() const { return earlier_replies_; }
 
  private:
@@ -67,7 +68,7 @@ class Transcript {
   tl::unexpected<Error> other_than(const std::string& expected) const;
   void drop_notes();
 
-  std::deque<nlohmann::json> earlier_;  // what is still to be handed out
+  std::deque<nlohmann::json> earlier_;  // lines of the earlier part that remain
   std::vector<CompletionReply> earlier_replies_;
 };
 

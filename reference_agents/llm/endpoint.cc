@@ -22,7 +22,7 @@ namespace {
 constexpr std::size_t kShownBodyCharacters = 300;
 constexpr std::size_t kShortestSecret = 12;  // characters of a key
 
-/// Providers echo keys in their error messages; nothing that we print may carry one.
+/// Replaces the key. Providers echo keys in their error messages.
 std::string redacted(std::string text, const std::string& key) {
   if (key.empty()) return text;
   for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
@@ -30,7 +30,7 @@ std::string redacted(std::string text, const std::string& key) {
   return text;
 }
 
-/// One line of printable text: a body may be an HTML page or binary.
+/// Returns one line of printable text. The body of an error can be an HTML page or binary.
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char character : text) {
@@ -45,12 +45,13 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// Redacted before it is cut: a key that stands across the cut would leave its beginning.
+/// Redacts before it cuts. Otherwise the beginning of a key could remain at the cut.
 std::string shown(const Endpoint& endpoint, const std::string& text) {
   return one_line(redacted(text, endpoint.api_key));
 }
 
-/// The provider's own words: {"error": {"message": ...}}, {"error": "..."} or nothing.
+/// Returns the provider's error message: {"error": {"message": ...}}, {"error": "..."} or
+/// {"message": "..."}.
 std::string words_of(const nlohmann::json& answer) {
   for (const std::string& text : {string_field(answer, "error", "message"),
                                   string_field(answer, "error"), string_field(answer, "message")}) {
@@ -59,13 +60,13 @@ std::string words_of(const nlohmann::json& answer) {
   return "";
 }
 
-/// Where there are no such words, the body's beginning.
+/// Returns the provider's error message, or the whole body if there is none.
 std::string message_of(const std::string& body) {
   const std::string words = words_of(nlohmann::json::parse(body, nullptr, false));
   return words.empty() ? body : words;
 }
 
-/// Some providers say with a 400 that there is no money left, which is nothing about the prompt.
+/// Returns true if an error is about money. Some providers report an empty account as status 400.
 bool is_about_the_account(const std::string& message) {
   constexpr std::array<std::string_view, 3> kWords = {"credit balance", "billing", "quota"};
   std::string lower = message;
@@ -79,7 +80,7 @@ bool is_about_the_account(const std::string& message) {
 ErrorCode code_of(int status, const std::string& message) {
   if (status == 404) return ErrorCode::not_found;
   if (status == 408 || status >= 500) return ErrorCode::unavailable;
-  // About this one prompt, most often its length or a filter: the next one may fare better.
+  // The error is about this prompt, mostly its length or a filter. Another prompt can succeed.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
   if (status == 429 || (of_this_prompt && is_about_the_account(message)))
     return ErrorCode::resource_exhausted;
@@ -129,7 +130,7 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
                                  const std::map<std::string, std::string>& headers,
                                  const nlohmann::json& body) {
   const std::string url = endpoint.base_url + path;
-  // `replace`: a spec or an earlier reply may hold broken UTF-8, and dump() would throw on it.
+  // `replace`, because a spec or an earlier reply can hold invalid UTF-8. dump() would throw.
   const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const Result<mcp::HttpResponse> response = post_with_retries(
       [&] {
@@ -138,7 +139,7 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
       },
       endpoint.policy, endpoint.clock);
   if (!response) {
-    // invalid_argument would say that the prompt is at fault.
+    // Never report invalid_argument here: it would blame the prompt.
     const bool of_the_connection = response.error().code == ErrorCode::io ||
                                    response.error().code == ErrorCode::invalid_argument;
     const ErrorCode code = of_the_connection ? ErrorCode::unavailable : response.error().code;
@@ -187,7 +188,8 @@ std::optional<std::int64_t> retry_after_ms(const mcp::HttpResponse& response,
   return parse_retry_after(header->second, clock.unix_ms());
 }
 
-/// Full jitter: many clients that were refused together must not come back together.
+/// Returns a pause with full jitter, so that clients that were refused together do not return
+/// together.
 std::int64_t pause_ms(const RetryPolicy& policy, int retry, const RetryClock& clock) {
   const double ceiling =
       std::min(static_cast<double>(policy.longest_pause_ms),
@@ -241,7 +243,7 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
     if (response) {
       const std::optional<std::int64_t> asked = retry_after_ms(*response, clock);
       if (asked && *asked > policy.longest_retry_after_ms) return response;
-      // Everybody who was refused together was told the same.
+      // Add jitter: all clients that were refused together got the same Retry-After.
       if (asked)
         pause = std::max(
             pause, *asked + static_cast<std::int64_t>(static_cast<double>(policy.first_pause_ms) *

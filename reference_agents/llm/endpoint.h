@@ -1,22 +1,16 @@
-// What the HTTP clients of both protocols share: where to send, the key, and how an answer's status
-// becomes an Error. A key is held here only; it leaves in a header, and every text that might carry
-// it back is redacted first.
+// Sends requests to an LLM endpoint. This is what the HTTP clients of both protocols share: the
+// address, the key, retries, and the conversion of an HTTP status to an Error.
 //
 //   Result<json> answer = post_json(endpoint, "/chat/completions", headers, body);
-//   if (!field(*answer, "choices", 0)) return unusable(endpoint, "the answer has no choices",
-//   *answer);
+//   if (answer && field(*answer, "choices", 0) == nullptr)
+//     return unusable(endpoint, "the answer has no choices", *answer);
 //
-// Values, free functions; thread-safe.
+// The key is stored only here and sent only in a header. Every text that could contain it is
+// redacted. Responses 408, 429 and 5xx and broken connections are retried after a pause. The pause
+// doubles with each retry, with full jitter, and is at least as long as the Retry-After header
+// says. Tests replace the clock, so that no test really sleeps.
 //
-// Retries of one HTTP request to a model's endpoint: 429, 408, 5xx and broken connections are tried
-// again after a pause that doubles, with full jitter; where the server names a Retry-After, after
-// that and some jitter. Everything else is answered at once.
-//
-//   Result<mcp::HttpResponse> response = post_with_retries([&] { return mcp::http_post(...); },
-//   RetryPolicy{}, RetryClock::real());
-//
-// Sleeping and chance are parameters, so that tests run in no time. Thread-safe when the given
-// functions are.
+// Thread-safe if the functions of the RetryClock are.
 #pragma once
 
 #include <cstdint>
@@ -33,28 +27,29 @@
 namespace assay::agents {
 
 struct RetryPolicy {
-  int attempts = 6;                     // in all
+  int attempts = 6;                     // including the first
   std::int64_t first_pause_ms = 1'000;  // doubles with each retry
   std::int64_t longest_pause_ms = 60'000;
-  std::int64_t longest_retry_after_ms =
-      300'000;                                // a server that asks for more is taken as unavailable
-  std::int64_t request_timeout_ms = 600'000;  // of one attempt: a long reply is not streamed
+  /// No retry follows if the server asks for a longer pause.
+  std::int64_t longest_retry_after_ms = 300'000;
+  /// Limit for one attempt. It is long because replies are not streamed.
+  std::int64_t request_timeout_ms = 600'000;
 };
 
 struct RetryClock {
   std::function<void(std::int64_t)> sleep_ms;
   std::function<double()> uniform;        // in [0, 1)
-  std::function<std::int64_t()> unix_ms;  // for a Retry-After that names a date
+  std::function<std::int64_t()> unix_ms;  // for a Retry-After with a date
   static RetryClock real();
 };
 
-/// The last response or Error. A response with an error status is returned as it is once the
-/// attempts are used up.
+/// Calls `send` until it succeeds or the attempts are used up. Returns the last response, which can
+/// have an error status, or the last Error.
 Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::HttpResponse>()>& send,
                                             const RetryPolicy& policy, const RetryClock& clock);
 
-/// Milliseconds that a Retry-After value asks for ("7", "0.5" or an HTTP date); nothing when it is
-/// neither.
+/// Returns the milliseconds of a Retry-After value: seconds ("7", "0.5") or an HTTP date. Returns
+/// nothing for any other value.
 std::optional<std::int64_t> parse_retry_after(std::string_view value, std::int64_t now_unix_ms);
 
 struct Endpoint {
@@ -62,30 +57,30 @@ struct Endpoint {
   std::string base_url;  // "https://api.openai.com/v1", without a slash at the end
   std::string model;
   std::string api_key;  // empty: none is sent
-  std::int64_t max_answer_bytes =
-      16LL
-      << 20;  // of one answer; the longest replies of today's models have some hundred thousand
+  /// Limit for one answer. The longest replies of current models have some hundred thousand bytes.
+  std::int64_t max_answer_bytes = 16LL << 20;
   RetryPolicy policy;
   RetryClock clock = RetryClock::real();
 };
 
-/// http or https with a host and without a query; a key is sent in clear to this machine only.
+/// Checks that the URL is http or https, with a host and without a query. Refuses to send a key
+/// over plain http to another machine.
 Status check_endpoint(const Endpoint& endpoint);
 
-/// Posts `body` to base_url + path and returns the parsed answer, an object; an HTTP error status
+/// Posts `body` to base_url + path and returns the answer, a JSON object. An HTTP error status
 /// becomes an Error with the provider's message.
 Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path,
                                  const std::map<std::string, std::string>& headers,
                                  const nlohmann::json& body);
 
-/// `corrupt`: an answer that is JSON and not a reply; with the provider's own words where it has
-/// any.
+/// Returns a `corrupt` Error for an answer that is JSON but not a reply. Quotes the provider's
+/// error message if there is one.
 tl::unexpected<Error> unusable(const Endpoint& endpoint, const std::string& what,
                                const nlohmann::json& answer);
 
-/// A reply's text without the key, should the endpoint echo it: replies are kept in transcripts.
-/// Keys too short to be secrets ("EMPTY", as local servers take them) stay, for they may well be
-/// words of the code.
+/// Removes the key from a reply's text in case the endpoint echoes it, because transcripts store
+/// replies. A key too short to be secret stays: local servers accept keys such as "EMPTY", which
+/// can be a word of the code.
 std::string reply_text(const Endpoint& endpoint, std::string text);
 
 }  // namespace assay::agents

@@ -1,5 +1,5 @@
-// Reads of JSON that came from outside: a field that is absent or of another type is a default,
-// never an exception. Pure functions, safe from any thread.
+// Reads fields of JSON from outside. A field that is absent or has another type reads as a default
+// value and never throws. Pure functions, thread-safe.
 //
 //   std::string text = string_field(reply, "choices", 0, "message", "content");
 #pragma once
@@ -22,7 +22,7 @@ inline const nlohmann::json* child(const nlohmann::json& value, int index) {
   return &value[static_cast<std::size_t>(index)];
 }
 
-/// The value at a path of keys and indices, or null.
+/// Returns the value at a path of keys and indices, or null.
 template <class... Path>
 const nlohmann::json* field(const nlohmann::json& root, Path... path) {
   const nlohmann::json* at = &root;

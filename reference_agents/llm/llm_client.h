@@ -1,12 +1,10 @@
-// LlmClient: one prompt in, one reply out. The reference agents see a language model through this
-// and nothing else.
+// LlmClient is the interface to a language model: one prompt in, one reply out. The agents use
+// nothing else of a model.
 //
-//   Result<std::unique_ptr<LlmClient>> client = make_llm_client("anthropic:claude-sonnet-4-5",
-//   options);   // provider.h Result<CompletionReply> reply = (*client)->complete({.system = "...",
-//   .messages = {{"user", "..."}}});
+//   Result<std::unique_ptr<LlmClient>> client = make_llm_client("openai:gpt-5", options);
+//   Result<CompletionReply> reply = (*client)->complete({.messages = {{"user", "..."}}});
 //
-// complete() may be called from several threads at once. It retries what is worth retrying
-// (retry.h) and blocks meanwhile.
+// Several threads can call complete() at once. It blocks while it retries (endpoint.h).
 #pragma once
 
 #include <cstdint>
@@ -19,8 +17,8 @@
 
 namespace assay::agents {
 
-/// How the label of every provider ends that is no model: its runs say nothing about any model and
-/// are never ranked.
+/// The end of the label of every provider that is not a model. Its runs are never ranked, because
+/// they say nothing about a model.
 inline constexpr std::string_view kNoModelMark = "(no model)";
 
 struct ChatMessage {
@@ -31,41 +29,45 @@ struct ChatMessage {
 struct CompletionRequest {
   std::string system;
   std::vector<ChatMessage> messages;
-  std::optional<double> temperature;  // absent: the provider's default, which some models insist on
+  std::optional<double> temperature;  // absent: the default, which some models require
   std::int64_t max_tokens = 16'384;
-  // Which attempt asks, and how often it has asked before. Sent to no model: the simulated one
-  // draws by them, so that a reply is the same whenever and beside whatever it is asked for.
+  /// The attempt and the number of its earlier requests. They are not sent to a model. They seed
+  /// the simulated model, so that its reply does not depend on time or on other requests.
   std::string attempt = {};
   std::int64_t turn = 0;
 };
 
 struct CompletionReply {
-  std::string text;         // empty when the model declined; stop_reason says so
+  std::string text;         // empty if the model declined; `stop_reason` tells
   std::string stop_reason;  // the provider's word: "stop", "end_turn", "length", "max_tokens", ...
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  bool usage_known = false;  // false: the reply carried no usage, and the token counts are 0
-  // What it took from the spending limit, in US dollars (MeteredClient fills it in): its cost, or
-  // its worst case where it carried no usage. Kept with the reply, so that a bench that goes on
-  // counts what was counted. Absent: the model has no price.
+  bool usage_known = false;  // false: the endpoint reported no usage, and both counts are 0
+  /// The amount in US dollars that counts against the spending limit: the cost, or the worst case
+  /// if the usage is unknown. MeteredClient sets it. It is stored with the reply, so that a
+  /// continued bench counts the same amount. Absent if the model has no price.
   std::optional<double> charged_usd = {};
-  bool prompt_refused = false;  // no reply: the endpoint would not take this prompt, and `text` is
-                                // why (agent/workbench.h)
+  /// True if the endpoint refused the prompt. `text` is then the reason (core/agent_session.h).
+  bool prompt_refused = false;
 };
 
 class LlmClient {
  public:
   virtual ~LlmClient() = default;
-  /// Errors: permission_denied (the key was refused, or no request would be taken),
-  /// invalid_argument (this prompt was refused: another one may be taken), not_found (no such
-  /// model), resource_exhausted (still 429 after the last retry, an account without credit, or an
-  /// answer beyond its limit), unavailable (5xx, time-out, no connection), corrupt (not a reply).
+  /// Errors:
+  /// - permission_denied: the endpoint refuses the key or every request.
+  /// - invalid_argument: the endpoint refuses this prompt. Another prompt can succeed.
+  /// - not_found: there is no such model.
+  /// - resource_exhausted: still 429 after the last retry, no credit, or an answer that is too
+  /// long.
+  /// - unavailable: 5xx, a timeout, or no connection.
+  /// - corrupt: the answer is not a reply.
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
-  /// How the model is named wherever it shows: "openai:gpt-5", "scripted (no model)".
+  /// The model's name in all output, such as "openai:gpt-5" or "scripted (no model)".
   virtual std::string label() const = 0;
   /// False for `scripted` and `sim`, which are never ranked.
   virtual bool is_model() const = 0;
-  /// The only operators that it can answer, sorted; empty: any.
+  /// The operators that the client can answer, sorted. Empty if it can answer all.
   virtual std::vector<std::string> known_operators() const { return {}; }
 };
 

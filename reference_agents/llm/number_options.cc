@@ -61,12 +61,11 @@ Result<NamedOptions> parse_options(const std::string& text,
     const std::optional<double> value =
         equals == std::string::npos ? std::nullopt
                                     : number_from(std::string_view(pair).substr(equals + 1));
-    const bool fits =
-        value && *value >= option->least && *value <= option->most;  // NaN fits nothing
+    const bool fits = value && *value >= option->least && *value <= option->most;  // false for NaN
     if (!fits || (option->whole && *value != static_cast<double>(static_cast<long long>(*value)))) {
       return refuse(text,
-                    "the value of '" + key + "' is no " + (option->whole ? "whole " : "") +
-                        "number of its range",
+                    "the value of '" + key + "' is not a " + (option->whole ? "whole " : "") +
+                        "number in its range",
                     known);
     }
     parsed.values[key] = *value;

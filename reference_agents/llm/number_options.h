@@ -1,8 +1,8 @@
-// Numbers that ride on a name: "7?wrong=0.3&repair=0.6" of a simulated model, "leader?rounds=4" of
-// an agent. Every option has a default and a range; whatever is not one of them is an error that
-// names them all. Pure functions, safe from any thread.
+// Options with numeric values after a name, such as "7?wrong=0.3&repair=0.6" of the simulated model
+// or "leader?rounds=4" of an agent. Each option has a default and a range. The error for a bad
+// option lists the valid ones. Pure functions, thread-safe.
 //
-//   const std::vector<NumberOption> known = {{"rounds", 8, 1, 100, "edits asked for"}};
+//   const std::vector<NumberOption> known = {{"rounds", 8, 1, 100, "number of edits"}};
 //   Result<NamedOptions> named = parse_options("leader?rounds=4", known);
 //   named->name;              // "leader"
 //   named->values["rounds"];  // 4
@@ -18,25 +18,25 @@ namespace assay::agents {
 
 struct NumberOption {
   std::string name;
-  double standard = 0;  // the value when it is not given
+  double standard = 0;  // the default
   double least = 0, most = 1;
   std::string meaning;
   bool whole = false;  // integers only
 };
 
-/// Every known option, given or not.
+/// The values of all known options, including the defaults.
 using NumberValues = std::map<std::string, double>;
 
 struct NamedOptions {
-  std::string name;  // what stands before the '?'
+  std::string name;  // the text before the '?'
   NumberValues values;
 };
 
-/// invalid_argument, naming the valid options, for an unknown or repeated key, a value that is no
-/// number, or one out of range.
+/// invalid_argument lists the valid options for an unknown or repeated key, a value that is not a
+/// number, or a number out of range.
 Result<NamedOptions> parse_options(const std::string& text, const std::vector<NumberOption>& known);
 
-/// "rounds=8 (1 to 100): edits asked for; ..."
+/// Describes the options: "rounds=8 (1 to 100): number of edits; ...".
 std::string describe_options(const std::vector<NumberOption>& known);
 
 }  // namespace assay::agents

@@ -10,7 +10,7 @@
 namespace assay::agents {
 namespace {
 
-/// "name-20250929" and "name-2025-09-29" without their date.
+/// Removes the date from "name-20250929" and "name-2025-09-29".
 std::string without_date(const std::string& model) {
   const auto digits_at = [&](std::size_t at, std::size_t count) {
     return at + count <= model.size() && model.find_first_not_of("0123456789", at) >= at + count;
@@ -87,7 +87,7 @@ bool SpendingBudget::set_aside(double amount_usd) {
   std::unique_lock lock(mutex_);
   if (!spending_.limit_usd) return true;
   const double limit = *spending_.limit_usd;
-  // What the others have set aside mostly comes back: wait for that before giving up.
+  // Most of what other threads have set aside will not be spent. Wait for it before giving up.
   settled_.wait(lock, [&] {
     return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
            spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
@@ -121,7 +121,7 @@ bool SpendingBudget::limit_reached() const {
 std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
   if (!inner_.is_model()) return 0;
   if (!reply.usage_known) return std::nullopt;
-  if (reply.charged_usd) return reply.charged_usd;  // by the price of its time
+  if (reply.charged_usd) return reply.charged_usd;  // with the price at the time of the reply
   if (!price_) return std::nullopt;
   return price_->cost_usd(reply.input_tokens, reply.output_tokens);
 }
@@ -135,21 +135,21 @@ double MeteredClient::worst_case(const CompletionRequest& request) const {
 
 Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request) {
   const double amount = worst_case(request);
-  if (!purse_.set_aside(amount)) {
+  if (!budget_.set_aside(amount)) {
     char text[160];
     std::snprintf(text, sizeof(text),
-                  "the spending limit: $%.4f are spent, and the next request could cost $%.4f",
+                  "spending limit reached: $%.4f are spent, and the next request could cost $%.4f",
                   spent_usd(), amount);
     return fail(ErrorCode::resource_exhausted, text);
   }
   Result<CompletionReply> reply = inner_.complete(request);
   if (!reply) {
-    purse_.settle(amount, 0);
+    budget_.settle(amount, 0);
     return reply;
   }
-  reply->charged_usd.reset();  // a recorded reply has that of its time
+  reply->charged_usd.reset();  // a recorded reply holds the charge of its first use
   const double charged = reply->usage_known ? cost_of(*reply).value_or(0) : amount;
-  purse_.settle(amount, charged);
+  budget_.settle(amount, charged);
   if (price_ || !inner_.is_model()) reply->charged_usd = charged;
   return reply;
 }

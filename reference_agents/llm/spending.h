@@ -1,28 +1,18 @@
-// What a model's tokens cost, from prices.toml, which names the source and date of every figure.
+// The cost of replies and the limit on spending. PriceTable holds the price of each model's tokens.
+// SpendingBudget is the money that a bench can spend; all its models share it. MeteredClient wraps
+// another client and charges a budget.
 //
 //   Result<PriceTable> table = PriceTable::load(data_dir / "llm/prices.toml");
-//   std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");   // nothing:
-//   unknown, cost 0, and say so
+//   std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");
+//   SpendingBudget budget({.limit_usd = 5.0, .spent_usd = 1.2});
+//   MeteredClient client(*inner, price, budget);
 //
-// Immutable after load, hence safe to share between threads.
+// The worst case of a request is set aside before it is sent: each byte of the prompt as one token,
+// and all allowed tokens of the reply. So even parallel requests cannot exceed the limit together.
+// A reply without token counts is charged its worst case. A request that the provider bills but
+// never answers is not counted.
 //
-// SpendingBudget: what a bench may spend and has spent, shared by all its models. Before a request
-// its worst case is set aside, so that not even parallel requests to several models can pass the
-// limit together. Thread-safe.
-//
-//   Purse purse({.limit_usd = 5.0, .spent_usd = 1.2});
-//   if (!purse.set_aside(0.3)) return;          // limit_reached() is true from now on
-//   purse.settle(0.3, 0.12);                    // set aside, spent
-//
-// MeteredClient wraps another client with a price and a purse (spending_budget.h). Before a request
-// the worst case is set aside (every byte of the prompt a token, every allowed token written); a
-// request that no longer fits is refused with resource_exhausted and limit_reached() becomes true.
-// A reply without token counts uses up its worst case. What a provider bills for a request that it
-// never answered is not seen here. Thread-safe.
-//
-//   MeteredClient client(*inner, price, {.limit_usd = 5.0, .spent_usd = 1.2});   // a purse of its
-//   own MeteredClient one(*openai, price, purse), other(*anthropic, price2, purse);  // one limit
-//   over both
+// Thread-safe.
 #pragma once
 
 #include <condition_variable>
@@ -52,13 +42,15 @@ struct Price {
   }
 };
 
+/// The prices of prices.toml, which names the source and the date of each. Immutable after load().
 class PriceTable {
  public:
-  /// Fails naming file, key and what is valid.
+  /// An error names the file, the key and the valid values.
   static Result<PriceTable> load(const std::filesystem::path& file);
   static Result<PriceTable> parse(std::string_view text, const std::string& file_name);
 
-  /// By "PROVIDER:NAME"; a date at the end of NAME is ignored.
+  /// Finds a model by "PROVIDER:NAME". Ignores a date at the end of NAME. Returns nothing for a
+  /// model without a known price.
   std::optional<Price> find(const std::string& model) const;
   std::size_t size() const { return prices_.size(); }
 
@@ -68,16 +60,18 @@ class PriceTable {
 
 struct Spending {
   std::optional<double> limit_usd;  // absent: no limit
-  double spent_usd = 0;             // by earlier parts of the same bench
+  double spent_usd = 0;             // spent by earlier parts of the same bench
 };
 
 class SpendingBudget {
  public:
   explicit SpendingBudget(Spending spending) : spending_(spending) {}
 
-  /// False when it does not fit, and from then on. Waits while what others have set aside could
-  /// still come back.
+  /// Sets an amount aside before a request. Waits while settled requests of other threads could
+  /// still make room. Returns false if the limit does not allow the amount. All later calls return
+  /// false too.
   bool set_aside(double amount_usd);
+  /// Replaces an amount that was set aside by the amount that was spent.
   void settle(double set_aside_usd, double spent_usd);
   double spent_usd() const;
   bool limit_reached() const;
@@ -92,22 +86,23 @@ class SpendingBudget {
 
 class MeteredClient final : public LlmClient {
  public:
-  /// Without a price nothing is charged, and no cost is known.
+  /// Makes a client with its own budget. Without a price nothing is charged and costs are unknown.
   MeteredClient(LlmClient& inner, std::optional<Price> price, Spending spending)
-      : inner_(inner), price_(std::move(price)), own_(std::in_place, spending), purse_(*own_) {}
-  /// `purse` outlives the client.
-  MeteredClient(LlmClient& inner, std::optional<Price> price, SpendingBudget& purse)
-      : inner_(inner), price_(std::move(price)), purse_(purse) {}
+      : inner_(inner), price_(std::move(price)), own_(std::in_place, spending), budget_(*own_) {}
+  /// Makes a client that shares `budget`, which must outlive it.
+  MeteredClient(LlmClient& inner, std::optional<Price> price, SpendingBudget& budget)
+      : inner_(inner), price_(std::move(price)), budget_(budget) {}
 
+  /// Also fails with resource_exhausted if the budget does not allow the request's worst case.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return inner_.label(); }
   bool is_model() const override { return inner_.is_model(); }
 
-  /// What the reply cost: 0 where no model wrote it. Nothing where that is not known: the model has
-  /// no price, or the reply no token counts.
+  /// Returns the cost of a reply. The cost is 0 if no model wrote it. Returns nothing if the model
+  /// has no price or the reply has no token counts.
   std::optional<double> cost_of(const CompletionReply& reply) const;
-  double spent_usd() const { return purse_.spent_usd(); }
-  bool limit_reached() const { return purse_.limit_reached(); }
+  double spent_usd() const { return budget_.spent_usd(); }
+  bool limit_reached() const { return budget_.limit_reached(); }
 
  private:
   double worst_case(const CompletionRequest& request) const;
@@ -115,7 +110,7 @@ class MeteredClient final : public LlmClient {
   LlmClient& inner_;
   const std::optional<Price> price_;
   std::optional<SpendingBudget> own_;
-  SpendingBudget& purse_;
+  SpendingBudget& budget_;
 };
 
 }  // namespace assay::agents

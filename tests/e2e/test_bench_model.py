@@ -311,7 +311,7 @@ def test_the_spending_limit_stops_the_bench_cleanly(
     assert done.returncode == 2, done.stderr
     assert endpoint.requests == 2  # the third could pass the limit
     assert (
-        "stopped: the spending limit: $" in done.stderr
+        "stopped: spending limit reached: $" in done.stderr
         and "2 of 4 attempts are not finished" in done.stderr
     )
     if not reported:

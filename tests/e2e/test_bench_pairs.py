@@ -126,7 +126,7 @@ def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -
     assert stopped.returncode == 2, stopped.stderr
     assert (
         4 <= len(model.asked) < 8
-        and "the spending limit: $" in stopped.stderr
+        and "spending limit reached: $" in stopped.stderr
         and "--resume continues" in stopped.stderr
     )
     assert "Attempts that are not finished count as failures" in stopped.stdout

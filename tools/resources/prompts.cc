@@ -151,8 +151,8 @@ Prompt write_kernel(const std::shared_ptr<const Parts>& parts) {
             "Write the operator \"" + value_of(values, "operator") +
             "\" as specified below, with Assay's tools: `compile` the code and fix the compiler's "
             "errors, `run_tests` until every public case passes, then `profile` and improve it. "
-            "Hidden cases have other shapes, dtypes and values, so write for "
-            "the specification and not for the cases." +
+            "Hidden cases have other shapes, dtypes and values, so write for the specification and "
+            "not for the cases." +
             *device + " Show the final code and what `profile` measured.\n";
         return joined({task, parts->spec(values, context), parts->guide(kPitfalls)});
       });
@@ -171,16 +171,15 @@ Prompt optimize_kernel(const std::shared_ptr<const Parts>& parts) {
         const auto device = parts->device(values);
         if (!device) return fail(device.error());
         const std::string chosen = value_of(values, "case");
-        const std::string task = "Make this implementation of \"" + value_of(values, "operator") +
-                                 "\" faster. `profile` it first" +
-                                 (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
-                                 " and say what limits its speed. Then change one thing at a time: "
-                                 "`run_tests` to see that it is "
-                                 "still correct, `profile` to see the gain, and keep only changes "
-                                 "whose gain exceeds the "
-                                 "interval of the measurement." +
-                                 *device +
-                                 " Show the final code and the latencies before and after.\n";
+        const std::string task =
+            "Make this implementation of \"" + value_of(values, "operator") +
+            "\" faster. `profile` it first" +
+            (chosen.empty() ? "" : " on case \"" + chosen + "\"") +
+            " and say what limits its speed. Then change one thing at a time: "
+            "`run_tests` to see that it is still correct, `profile` to see the "
+            "gain, and keep only changes whose gain exceeds the interval of the "
+            "measurement." +
+            *device + " Show the final code and the latencies before and after.\n";
         return joined(
             {task, parts->code(values), parts->spec(values, context), parts->guide(kSpeed)});
       });
@@ -206,9 +205,8 @@ Prompt fix_kernel(const std::shared_ptr<const Parts>& parts) {
                 const std::string task =
                     "Repair this implementation of \"" + value_of(values, "operator") +
                     "\". Find the cause before you change anything: read the verdict (`run_tests` "
-                    "gives one), "
-                    "then the lines that it names, then the specification. "
-                    "Change only what is wrong, and `run_tests` until every public case passes." +
+                    "gives one), then the lines that it names, then the specification. Change only "
+                    "what is wrong, and `run_tests` until every public case passes." +
                     *device + " Say what the cause was and show the final code.\n";
                 return joined({task, parts->verdict(values, context), parts->code(values),
                                parts->spec(values, context), parts->guide(kPitfalls)});

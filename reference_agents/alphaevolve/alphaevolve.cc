@@ -16,11 +16,11 @@ std::size_t whole(const NumberValues& options, const char* name) {
   return static_cast<std::size_t>(options.at(name));
 }
 
-/// What one attempt starts from.
+/// The contents of one prompt.
 struct Start {
-  std::vector<Program> parent;  // none: the island has no program yet
+  std::vector<Program> parent;  // one, or none if the island has no program yet
   std::vector<Program> others;
-  std::string complaint;  // about the island's last reply; empty: it could be used
+  std::string complaint;  // why the island's last reply was not usable; empty if it was
 };
 
 std::string others_text(const std::vector<Program>& others) {
@@ -36,23 +36,23 @@ struct Mode {
   bool diff = false, archive = false;
 };
 
-Result<std::string> prompt_text(AgentSession& bench, const Spec& spec, const Start& start,
+Result<std::string> prompt_text(AgentSession& session, const Spec& spec, const Start& start,
                                 const Mode& mode) {
   PromptValues values = {{"operator", spec.operator_name}, {"spec", spec.text}};
   values["complaint"] =
       start.complaint.empty() ? "" : "Your last reply could not be used: " + start.complaint + "\n";
-  if (start.parent.empty()) return bench.prompt("alphaevolve/prompts/first.md", values);
+  if (start.parent.empty()) return session.prompt("alphaevolve/prompts/first.md", values);
   const Program& parent = start.parent.front();
   values["others"] = others_text(start.others);
   values["which"] = mode.archive ? "The version to improve" : "The best version so far";
   values["code"] = parent.code;
   values["metrics"] = metrics_text(parent.evaluation);
   values["verdict"] = parent.evaluation.feedback;
-  return bench.prompt(mode.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md",
-                      values);
+  return session.prompt(mode.diff ? "alphaevolve/prompts/diff.md" : "alphaevolve/prompts/next.md",
+                        values);
 }
 
-/// What the reply makes of the parent; an Error is for the model to read.
+/// Returns the program that the reply describes. An Error has a message for the model.
 Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start,
                                  bool diff) {
   if (!diff || start.parent.empty()) {
@@ -70,32 +70,34 @@ Result<std::string> candidate_in(const std::string& reply, const Spec& spec, con
 const std::vector<NumberOption>& alphaevolve_options() {
   static const std::vector<NumberOption> list = {
       {"attempts", 5, 1, 20,
-       "replies asked for; each may cost one of the track's 20 compilations and 10 tests", true},
-      {"others", 2, 0, 8, "earlier versions shown beside the parent", true},
+       "number of replies; each can cost one of the track's 20 compilations and 10 tests", true},
+      {"others", 2, 0, 8, "earlier versions that a prompt shows beside the parent", true},
       {"diff", 0, 0, 1,
-       "1: after an island's first version, edits of the parent instead of whole modules", true},
-      {"islands", 1, 1, 8, "populations that evolve apart and take turns", true},
+       "1: after an island's first version, replies are edits of the parent, not whole modules",
+       true},
+      {"islands", 1, 1, 8, "populations that evolve independently and take turns", true},
       {"migrate", 4, 0, 20,
        "attempts after which each island's best is copied to the next island; 0: never", true},
-      {"archive", 0, 0, 1, "1: parents and others from a MAP-elites archive of each island", true},
+      {"archive", 0, 0, 1, "1: parents and others come from a MAP-Elites archive of each island",
+       true},
       {"min_perf", 0, 0, 10,
-       "a correct version slower than this (oracle / own time) is no parent while a faster one is "
-       "there",
+       "a correct version slower than this (oracle / own time) is no parent if there is a faster "
+       "one",
        false},
   };
   return list;
 }
 
-Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& options) {
-  const Result<Spec> spec = bench.fetch_spec();
+Result<Attempt> attempt_alphaevolve(AgentSession& session, const NumberValues& options) {
+  const Result<Spec> spec = session.fetch_spec();
   if (!spec) return fail(spec.error());
-  const Result<std::string> system = bench.prompt("alphaevolve/prompts/system.md", {});
+  const Result<std::string> system = session.prompt("alphaevolve/prompts/system.md", {});
   if (!system) return fail(system.error());
   const std::size_t attempts = whole(options, "attempts"), islands = whole(options, "islands"),
                     migrate = whole(options, "migrate");
   const Mode mode{options.at("diff") > 0, options.at("archive") > 0};
   Database database({islands, mode.archive, options.at("min_perf")},
-                    SeededRng(0, bench.identity()));
+                    SeededRng(0, session.identity()));
   std::vector<std::string> complaints(islands);
   for (std::size_t attempt = 1; attempt <= attempts; ++attempt) {
     const std::size_t island = (attempt - 1) % islands;
@@ -105,28 +107,28 @@ Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& opt
       start.parent.push_back(database.parent(island));
       start.others = database.others(island, start.parent.front(), whole(options, "others"));
     }
-    const Result<std::string> text = prompt_text(bench, *spec, start, mode);
+    const Result<std::string> text = prompt_text(session, *spec, start, mode);
     if (!text) return fail(text.error());
-    const Result<CompletionReply> reply = bench.ask(*system, *text);
+    const Result<CompletionReply> reply = session.ask(*system, *text);
     if (!reply) return fail(reply.error());
     if (const Result<std::string> code = candidate_in(reply->text, *spec, start, mode.diff);
         !code) {
       complaints[island] = code.error().message;
-      if (Status noted = bench.note(complaints[island]); !noted) return fail(noted.error());
+      if (Status noted = session.note(complaints[island]); !noted) return fail(noted.error());
     } else {
-      const Result<Evaluation> evaluation = bench.evaluate(*code);
+      const Result<Evaluation> evaluation = session.evaluate(*code);
       if (!evaluation) return fail(evaluation.error());
       database.add(island, {*code, *evaluation});
       if (!is_worth_more_work(*evaluation)) {
-        if (Status remarked = bench.remark(why_no_more_work(*evaluation)); !remarked)
+        if (Status remarked = session.remark(why_no_more_work(*evaluation)); !remarked)
           return fail(remarked.error());
         break;
       }
     }
     if (migrate > 0 && attempt % migrate == 0) database.migrate();
   }
-  return bench.submit(database.empty() ? "" : database.best().code,
-                      "none of " + std::to_string(attempts) + " replies holds code");
+  return session.submit(database.empty() ? "" : database.best().code,
+                        "none of " + std::to_string(attempts) + " replies holds code");
 }
 
 }  // namespace assay::agents

@@ -1,14 +1,13 @@
-// alphaevolve: programs evolved by a model from scored earlier ones. Each reply is a whole module,
-// or with `diff` edits of the one shown (agent/edits.h), and is evaluated in a cascade: what does
-// not compile is not tested, what is wrong is not timed. The next prompt shows a parent with its
-// verdict and metrics, and a few others that were tried, so that neither their errors nor their
-// ideas are lost.
+// alphaevolve evolves programs with a model that sees earlier, scored programs. A reply is a whole
+// module, or with the option `diff` a list of edits of the parent. It is evaluated in a cascade: a
+// program that does not compile is not tested, and a wrong one is not timed. The next prompt shows
+// a parent with its verdict and metrics, and a few other programs for their errors and ideas.
 //
-// By default that is TritonGym's setting: 5 attempts, the parent is the best program, the others
-// are the newest. `islands`, `migrate`, `archive` and `min_perf` turn on the rest of AlphaEvolve's
-// database (database.h); the islands take turns, one attempt each.
+// The defaults are TritonGym's setting: 5 attempts, the parent is the best program, the others are
+// the newest. The options `islands`, `migrate`, `archive` and `min_perf` turn on the rest of
+// AlphaEvolve's database (database.h). Islands take turns, one attempt each.
 //
-// Pure function of its workbench.
+// The steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>
@@ -20,6 +19,6 @@
 namespace assay::agents {
 
 const std::vector<NumberOption>& alphaevolve_options();
-Result<Attempt> attempt_alphaevolve(AgentSession& bench, const NumberValues& options);
+Result<Attempt> attempt_alphaevolve(AgentSession& session, const NumberValues& options);
 
 }  // namespace assay::agents

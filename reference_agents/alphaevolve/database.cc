@@ -6,7 +6,7 @@
 namespace assay::agents {
 namespace {
 
-constexpr double kBestShare = 2.0 / 3;  // of parents that are the island's best; the rest explores
+constexpr double kBestShare = 2.0 / 3;  // share of parents that are the island's best program
 
 bool holds(const std::vector<Program>& programs, const Program& wanted) {
   return std::any_of(programs.begin(), programs.end(),
@@ -29,8 +29,9 @@ void Database::add(std::size_t island, const Program& program) {
 }
 
 void Database::migrate() {
-  std::vector<std::vector<Program>> leaving(
-      islands_.size());  // none or one: what arrives in this round does not travel on
+  // Empty or one program for each island. Collected first, so that a program moves only one island
+  // in a round.
+  std::vector<std::vector<Program>> leaving(islands_.size());
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     if (!empty(i)) leaving[i].push_back(best_of(islands_[i].programs));
   }

@@ -1,43 +1,32 @@
-// The programs database: islands that evolve apart, so that the first idea which works does not
-// drive out all others, and from time to time hand on their best. Islands form a ring; `migrate`
-// copies each one's best to the next. What a prompt shows is drawn here:
+// The database of evolved programs. It holds islands that evolve independently, so that the first
+// idea that works does not displace all others. migrate() copies the best program of each island to
+// the next island in a ring.
 //
-// - the parent, which the model is to improve. Without the archive it is the island's best program.
-// With it, it is that one two times in
-//   three, and else an elite of another cell. Either way the cascade decides who can be one: only
-//   what came as far as any program of the island did (nothing that fails once something is
-//   correct), and a correct program slower than `min_perf` only while none is faster.
-// - others beside it, for their errors and ideas. Without the archive: the island's newest. With
-// it: the best elites for one half, and for
-//   the other elites drawn from the rest, whatever came of them.
-//
-//   Database database({.islands = 2, .archive = true}, SeededRng(0, bench.identity()));
+//   Database database({.islands = 2, .archive = true}, SeededRng(0, session.identity()));
 //   database.add(0, {code, evaluation});
 //   const Program parent = database.parent(0);
 //   for (const Program& other : database.others(0, parent, 2)) show(other);
 //
-// The same calls with the same draws give the same answers. Not thread-safe.
+// With the option `archive`, each island keeps a MAP-Elites archive: the best program of each cell.
+// A cell has two features:
 //
-// A MAP-elites archive: of all programs that are alike only the best one is kept, so that ideas
-// which are not the fastest yet stay within reach. Alike are programs of the same cell of two
-// features:
+// - The length of the code, in steps of half a doubling. Length is the cheapest sign of another
+//   structure (one pass or two, a helper kernel, an unrolled loop), and a changed constant does not
+//   change it. A closer look at the code would favour one dialect.
+// - The result: does not compile, compiles, or correct with the speed in doublings. Failures have
+//   cells because a prompt that shows a failure keeps the model from repeating it.
 //
-// - how long the code is, in steps of half a doubling: the cheapest sign of another structure (one
-// pass or two, a helper kernel, a fused or an
-//   unrolled loop), and one that changing constants does not move. Anything that reads the code
-//   closer would favour one dialect.
-// - what came of it: does not compile, compiles, correct, and of the correct ones the speed in
-// doublings. Failures have cells too, because
-//   a prompt that shows one keeps the next version from repeating it; the speed has, so that a slow
-//   version of the same length is not lost when a faster one appears.
+// The database draws the contents of a prompt:
 //
-//   Archive archive;
-//   archive.add({code, evaluation});
-//   archive.elites();          // one of each cell, in the order of the cells
+// - The parent, which the model improves. Without the archive, it is the island's best program.
+// With
+//   the archive, it is the best program in two of three draws, and otherwise another elite. That
+//   elite has reached the furthest level of the island. A correct program slower than `min_perf` is
+//   no parent if there is a faster one.
+// - The others. Without the archive, they are the island's newest programs. With the archive, one
+//   half are the best elites and the other half are drawn from the remaining elites.
 //
-// Not thread-safe.
-//
-// One version that alphaevolve evaluated. Value.
+// The same calls with the same seed give the same programs. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -51,21 +40,23 @@
 
 namespace assay::agents {
 
+/// One evaluated version.
 struct Program {
   std::string code;
   Evaluation evaluation;
 };
 
-/// {length, worth}
+/// {length, result}
 using Cell = std::pair<int, int>;
 
 Cell cell_of(const Program& program);
 
 class Archive {
  public:
-  /// Takes the cell's place unless what is there is better: of equals the newer has been shown
-  /// less.
+  /// Puts the program into its cell unless the one there is better. Of two equal programs the newer
+  /// stays, because fewer prompts have shown it.
   void add(const Program& program);
+  /// The programs of all cells, in the order of the cells.
   std::vector<Program> elites() const;
 
  private:
@@ -75,10 +66,10 @@ class Archive {
 struct DatabaseRules {
   std::size_t islands = 1;
   bool archive = false;
-  double min_perf = 0;  // oracle latency / this one's
+  double min_perf = 0;  // oracle latency / own latency
 };
 
-/// Of several that are equally good the newest: it has been shown least. `programs` is not empty.
+/// Returns the best program, and of several equal ones the newest. `programs` must not be empty.
 const Program& best_of(const std::vector<Program>& programs);
 
 class Database {
@@ -93,9 +84,9 @@ class Database {
   bool empty() const;
   /// The island must not be empty.
   Program parent(std::size_t island);
-  /// At most `most`, none of them the parent; none twice.
+  /// Returns at most `most` different programs without the parent.
   std::vector<Program> others(std::size_t island, const Program& parent, std::size_t most);
-  /// Of all islands; there must be a program.
+  /// Returns the best program of all islands. There must be a program.
   Program best() const;
 
  private:

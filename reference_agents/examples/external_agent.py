@@ -1,5 +1,7 @@
-"""An agent from outside: external_agent.py OPERATORS [URL | option of `assay serve`]... README.md
-beside this file says more."""
+"""An agent that uses only the MCP tools of Assay.
+
+external_agent.py OPERATORS [URL | option of `assay serve`]...   (README.md explains the arguments)
+"""
 
 import asyncio
 import os

@@ -12,19 +12,19 @@ namespace {
 
 constexpr double kSeveralInstancesTemperature = 1;
 
-Result<GeakParts> make_parts(AgentSession& bench, const Spec& spec, const NumberValues& options) {
+Result<GeakParts> make_parts(AgentSession& session, const Spec& spec, const NumberValues& options) {
   const auto is_on = [&](const char* name) { return options.at(name) > 0; };
   GeakParts parts;
-  Result<std::string> system = bench.prompt("geak/prompts/system.md", {});
+  Result<std::string> system = session.prompt("geak/prompts/system.md", {});
   if (!system) return fail(system.error());
   parts.system = *system;
   if (is_on("knowledge")) {
-    const Result<std::string> knowledge = knowledge_for(bench, spec);
+    const Result<std::string> knowledge = knowledge_for(session, spec);
     if (!knowledge) return fail(knowledge.error());
     parts.system += "\n" + *knowledge;
   }
   if (is_on("example")) {
-    Result<std::string> example = similar_example(bench, spec);
+    Result<std::string> example = similar_example(session, spec);
     if (!example) return fail(example.error());
     parts.example = *example;
   }
@@ -37,7 +37,7 @@ Result<GeakParts> make_parts(AgentSession& bench, const Spec& spec, const Number
   return parts;
 }
 
-/// One iteration of each instance that is not over; false when nothing is left to do.
+/// Runs one iteration of each instance that is not over. Returns false if none remains.
 Result<bool> go_round(std::vector<Instance>& instances, std::vector<bool>& over) {
   bool more = false;
   for (std::size_t i = 0; i < instances.size(); ++i) {
@@ -56,33 +56,32 @@ Result<bool> go_round(std::vector<Instance>& instances, std::vector<bool>& over)
 const std::vector<NumberOption>& geak_options() {
   static const std::vector<NumberOption> list = {
       {"iterations", 9, 1, 100,
-       "versions of one instance; each may cost one of the track's tests: 10 of iterative, 100 of "
-       "scaled",
+       "versions of one instance; each can cost one of the track's tests (iterative: 10, scaled: "
+       "100)",
        true},
-      {"instances", 1, 1, 100, "independent ones that take turns and share the track's budgets",
+      {"instances", 1, 1, 100, "independent searches that take turns and share the track's budgets",
        true},
-      {"max_debug", 5, 0, 9,
-       "failed repairs after which a line of attack is dropped; 0: never (no debugging trap)",
+      {"max_debug", 5, 0, 9, "failed repairs after which an approach is dropped; 0: never", true},
+      {"ancestors", 5, 1, 20, "correct versions that the optimizer sees; 1: only the fastest",
        true},
-      {"ancestors", 5, 1, 20,
-       "correct versions shown to the optimizer; 1: only the fastest (no pool)", true},
-      {"reflect", 1, 0, 1, "0: repairs from the verdict alone, without the reflector", true},
+      {"reflect", 1, 0, 1, "0: no reflector; repairs see only the verdict", true},
       {"optimize", 1, 0, 1, "0: no optimizer; the first correct version ends an instance", true},
-      {"cascade", 1, 0, 1, "0: versions are tested without being compiled first", true},
-      {"knowledge", 0, 0, 1, "1: guides and hardware facts from the server's resources", true},
-      {"example", 0, 0, 1, "1: show a similar kernel, where the server has search_examples", true},
+      {"cascade", 1, 0, 1, "0: versions are tested without a separate compilation", true},
+      {"knowledge", 0, 0, 1, "1: prompts hold guides and hardware facts from the server", true},
+      {"example", 0, 0, 1, "1: prompts show a similar kernel, if the server has search_examples",
+       true},
   };
   return list;
 }
 
-Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options) {
-  const Result<Spec> spec = bench.fetch_spec();
+Result<Attempt> attempt_geak(AgentSession& session, const NumberValues& options) {
+  const Result<Spec> spec = session.fetch_spec();
   if (!spec) return fail(spec.error());
-  const Result<GeakParts> parts = make_parts(bench, *spec, options);
+  const Result<GeakParts> parts = make_parts(session, *spec, options);
   if (!parts) return fail(parts.error());
   const auto count = static_cast<std::size_t>(options.at("instances"));
   std::vector<Instance> instances;
-  for (std::size_t i = 0; i < count; ++i) instances.emplace_back(bench, *spec, *parts);
+  for (std::size_t i = 0; i < count; ++i) instances.emplace_back(session, *spec, *parts);
   std::vector<bool> over(count, false);
   Result<bool> more = true;
   for (auto iterations = static_cast<std::int64_t>(options.at("iterations"));
@@ -96,7 +95,7 @@ Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options) {
         (best == nullptr || is_better(instance.best(), best->best())))
       best = &instance;
   }
-  return bench.submit(best == nullptr ? "" : best->best_code(), "no reply holds code");
+  return session.submit(best == nullptr ? "" : best->best_code(), "no reply holds code");
 }
 
 }  // namespace assay::agents

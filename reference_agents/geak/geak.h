@@ -1,18 +1,17 @@
-// geak: a generator, an evaluator, a reflector and an optimizer in turn. A version is compiled,
-// tested and timed, each only after the one before. A failure goes to the reflector with the
-// server's words, and the generator mends it with that reflection; after `max_debug` failed repairs
-// the line of attack is dropped and another one is asked for, instead of being debugged for ever. A
-// success is thought over and joins the pool of ancestors (ancestors.h), from which the optimizer
-// draws the next plan. That is one instance (instance.h); each part can be left out by an option,
-// to see what it is good for.
+// geak alternates between a generator, an evaluator, a reflector and an optimizer, each a prompt to
+// the model or a call to the server. A version is compiled, tested and timed. If it fails, the
+// reflector explains the verdict and the generator repairs the version. After `max_debug` failed
+// repairs, geak drops this approach and asks for another one. If it succeeds, the reflector
+// comments on it and it joins the pool of ancestors, from which the optimizer makes the next plan.
+// This is one instance (instance.h). An option turns off each part, so that its benefit can be
+// measured.
 //
-// Several instances go round in turn, one version each, in one thread: after k rounds every
-// instance has had k iterations, as if they ran in parallel, a budget that ends cuts all of them
-// alike, and yet the order of the steps is the same every time, which a transcript needs to be
-// replayed. Waiting in parallel is the bench's --jobs. With several instances the model is asked at
-// temperature 1, as GEAK does.
+// Several instances take turns in one thread, one version each. After k rounds each instance has
+// had k iterations, so an exhausted budget stops all of them alike. The order of steps is always
+// the same, so a transcript can be replayed. Run attempts in parallel with the bench's `--jobs`.
+// With several instances the model is asked at temperature 1, as in GEAK.
 //
-// Pure function of its workbench.
+// The steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>
@@ -24,6 +23,6 @@
 namespace assay::agents {
 
 const std::vector<NumberOption>& geak_options();
-Result<Attempt> attempt_geak(AgentSession& bench, const NumberValues& options);
+Result<Attempt> attempt_geak(AgentSession& session, const NumberValues& options);
 
 }  // namespace assay::agents

@@ -12,24 +12,24 @@ Result<Instance::Next> Instance::iterate() {
   const Result<std::string> code = failing_ ? repaired() : generated();
   if (!code) return fail(code.error());
   if (code->empty()) {
-    if (Status noted = bench_.note("the reply holds no code"); !noted) return fail(noted.error());
+    if (Status noted = session_.note("the reply holds no code"); !noted) return fail(noted.error());
     return Next::iterate;
   }
-  const Result<Evaluation> evaluation = bench_.evaluate(*code, parts_.first);
+  const Result<Evaluation> evaluation = session_.evaluate(*code, parts_.first);
   if (!evaluation) return fail(evaluation.error());
   if (best_code_.empty() || is_better(*evaluation, best_)) {
     best_code_ = *code;
     best_ = *evaluation;
   }
   if (!is_worth_more_work(*evaluation)) {
-    if (Status remarked = bench_.remark(why_no_more_work(*evaluation)); !remarked)
+    if (Status remarked = session_.remark(why_no_more_work(*evaluation)); !remarked)
       return fail(remarked.error());
     return Next::end_attempt;
   }
   const bool correct = evaluation->level == Level::correct;
   if (correct && !parts_.optimize) {
-    if (Status noted = bench_.note("correct, and without an optimizer that is the end: " +
-                                   metrics_text(*evaluation));
+    if (Status noted = session_.note("correct, which ends an instance without an optimizer: " +
+                                     metrics_text(*evaluation));
         !noted)
       return fail(noted.error());
     return Next::end_instance;
@@ -42,13 +42,13 @@ Result<Instance::Next> Instance::iterate() {
 Result<std::string> Instance::answer(const char* file, PromptValues values) {
   values["operator"] = spec_.operator_name;
   values["spec"] = spec_.text;
-  const Result<std::string> text = bench_.prompt(std::string("geak/prompts/") + file, values);
+  const Result<std::string> text = session_.prompt(std::string("geak/prompts/") + file, values);
   if (!text) return fail(text.error());
   CompletionRequest request;
   request.system = parts_.system;
   request.messages.push_back({"user", *text});
   request.temperature = parts_.temperature;
-  const Result<CompletionReply> reply = bench_.ask(std::move(request));
+  const Result<CompletionReply> reply = session_.ask(std::move(request));
   if (!reply) return fail(reply.error());
   return reply->text;
 }
@@ -90,11 +90,10 @@ Status Instance::failed(const std::string& code, const Evaluation& evaluation) {
   if (parts_.max_debug == 0 || repairs < parts_.max_debug) return {};
   failing_.reset();
   dropped_ += "- " + plan_ + " (ended with: " + metrics_text(evaluation) + ")\n";
-  plan_ = "An earlier line of attack could not be made to work and was dropped (" +
-          metrics_text(evaluation) +
+  plan_ = "An earlier approach did not work and was dropped (" + metrics_text(evaluation) +
           "). Take another one: other tiling, other order of the work, simpler code.";
-  return bench_.note("after " + std::to_string(repairs) +
-                     " failed repairs this line of attack is dropped");
+  return session_.note("this approach is dropped after " + std::to_string(repairs) +
+                       " failed repairs");
 }
 
 Status Instance::succeeded(const std::string& code, const Evaluation& evaluation) {
@@ -108,7 +107,7 @@ Status Instance::succeeded(const std::string& code, const Evaluation& evaluation
     reflection = *thought;
   }
   ancestors_.add({code, evaluation, reflection});
-  return bench_.note("joined the pool: " + metrics_text(evaluation));
+  return session_.note("joined the pool: " + metrics_text(evaluation));
 }
 
 void Ancestors::add(Ancestor ancestor) {

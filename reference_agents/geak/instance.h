@@ -1,17 +1,13 @@
-// One instance of geak: a line of work of its own, with its own pool of ancestors, plan and failing
-// version. A step is one version: written or mended, evaluated, and thought over. Instances of the
-// same attempt share nothing but the track's budgets (and answers to code that was evaluated
-// before): GEAK runs them independently, for the diversity.
+// Instance is one search of geak with its own pool of ancestors, plan and failing version. An
+// iteration writes or repairs one version, evaluates it, and reflects on it. Instances of one
+// attempt share only the track's budgets and the answers for code that was already evaluated. They
+// are independent for diversity, as in GEAK.
 //
-//   Instance instance(bench, spec, parts);
+//   Instance instance(session, spec, parts);
 //   while (*instance.iterate() == Instance::Next::iterate) {}
-//   if (!instance.best_code().empty()) bench.submit(instance.best_code(), "");
+//   if (!instance.best_code().empty()) return session.submit(instance.best_code(), "");
 //
 // Not thread-safe.
-//
-// The pool of correct versions that geak's optimizer learns from: code, latency, efficiency and
-// what was thought of it. The best few are kept and shown from slow to fast, so that the last one
-// read is the one to beat. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -26,24 +22,26 @@
 
 namespace assay::agents {
 
+/// A correct version.
 struct Ancestor {
   std::string code;
   Evaluation evaluation;
   std::string reflection;
 };
 
+/// The pool of the fastest correct versions, from which the optimizer learns. They are sorted from
+/// slow to fast, so that a prompt ends with the version to beat.
 class Ancestors {
  public:
   explicit Ancestors(std::size_t most) : most_(most) {}
 
-  /// Drops the slowest when there are too many. Code that is in the pool already is not added
-  /// again.
+  /// Adds a version unless the pool already holds its code. Drops the slowest one if the pool is
+  /// full.
   void add(Ancestor ancestor);
   bool empty() const { return pool_.empty(); }
-  /// Slow to fast.
   const std::vector<Ancestor>& all() const { return pool_; }
   const Ancestor& fastest() const { return pool_.back(); }
-  /// For a prompt, slow to fast.
+  /// The versions as text for a prompt.
   std::string text() const;
 
  private:
@@ -51,17 +49,15 @@ class Ancestors {
   std::vector<Ancestor> pool_;
 };
 
-/// What the instances of one attempt have in common, and which parts of geak are there.
+/// What the instances of one attempt share, and which parts of geak are on.
 struct GeakParts {
-  std::string system;   // with the knowledge that was injected
-  std::string example;  // for the generator; empty: none
+  std::string system;   // the system text, with the server's guides if they are on
+  std::string example;  // for the generator; can be empty
   FirstStage first = FirstStage::compile;
-  bool reflect =
-      true;  // false: versions are mended by the verdict alone, and nothing is thought over
-  bool optimize =
-      true;  // false: nobody plans a faster version, and the first correct one ends an instance
-  std::int64_t max_debug = 5;  // failed repairs after which a line of attack is dropped; 0: never
-  std::size_t ancestors = 5;   // 1: only the fastest version
+  bool reflect = true;         // false: repairs see only the verdict
+  bool optimize = true;        // false: the first correct version ends an instance
+  std::int64_t max_debug = 5;  // failed repairs after which an approach is dropped; 0: never
+  std::size_t ancestors = 5;   // size of the pool
   std::optional<double> temperature = {};
 };
 
@@ -69,8 +65,8 @@ class Instance {
  public:
   enum class Next { iterate, end_instance, end_attempt };
 
-  Instance(AgentSession& bench, const Spec& spec, const GeakParts& parts)
-      : bench_(bench), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
+  Instance(AgentSession& session, const Spec& spec, const GeakParts& parts)
+      : session_(session), spec_(spec), parts_(parts), ancestors_(parts.ancestors) {}
 
   Result<Next> iterate();
 
@@ -78,11 +74,11 @@ class Instance {
   const Evaluation& best() const { return best_; }
 
  private:
-  /// A version that fails and is being mended.
+  /// A version that fails and is under repair.
   struct Failing {
     std::string code;
     Evaluation evaluation;
-    std::int64_t repairs = 0;  // that were tried and failed
+    std::int64_t repairs = 0;  // failed repairs
   };
 
   Result<std::string> answer(const char* file, PromptValues values);
@@ -92,7 +88,7 @@ class Instance {
   Status failed(const std::string& code, const Evaluation& evaluation);
   Status succeeded(const std::string& code, const Evaluation& evaluation);
 
-  AgentSession& bench_;
+  AgentSession& session_;
   const Spec& spec_;
   const GeakParts& parts_;
   Ancestors ancestors_;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kScheme = "guide://";
 constexpr std::array<std::string_view, 2> kAlways = {"triton-pitfalls", "memory-bound-kernels"};
 constexpr std::string_view kFacts = "-facts";
-constexpr std::size_t kLeastStem = 4;  // "and" says nothing
+constexpr std::size_t kLeastStem = 4;  // shorter words, such as "and", do not count
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -23,8 +23,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Whether the text has a word of the topic, in the singular too: "scan" for
-/// "reductions-and-scans".
+/// Returns true if the text contains a word of the topic without its final "s", such as "scan" of
+/// the topic "reductions-and-scans".
 bool mentions(const std::string& text, std::string_view topic) {
   while (!topic.empty()) {
     const std::size_t end = std::min(topic.find('-'), topic.size());
@@ -36,7 +36,8 @@ bool mentions(const std::string& text, std::string_view topic) {
   return false;
 }
 
-/// The less the more useful; nothing for a guide that does not belong here.
+/// Returns the rank of a guide; 0 is the most useful. Returns nothing for a guide that does not
+/// suit.
 std::optional<int> rank_of(std::string_view topic, const Spec& spec, const std::string& spec_text) {
   if (topic == spec.dialect) return 0;
   if (std::find(kAlways.begin(), kAlways.end(), topic) != kAlways.end()) return 1;
@@ -63,19 +64,19 @@ std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::str
   return uris;
 }
 
-Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec) {
-  const Result<std::vector<std::string>> resources = bench.list_resources();
+Result<std::string> knowledge_for(AgentSession& session, const Spec& spec) {
+  const Result<std::vector<std::string>> resources = session.list_resources();
   if (!resources) return fail(resources.error());
   std::string knowledge;
   for (const std::string& uri : guides_for(spec, *resources)) {
-    const Result<mcp::ToolResult> guide = bench.read_resource(uri);
+    const Result<mcp::ToolResult> guide = session.read_resource(uri);
     if (!guide) return fail(guide.error());
     if (guide->is_error || knowledge.size() + guide->text.size() > kKnowledgeBytes)
-      continue;  // the transcript has it either way
+      continue;  // the transcript shows the guide or the refusal
     knowledge += guide->text + "\n";
   }
   if (knowledge.empty()) {
-    if (Status noted = bench.note("no knowledge: the server offers no guides that suit"); !noted)
+    if (Status noted = session.note("no knowledge: the server offers no guides that suit"); !noted)
       return fail(noted.error());
     return knowledge;
   }
@@ -85,23 +86,23 @@ Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec) {
 namespace {
 
 constexpr const char* kTool = "search_examples";
-constexpr std::size_t kQueryBytes = 2'000;  // the head of a specification says what it is about
+constexpr std::size_t kQueryBytes = 2'000;  // the beginning of a specification is enough
 
 }  // namespace
 
-Result<std::string> similar_example(AgentSession& bench, const Spec& spec) {
-  const Result<bool> there = bench.has_tool(kTool);
+Result<std::string> similar_example(AgentSession& session, const Spec& spec) {
+  const Result<bool> there = session.has_tool(kTool);
   if (!there) return fail(there.error());
   if (!*there) {
-    if (Status noted = bench.note(std::string("no example: the server has no tool ") + kTool);
+    if (Status noted = session.note(std::string("no example: the server has no tool ") + kTool);
         !noted)
       return fail(noted.error());
     return std::string();
   }
   const Result<mcp::ToolResult> answer =
-      bench.call_tool(kTool, {{"query", spec.text.substr(0, kQueryBytes)}, {"k", 1}});
+      session.call_tool(kTool, {{"query", spec.text.substr(0, kQueryBytes)}, {"k", 1}});
   if (!answer) return fail(answer.error());
-  if (answer->is_error) return std::string();  // the transcript has the refusal
+  if (answer->is_error) return std::string();  // the transcript shows the refusal
   return "A kernel for a similar operator, as an example of style and technique:\n\n" +
          answer->text + "\n";
 }

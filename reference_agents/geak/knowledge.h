@@ -1,11 +1,6 @@
-// Knowledge injection: the guides that the server offers as resources (guide://TOPIC), put into the
-// system text of every role. Chosen are, in this order, the guide of the operator's dialect, what
-// is always useful, the guide of its family, hardware facts, and guides whose topic the
-// specification mentions; each whole or not at all, as long as they fit into kKnowledgeBytes.
-// Guides name no operator of the benchmark.
-//
-// The one example that geak may show its generator: the kernel that the server's tool
-// `search_examples` finds for the specification.
+// Fetches texts from the server for geak's prompts: guides (resources named guide://TOPIC) and a
+// kernel for a similar operator (from the tool `search_examples`). They name no operator of the
+// benchmark.
 #pragma once
 
 #include <cstddef>
@@ -18,19 +13,22 @@
 
 namespace assay::agents {
 
-/// As much as the longest specification has, so that the task is not drowned: what is always
-/// useful, hardware facts and a topic or two.
+/// The size limit of all guides in a prompt. It is the length of the longest specification, so that
+/// the guides do not bury the task.
 inline constexpr std::size_t kKnowledgeBytes = 24'000;
 
-/// The addresses of `resources` that suit the operator, most useful first. Pure function.
+/// Returns the URIs of the guides that suit the operator, most useful first: its dialect, guides
+/// that are always useful, its family, hardware facts, topics that the specification mentions. Pure
+/// function.
 std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::string>& resources);
 
-/// For the prompt; empty, with a note in the transcript, when the server has no guides. An Error is
-/// a broken conversation.
-Result<std::string> knowledge_for(AgentSession& bench, const Spec& spec);
+/// Returns the guides that suit the operator and fit into kKnowledgeBytes, each whole. If the
+/// server has none, returns an empty text and writes a note to the transcript. An Error means that
+/// the connection is broken.
+Result<std::string> knowledge_for(AgentSession& session, const Spec& spec);
 
-/// For the prompt; says so when the server has no such tool or found nothing. An Error is a broken
-/// conversation.
-Result<std::string> similar_example(AgentSession& bench, const Spec& spec);
+/// Returns a kernel for a similar operator. Returns an empty text if the server has no such tool or
+/// found nothing. An Error means that the connection is broken.
+Result<std::string> similar_example(AgentSession& session, const Spec& spec);
 
 }  // namespace assay::agents

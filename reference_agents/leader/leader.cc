@@ -10,12 +10,12 @@ namespace assay::agents {
 namespace {
 
 struct Leader {
-  std::string code;  // empty until a reply held some
+  std::string code;  // empty before the first reply with code
   Evaluation evaluation;
-  std::string last_round;  // what became of it, for the model
+  std::string last_round;  // result of the last round, for the model
 };
 
-/// What the reply makes of the leading code; an Error is for the model to read.
+/// Returns the version that the reply describes. An Error has a message for the model.
 Result<std::string> candidate_in(const std::string& reply, const Leader& leader, const Spec& spec) {
   if (leader.code.empty()) {
     std::string code = extract_code(reply, spec.entry);
@@ -30,14 +30,14 @@ Result<std::string> candidate_in(const std::string& reply, const Leader& leader,
   return changed;
 }
 
-Result<std::string> round_text(AgentSession& bench, const Spec& spec, const Leader& leader) {
+Result<std::string> round_text(AgentSession& session, const Spec& spec, const Leader& leader) {
   PromptValues values = {
       {"operator", spec.operator_name}, {"spec", spec.text}, {"last_round", leader.last_round}};
-  if (leader.code.empty()) return bench.prompt("leader/prompts/first.md", values);
+  if (leader.code.empty()) return session.prompt("leader/prompts/first.md", values);
   values["code"] = leader.code;
   values["metrics"] = metrics_text(leader.evaluation);
   values["verdict"] = leader.evaluation.feedback;
-  return bench.prompt("leader/prompts/round.md", values);
+  return session.prompt("leader/prompts/round.md", values);
 }
 
 void take_or_revert(const std::string& code, const Evaluation& evaluation, Leader& leader) {
@@ -54,41 +54,41 @@ void take_or_revert(const std::string& code, const Evaluation& evaluation, Leade
 
 const std::vector<NumberOption>& leader_options() {
   static const std::vector<NumberOption> list = {
-      {"rounds", 8, 1, 9, "replies asked for; each may cost one of the track's 10 tests", true}};
+      {"rounds", 8, 1, 9, "number of replies; each can cost one of the track's 10 tests", true}};
   return list;
 }
 
-Result<Attempt> attempt_leader(AgentSession& bench, const NumberValues& options) {
-  const Result<Spec> spec = bench.fetch_spec();
+Result<Attempt> attempt_leader(AgentSession& session, const NumberValues& options) {
+  const Result<Spec> spec = session.fetch_spec();
   if (!spec) return fail(spec.error());
-  const Result<std::string> system = bench.prompt("leader/prompts/system.md", {});
+  const Result<std::string> system = session.prompt("leader/prompts/system.md", {});
   if (!system) return fail(system.error());
   Leader leader;
   leader.last_round = "none yet";
   const auto rounds = static_cast<std::int64_t>(options.at("rounds"));
   for (std::int64_t round = 1; round <= rounds; ++round) {
-    const Result<std::string> text = round_text(bench, *spec, leader);
+    const Result<std::string> text = round_text(session, *spec, leader);
     if (!text) return fail(text.error());
-    const Result<CompletionReply> reply = bench.ask(*system, *text);
+    const Result<CompletionReply> reply = session.ask(*system, *text);
     if (!reply) return fail(reply.error());
     const Result<std::string> code = candidate_in(reply->text, leader, *spec);
     if (!code) {
       leader.last_round = "nothing was tried: " + code.error().message;
-      if (Status noted = bench.note(leader.last_round); !noted) return fail(noted.error());
+      if (Status noted = session.note(leader.last_round); !noted) return fail(noted.error());
       continue;
     }
-    const Result<Evaluation> evaluation = bench.evaluate(*code);
+    const Result<Evaluation> evaluation = session.evaluate(*code);
     if (!evaluation) return fail(evaluation.error());
     if (evaluation->refused && !leader.code.empty()) break;
     take_or_revert(*code, *evaluation, leader);
-    if (Status noted = bench.note(leader.last_round); !noted) return fail(noted.error());
+    if (Status noted = session.note(leader.last_round); !noted) return fail(noted.error());
     if (!is_worth_more_work(leader.evaluation)) {
-      if (Status remarked = bench.remark(why_no_more_work(leader.evaluation)); !remarked)
+      if (Status remarked = session.remark(why_no_more_work(leader.evaluation)); !remarked)
         return fail(remarked.error());
       break;
     }
   }
-  return bench.submit(leader.code, "none of " + std::to_string(rounds) + " replies holds code");
+  return session.submit(leader.code, "none of " + std::to_string(rounds) + " replies holds code");
 }
 
 }  // namespace assay::agents

@@ -1,9 +1,9 @@
-// leader: keeps the best code and asks for edits of it. The first reply is a whole module; each
-// round after it shows the best code, its verdict and metrics and what became of the round before,
-// and takes SEARCH/REPLACE edits (agent/edits.h). A result that is better becomes the leader; any
-// other is taken back, and the model is told why.
+// leader keeps the best version and asks the model for edits of it. The first reply is a whole
+// module. Each later round shows the best code, its verdict and metrics, and the result of the
+// round before, and it takes SEARCH/REPLACE edits (core/reply_code.h). A better version becomes the
+// leader. Any other version is dropped, and the model is told why.
 //
-// Pure function of its workbench.
+// The steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>
@@ -15,6 +15,6 @@
 namespace assay::agents {
 
 const std::vector<NumberOption>& leader_options();
-Result<Attempt> attempt_leader(AgentSession& bench, const NumberValues& options);
+Result<Attempt> attempt_leader(AgentSession& session, const NumberValues& options);
 
 }  // namespace assay::agents

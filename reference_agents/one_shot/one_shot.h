@@ -1,13 +1,9 @@
-// one_shot: the lower bound among the agents. A specification in, one submission out; the model
-// never hears how it went.
+// one_shot is the lower bound among the agents: one specification, one prompt, one submission. The
+// model gets no feedback.
 //
 //   fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit
 //
-// Pure function of its workbench.
-//
-// The one prompt of one_shot. It holds what the agent was given by `fetch_spec`, word for word, and
-// general rules that name no operator: no tests, no oracle, no hidden case can leak, because the
-// agent never has them. Pure functions.
+// The steps depend only on the session's answers.
 #pragma once
 
 #include "base/result.h"
@@ -18,10 +14,12 @@
 
 namespace assay::agents {
 
-/// An Error is an attempt that did not come to its end (the model or the server failed) and may be
-/// taken up again.
-Result<Attempt> attempt_one_shot(AgentSession& bench, const NumberValues& options);
+/// An Error means that the attempt was interrupted because the model or the server failed. It can
+/// continue later.
+Result<Attempt> attempt_one_shot(AgentSession& session, const NumberValues& options);
 
+/// Makes the only prompt: the answer to `fetch_spec` word for word, and rules that name no
+/// operator.
 CompletionRequest one_shot_prompt(const Spec& spec);
 
 }  // namespace assay::agents

@@ -39,9 +39,9 @@ Result<AgentChoice> parse_agent(const std::string& text) {
 Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client,
                                  MeteredClient& model, Transcript& transcript,
                                  const AttemptRequest& request) {
-  AgentSession bench(client, model, transcript, request);
-  Result<Attempt> ended = choice.entry->attempt(bench, choice.options);
-  return ended || !bench.prompt_refused() ? ended : bench.submit_best();
+  AgentSession session(client, model, transcript, request);
+  Result<Attempt> ended = choice.entry->attempt(session, choice.options);
+  return ended || !session.prompt_refused() ? ended : session.submit_best();
 }
 
 }  // namespace assay::agents

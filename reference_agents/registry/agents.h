@@ -1,11 +1,11 @@
-// The table of reference agents, and how one is named: "leader", "geak?iterations=4&max_debug=2".
-// agents() is THE list; an agent is a folder in reference_agents/ and a line there.
+// The table of reference agents. An agent is named with optional options, such as "leader" or
+// "geak?iterations=4&max_debug=2". To add an agent, write a folder below reference_agents/ and add
+// a line to agents().
 //
 //   Result<AgentChoice> choice = parse_agent("leader?rounds=4");
-//   Result<Attempt> attempt = attempt_operator(*choice, client, model, transcript, {.run = run,
-//   .operator_name = "vector_add"});
+//   Result<Attempt> attempt = attempt_operator(*choice, client, model, transcript, request);
 //
-// Several attempts may run at once, each with its own transcript.
+// Several attempts can run at once, each with its own transcript.
 #pragma once
 
 #include <string>
@@ -23,10 +23,10 @@ namespace assay::agents {
 
 struct AgentEntry {
   std::string name;
-  std::string track;  // whose budgets and rules its runs have
+  std::string track;  // the track of its runs
   std::string summary;
   std::vector<NumberOption> options;
-  Result<Attempt> (*attempt)(AgentSession& bench, const NumberValues& options) = nullptr;
+  Result<Attempt> (*attempt)(AgentSession& session, const NumberValues& options) = nullptr;
 };
 
 const std::vector<AgentEntry>& agents();
@@ -36,12 +36,13 @@ struct AgentChoice {
   NumberValues options;
 };
 
-/// not_found, naming the agents, for an unknown name; invalid_argument, naming the options, for a
-/// bad option.
+/// not_found lists the agents if the name is unknown. invalid_argument lists the options if an
+/// option is invalid.
 Result<AgentChoice> parse_agent(const std::string& text);
 
-/// An Error is an attempt that did not come to its end (the model or the server failed) and may be
-/// taken up again. A prompt that the endpoint refuses for good is an end (agent_session.h).
+/// Makes one attempt. An Error means that it was interrupted because the model or the server
+/// failed; it can continue later. A prompt that the endpoint refuses for good ends the attempt
+/// without an Error (core/agent_session.h).
 Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client,
                                  MeteredClient& model, Transcript& transcript,
                                  const AttemptRequest& request);

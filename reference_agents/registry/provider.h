@@ -1,11 +1,11 @@
-// PROVIDER:NAME -> LlmClient. providers() is THE list; to add an OpenAI-compatible endpoint, add a
-// line there.
+// The table of LLM providers. A model is named PROVIDER:NAME. To add an OpenAI-compatible endpoint,
+// add a line to providers().
 //
 //   ProviderOptions options{.data_dir = root / "reference_agents"};
 //   Result<std::unique_ptr<LlmClient>> client = make_llm_client("deepseek:deepseek-chat", options);
 //
-// Keys come from the environment only, are never stored and never logged. Thread-safe as long as
-// nobody changes the environment.
+// Keys come only from the environment. They are never stored or logged. Thread-safe while the
+// environment does not change.
 #pragma once
 
 #include <filesystem>
@@ -25,8 +25,8 @@ enum class Protocol { openai, anthropic, scripted, sim };
 struct Provider {
   std::string name;
   Protocol protocol = Protocol::openai;
-  std::string base_url;      // empty: from ASSAY_LLM_BASE_URL
-  std::string key_variable;  // environment variable of the key; empty: none
+  std::string base_url;      // empty: the value of ASSAY_LLM_BASE_URL
+  std::string key_variable;  // environment variable of the key; empty: the provider has no key
   bool key_required = true;
 };
 
@@ -43,17 +43,17 @@ struct ModelName {
   std::string provider, name;
 };
 
-/// "openai:gpt-5" -> {"openai", "gpt-5"}. invalid_argument when it is not PROVIDER:NAME; not_found,
-/// naming the valid ones, when the provider is unknown.
+/// Splits "openai:gpt-5" into {"openai", "gpt-5"}. invalid_argument if the text is not
+/// PROVIDER:NAME. not_found lists the valid providers if the provider is unknown.
 Result<ModelName> parse_model(const std::string& text);
 
-/// Also permission_denied, naming the environment variable, when the key is missing (exit status
-/// kNoCredentials).
+/// Makes the client of a model. Adds the error permission_denied, which names the environment
+/// variable of a missing key.
 Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model,
                                                    const ProviderOptions& options);
 
-/// Takes the providers' keys out of this process's environment, so that a program which it starts
-/// does not inherit them. For the time after the clients are made and before there are threads.
+/// Removes the providers' keys from this process's environment, so that child processes do not
+/// inherit them. Call it after the clients are made and before threads start.
 void forget_keys();
 
 }  // namespace assay::agents

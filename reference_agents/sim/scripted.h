@@ -1,10 +1,7 @@
-// The scripted provider: no model, but answers read from files, for the demo and the tests. It
-// answers the operator that the prompt names in a line "Operator: NAME" with scripted/NAME.md, the
-// same text every time, at no cost and with no tokens. A fixed mix: right, slow, wrong and not
-// compiling. It is labelled "scripted (no model)" wherever it shows and never ranked. Thread-safe.
-//
-// The operator that a prompt is about, for the providers that are no models. Pure function, safe
-// from any thread.
+// ScriptedClient answers prompts from files, for the demo and the tests. It answers the operator
+// that the prompt names in a line "Operator: NAME" with the file NAME.md. The answer is always the
+// same, costs nothing and counts no tokens. The answers are a fixed mix: right, slow, wrong and not
+// compiling. The client is labelled "scripted (no model)" everywhere and never ranked. Thread-safe.
 #pragma once
 
 #include <filesystem>
@@ -20,9 +17,9 @@ inline constexpr const char* kScriptedLabel = "scripted (no model)";
 
 class ScriptedClient final : public LlmClient {
  public:
-  /// `answers` is the folder with the .md files.
+  /// `answers` is the folder of the answers.
   explicit ScriptedClient(std::filesystem::path answers) : answers_(std::move(answers)) {}
-  /// not_found when the prompt names no operator or there is no answer for it.
+  /// not_found if the prompt names no operator, or one without an answer.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return kScriptedLabel; }
   bool is_model() const override { return false; }
@@ -32,8 +29,9 @@ class ScriptedClient final : public LlmClient {
   const std::filesystem::path answers_;
 };
 
-/// The name in the last line that begins with "Operator: "; it becomes a file name, so only
-/// [a-z0-9_] counts. Empty: none.
+/// Returns the operator that a prompt names: the name in its last line "Operator: NAME", or an
+/// empty text. The name becomes a file name, so it ends before the first character that is not
+/// [a-z0-9_].
 std::string named_operator(const CompletionRequest& request);
 
 }  // namespace assay::agents

@@ -23,7 +23,7 @@ constexpr double kSlowFactor = 0.3;
 
 enum class Heard { nothing, failure, success };
 
-/// What the newest message tells of the last answer.
+/// Reads the verdict on the last answer in the newest message.
 Heard heard_in(const CompletionRequest& request) {
   const std::string text = request.messages.empty() ? "" : "\n" + request.messages.back().text;
   const std::size_t at = text.rfind(kVerdictMark);
@@ -57,14 +57,14 @@ bool asks_for_edits(const CompletionRequest& request) {
 const std::vector<NumberOption>& sim_options() {
   static const std::vector<NumberOption> list = {
       {"compile_error", 0.25, 0, 1, "share of first answers that do not compile"},
-      {"wrong", 0.3, 0, 1, "share that is wrong"},
-      {"slow", 0.2, 0, 1, "share that is right and slow"},
-      {"repair", 0.6, 0, 1, "how often an answer to a verdict is better than it"},
+      {"wrong", 0.3, 0, 1, "share of first answers that are wrong"},
+      {"slow", 0.2, 0, 1, "share of first answers that are right and slow"},
+      {"repair", 0.6, 0, 1, "share of answers to a verdict that repair or improve the code"},
       {"bad_edit", 0.1, 0, 1, "share of edits that match nothing"},
-      {"dead_end", 0, 0, 1, "share of lines of attack that no repair makes right"},
+      {"dead_end", 0, 0, 1, "share of approaches that no repair makes right"},
       {"insight", 0, 0, 1, "share of repairs that fail without a reflection and succeed with one"},
-      {"fake", 0, 0, 1,
-       "1: answers carry comments that the device fake takes verdicts and speeds from", true},
+      {"fake", 0, 0, 1, "1: comments in the answers give the device fake its verdicts and speeds",
+       true},
   };
   return list;
 }
@@ -78,7 +78,7 @@ Result<std::unique_ptr<SimClient>> SimClient::make(const std::string& name,
       std::from_chars(named->name.data(), named->name.data() + named->name.size(), seed);
   if (error != std::errc{} || end != named->name.data() + named->name.size()) {
     return fail(ErrorCode::invalid_argument, "'sim:" + name +
-                                                 "': the seed is no number; valid: sim:SEED or "
+                                                 "': the seed is not a number; valid: sim:SEED or "
                                                  "sim:SEED?key=value&..., e.g. sim:7?wrong=0.3");
   }
   NumberValues& odds = named->values;
@@ -86,7 +86,7 @@ Result<std::unique_ptr<SimClient>> SimClient::make(const std::string& name,
     return fail(
         ErrorCode::invalid_argument,
         "'sim:" + name +
-            "': compile_error, wrong and slow are shares of one whole; together they are above 1");
+            "': compile_error, wrong and slow are shares of one whole; their sum is above 1");
   }
   std::unique_ptr<SimClient> client(new SimClient(name, seed, odds));
   std::error_code broken;
@@ -106,13 +106,13 @@ std::vector<std::string> SimClient::known_operators() const {
   return names;
 }
 
-/// What a colleague says who does not write code. Of correct code with speeds it names the next
-/// version to try.
+/// Answers a prompt that asks for no code. If the prompt shows correct code with speeds, the answer
+/// names the next version to try.
 std::string SimClient::prose(const CompletionRequest& request,
                              const std::string& operator_name) const {
   const std::string& newest = request.messages.back().text;
   const std::vector<Ideas> fastest =
-      ideas_in(extract_code(newest, operator_name));  // it is shown last
+      ideas_in(extract_code(newest, operator_name));  // a prompt shows the fastest version last
   if (fastest.empty() || heard_in(request) == Heard::failure)
     return "The verdict names the place: look at the operators, the masks and the launch there.\n";
   SeededRng draws(seed_, operator_name + "\n" + request.attempt + "\n" +
@@ -173,8 +173,8 @@ Result<CompletionReply> SimClient::complete(const CompletionRequest& request) {
       draw_flaw(heard, odds_.at("repair") + insight * (1 - odds_.at("repair")), odds_, draws);
   const bool bad_edit = draws.uniform() < odds_.at("bad_edit");
   const std::uint64_t place = draws.next();
-  // What follows draws after all that was drawn before these options were there, so that old seeds
-  // answer as they did.
+  // These options were added later. Their draws come after all older ones, so that a seed still
+  // gives the same answers.
   const std::string base = heard == Heard::nothing ? "" : extract_code(newest, name);
   std::string comments;
   if (odds_.at("dead_end") > 0) {

@@ -1,24 +1,26 @@
-// The simulated model: no model, but a stand-in that errs and learns, so that agents with feedback
-// can be built and shown to work where there is no model. It answers the operator that the prompt
-// names in a line "Operator: NAME" with that operator's oracle, or with a variant of it
-// (sim_mutations.h) that does not compile, is wrong or is slow. A prompt that tells of a failure
-// ("Verdict: fail ...", "Verdict: error ...") is answered with a repair as often as `repair` says;
-// one that asks for edits gets SEARCH/REPLACE blocks; one that says "Answer without code" gets a
-// sentence.
+// SimClient simulates a model that makes mistakes and learns, so that agents with feedback can be
+// built and demonstrated without a model. It answers the operator that the prompt names in a line
+// "Operator: NAME". The answer is the operator's oracle, or a variant that does not compile, is
+// wrong or is slow (sim_mutations.h). A prompt with a failure ("Verdict: fail ...") gets a repair
+// with the probability `repair`. A prompt that asks for edits gets SEARCH/REPLACE blocks. A prompt
+// with "Answer without code" gets a sentence.
 //
-// Three more effects are there for those who ask, to see what an agent's parts do about them; each
-// is an assumption, put in by its option: `dead_end`, lines of attack that no repair makes right
-// (sim_attack.h); `insight`, what a reflection adds to the odds of a repair; and `fake`, for the
-// device of that name, versions whose speeds differ (sim_landscape.h), of which it tries none twice
-// that the prompt shows.
+//   auto client = SimClient::make("7?wrong=0.5&repair=1", root / "operators");
 //
-//   Result<std::unique_ptr<SimClient>> client = SimClient::make("7?wrong=0.5&repair=1", root /
-//   "operators");
+// Three options add effects that are off by default, to show what the parts of an agent do about
+// them. Each effect is an assumption about models:
 //
-// A reply depends on the seed, the operator, the request's `attempt` and `turn`, and the prompt:
-// not on time, threads or earlier calls. A bench that was killed and resumed therefore ends like
-// one that was not. It knows the oracles, so it says nothing about any model: it is labelled "(no
-// model)" wherever it shows and never ranked. Thread-safe.
+// - `dead_end`: some approaches cannot be repaired (sim_landscape.h).
+// - `insight`: a reflection raises the probability of a repair.
+// - `fake`: for the device `fake`, versions have different speeds (sim_landscape.h). The model does
+//   not repeat a version that the prompt shows.
+//
+// A reply depends only on the seed, the operator, the prompt, and the request's `attempt` and
+// `turn`. It does not depend on time, threads or earlier calls, so a bench that was killed and
+// resumed has the same results. The simulation knows the oracles, so it says nothing about any
+// model. It is labelled "(no model)" everywhere and never ranked.
+//
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,17 +37,18 @@
 
 namespace assay::agents {
 
-/// compile_error, wrong, slow, repair, bad_edit, dead_end, insight: probabilities; fake: a switch.
+/// The options: probabilities (compile_error, wrong, slow, repair, bad_edit, dead_end, insight) and
+/// the switch `fake`.
 const std::vector<NumberOption>& sim_options();
 
 class SimClient final : public LlmClient {
  public:
-  /// `name`: SEED or SEED?key=value&...; invalid_argument names the valid keys. `operators_dir`
-  /// holds SPLIT/NAME/oracle.py.
+  /// `name` is SEED or SEED?key=value&... invalid_argument lists the valid keys. `operators_dir`
+  /// contains the files SPLIT/NAME/oracle.py.
   static Result<std::unique_ptr<SimClient>> make(const std::string& name,
                                                  const std::filesystem::path& operators_dir);
 
-  /// not_found when the prompt names no operator or there is no oracle of it.
+  /// not_found if the prompt names no operator, or one without an oracle.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return "sim:" + name_ + " " + std::string(kNoModelMark); }
   bool is_model() const override { return false; }
@@ -56,7 +59,8 @@ class SimClient final : public LlmClient {
       : name_(std::move(name)), seed_(seed), odds_(std::move(odds)) {}
 
   std::string prose(const CompletionRequest& request, const std::string& operator_name) const;
-  /// `mends`: the prompt shows code that fails, `base`.
+  /// Returns the comments that begin a version for the device `fake`. `base` is the code that the
+  /// prompt shows; `mends` is true if it fails.
   std::string fake_comments(const std::string& operator_name, Flaw flaw, bool mends,
                             const std::string& base, const std::string& prompt,
                             SeededRng& draws) const;

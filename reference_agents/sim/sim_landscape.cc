@@ -9,12 +9,12 @@ namespace {
 
 constexpr std::string_view kMark = "# ideas: ";
 constexpr std::string_view kPlanMark = "the next version has ideas ";
-constexpr double kPlainPerf = 0.5;    // without any idea
-constexpr double kFirstShare = 0.25;  // of the ideas that a first version realises
-constexpr double kGoodShare = 0.5;    // of the ideas that help
-constexpr double kLeast = 0.65,
-                 kMost = 1.5;  // factor of an idea: from this to 1, or from 1 to that
-constexpr double kPairLeast = 0.75, kPairMost = 1.3;  // of two neighbours together
+constexpr double kPlainPerf = 0.5;    // perf of a version without ideas
+constexpr double kFirstShare = 0.25;  // share of all ideas that a first version has
+constexpr double kGoodShare = 0.5;    // share of ideas that make a version faster
+/// The factor of a bad idea lies between kLeast and 1, that of a good idea between 1 and kMost.
+constexpr double kLeast = 0.65, kMost = 1.5;
+constexpr double kPairLeast = 0.75, kPairMost = 1.3;  // range of the factor of two neighbours
 
 double between(double low, double high, SeededRng& draws) {
   return low + (high - low) * draws.uniform();

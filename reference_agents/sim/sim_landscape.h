@@ -1,24 +1,22 @@
-// The speeds of the simulated model's versions, for the device `fake`, which takes a version's
-// speed from a comment in it. A version realises some of kIdeas ideas. Each idea makes it faster or
-// slower, and neighbouring ideas help or hinder one another, by factors that seed and operator
-// settle: a rugged landscape (an NK model with K = 1) in which one climbs by changing one idea at a
-// time, and can get stuck. It stands for no operator and no GPU: it lets parts of an agent that
-// live on times be run where nothing can be timed.
+// The space of versions that the simulated model moves in. Comments in the code mark a version:
 //
+//   # line of attack 417
 //   # ideas: 13
 //   # fake: perf=0.8731
 //
-// Unchanging once made, so thread-safe; pure functions.
+// Speeds: a version has a subset of kIdeas ideas. Each idea makes it faster or slower, and
+// neighbouring ideas strengthen or weaken each other. Seed and operator determine the factors. The
+// result is a rugged landscape (an NK model with K = 1): an agent climbs by changing one idea at a
+// time, and can get stuck. The landscape models no operator and no GPU. It serves to run the parts
+// of an agent that need times where nothing can be timed: the device `fake` takes the speed from
+// the comment.
 //
-// Lines of attack of the simulated model. A real model that mends its code keeps to its approach,
-// and some approaches cannot be mended: that is what a debugging trap is against. The simulated one
-// writes the number of its line of attack into the code as a comment, keeps it when it is shown
-// code that fails, and draws a new one when it is shown none. Whether a line can come to a correct
-// version is settled by seed, operator, sample and number.
+// Dead ends: a real model that repairs its code keeps its approach (line of attack), and some
+// approaches cannot be repaired. The simulated model keeps the number in the failing code that the
+// prompt shows, and draws a new number if the prompt shows none. Seed, operator, sample and number
+// determine whether an approach can succeed.
 //
-//   # line of attack 417
-//
-// Pure functions, safe from any thread.
+// Pure functions and an immutable class, thread-safe.
 #pragma once
 
 #include <array>
@@ -35,13 +33,13 @@ namespace assay::agents {
 
 inline constexpr std::size_t kIdeas = 8;
 
-/// Bit i: idea i is realised.
+/// A set of ideas; bit i stands for idea i.
 using Ideas = std::uint32_t;
 
 class Landscape {
  public:
   Landscape(std::uint64_t seed, const std::string& operator_name);
-  /// Time of the reference kernel over that of such a version.
+  /// Returns oracle latency / latency of a version with these ideas.
   double perf(Ideas ideas) const;
 
  private:
@@ -49,26 +47,26 @@ class Landscape {
 };
 
 std::string ideas_comment(Ideas ideas);
-/// Of every version that the text shows, in order.
+/// Returns the ideas of each version that the text shows, in order.
 std::vector<Ideas> ideas_in(std::string_view text);
-/// A planner's sentence, and what the last one in the text says. A plan is not a version: ideas_in
-/// does not see it.
+/// Writes a plan for a version with these ideas. ideas_in() ignores plans.
 std::string plan_sentence(Ideas ideas);
+/// Returns the ideas of the last plan in the text.
 std::optional<Ideas> planned_ideas(std::string_view text);
-/// A version written from nothing.
+/// Draws the ideas of a first version.
 Ideas first_ideas(SeededRng& draws);
-/// One idea more or less than `base`, if possible none that was tried.
+/// Adds an idea to `base` or removes one. Prefers a result that is not in `tried`.
 Ideas next_ideas(Ideas base, const std::vector<Ideas>& tried, SeededRng& draws);
 
 inline constexpr std::string_view kAttackMark = "# line of attack ";
-inline constexpr std::size_t kAttacks =
-    1'000;  // so many that two attempts hardly ever draw the same
+/// Large enough that two attempts hardly ever draw the same number.
+inline constexpr std::size_t kAttacks = 1'000;
 
 inline std::string attack_comment(std::size_t attack) {
   return std::string(kAttackMark) + std::to_string(attack) + "\n";
 }
 
-/// The line of attack that the code belongs to; nothing for code without the comment.
+/// Returns the number of the code's approach, or nothing for code without the comment.
 inline std::optional<std::size_t> attack_of(std::string_view code) {
   const std::size_t at = code.find(kAttackMark);
   if (at == std::string_view::npos) return std::nullopt;
@@ -79,7 +77,7 @@ inline std::optional<std::size_t> attack_of(std::string_view code) {
   return attack;
 }
 
-/// `share`: of the lines of attack, how many end nowhere.
+/// Returns true if no repair can make this approach right. `share` is the share of such approaches.
 inline bool is_dead_end(std::uint64_t seed, const std::string& identity, std::size_t attack,
                         double share) {
   return SeededRng(seed, identity + "\nline of attack " + std::to_string(attack)).uniform() < share;

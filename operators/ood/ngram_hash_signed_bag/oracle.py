@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 BASE: tl.constexpr = tl.constexpr(1000003)
-PROGRAMS = 1024  # some for each SM of the largest GPU
+PROGRAMS = 1024  # several for each SM of the largest GPU
 
 
 @triton.jit

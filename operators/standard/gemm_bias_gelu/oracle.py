@@ -1,4 +1,4 @@
-"""GEMM with bias and GELU on the accumulator: the product never goes to memory without them."""
+"""GEMM with bias and GELU on the accumulator: the bare product never goes to memory."""
 
 import torch
 import triton

@@ -53,7 +53,7 @@ def targets() -> list[str]:
 
 
 def device_facts(target: str) -> DeviceFacts:
-    """The device that stands for a target. Raises KeyError for an unknown one."""
+    """Returns the facts of a target's device. Raises KeyError for an unknown target."""
     backend, _, arch = target.partition(":")
     row = _CUDA[int(arch)] if backend == "cuda" and arch.isdigit() else _HIP[arch]
     name, sms, shared, memory, l2, clock, memory_clock, bus = row

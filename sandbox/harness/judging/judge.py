@@ -38,7 +38,7 @@ WARM_UP, SAMPLES = 2, 10  # runs of one block, unless one of the next two limits
 # A reference may be thousands of launches, and other jobs wait for the GPU.
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1
 DEFAULT_L2_BYTES = 64 << 20
-# Freed memory of up to one part in this many of the device's is kept for the next references.
+# Up to 1 / KEPT_PART of the device's memory stays cached after use, for the next references.
 KEPT_PART = 32
 REASON_CHARS = 2000  # limit for an error that quotes untrusted text
 

@@ -1,5 +1,5 @@
-"""Inputs and outputs in memory that judge and launcher share: a driver needs a GPU (tests/gpu),
-here a file stands for its memory."""
+"""Inputs and outputs in memory that judge and launcher share. A file replaces the GPU's memory here;
+tests/gpu tests the real driver."""
 
 from __future__ import annotations
 
@@ -84,14 +84,14 @@ class Conversation:
         return torch.as_strided(flat, wire["shape"], wire["strides"])
 
     def inputs(self, case: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
-        """x and index, where they lie."""
+        """Returns x and index in the shared memory."""
         places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
         return self.view(case["arguments"][1], places["x"]), self.view(
             case["arguments"][2], places["index"]
         )
 
     def answer(self, case: dict[str, Any], factor: float) -> list[dict[str, Any]]:
-        """Writes axpy's outputs behind each other, as a launcher does, and describes them."""
+        """Writes axpy's outputs one after the other, as a launcher does. Returns their descriptors."""
         x, index = self.inputs(case)
         at = case["device"]["output_offset"]
         wires = [
@@ -168,7 +168,7 @@ def test_inputs_and_outputs_go_through_the_shared_buffers(
     assert talk.compare("job_1", "first", outside)["kind"] == "output_mismatch"
 
 
-def test_outputs_that_were_kept_are_compared_with_those_of_the_run_without_kernels(
+def test_kept_outputs_are_compared_with_those_of_the_run_without_kernels(
     talk: Conversation, tmp_path: Path
 ) -> None:
     first = talk.prepare(write_operator(tmp_path / "op"), "job_1").header["cases"][0]
@@ -204,7 +204,7 @@ def test_each_job_has_shared_buffers_of_its_own_until_it_is_released(
     assert talk.compare("job_1", "first", wires)["kind"] == "none"
     assert later.header["device"]["bytes"] != talk.buffers.size
     talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
-    # The first one again.
+    # The first buffers are reused.
     assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.buffers.size
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
@@ -224,7 +224,7 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
     # The answer to the old inputs.
     assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
-    # The strict rule has had its answer.
+    # The strict rule was applied to the first inputs only.
     assert (again["kind"], again["float64_error"]) == (
         "none",
         None,
@@ -235,7 +235,8 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
 def test_structural_inputs_stay_beside_new_ones(
     talk: Conversation, tmp_path: Path, imported: bool
 ) -> None:
-    """What was recorded hangs on them; and of an imported operator the others may."""
+    """The recording depends on them. In an imported operator the other inputs may depend on them,
+    too."""
     folder = write_operator(
         tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC
     )

@@ -1,6 +1,6 @@
 // The limits of IEEE floats.
 #pragma once
-#ifndef FLT_MAX  // cuda/std has them too
+#ifndef FLT_MAX  // cuda/std defines them too
 #define FLT_RADIX 2
 #define FLT_MANT_DIG 24
 #define FLT_MAX 3.402823466e+38F

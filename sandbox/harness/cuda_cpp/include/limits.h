@@ -1,6 +1,6 @@
 // The limits of integers, for an LP64 machine.
 #pragma once
-#ifndef INT_MAX  // cuda/std has them too
+#ifndef INT_MAX  // cuda/std defines them too
 #define CHAR_BIT 8
 #define SCHAR_MAX 127
 #define SCHAR_MIN (-SCHAR_MAX - 1)

@@ -10,10 +10,14 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <stop_token>
+#include <utility>
 
 #include "base/mutex.h"
 
 namespace assay {
+
+constexpr std::int64_t kNsPerMs = 1'000'000;
 
 class Clock {
  public:
@@ -24,9 +28,23 @@ class Clock {
   virtual std::int64_t unix_ms() const = 0;
   /// Waits on `condition` until `ready` is true or this clock shows `until_ns` (monotonic). `lock`
   /// is held on entry, on return and while `ready` runs. Returns the last value of `ready`.
-  virtual bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
-                          const std::function<bool()>& ready) const {
-    return condition.wait_for(lock, std::chrono::nanoseconds(until_ns - monotonic_ns()), ready);
+  bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
+                  const std::function<bool()>& ready) const {
+    return wait_until(condition, lock, std::stop_token(), until_ns, ready);
+  }
+  /// The same, but the wait also ends when `stop` is requested.
+  virtual bool wait_until(Condition& condition, MutexLock& lock, std::stop_token stop,
+                          std::int64_t until_ns, const std::function<bool()>& ready) const {
+    return condition.wait_for(lock, std::move(stop),
+                              std::chrono::nanoseconds(until_ns - monotonic_ns()), ready);
+  }
+  /// Waits for `time`. Returns false if `stop` is requested before the end.
+  bool pause(std::chrono::nanoseconds time, const std::stop_token& stop = {}) const {
+    Mutex mutex;
+    Condition condition;
+    MutexLock lock(mutex);
+    wait_until(condition, lock, stop, monotonic_ns() + time.count(), [] { return false; });
+    return !stop.stop_requested();
   }
 };
 
@@ -54,16 +72,18 @@ inline const Clock& system_clock() {
 /// system's clock, so that a test that never moves the clock does not hang.
 class ManualClock final : public Clock {
  public:
-  std::int64_t monotonic_ns() const override { return now_ms_ * 1'000'000; }
+  std::int64_t monotonic_ns() const override { return now_ms_ * kNsPerMs; }
   std::int64_t unix_ms() const override { return now_ms_; }
-  bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
-                  const std::function<bool()>& ready) const override {
+  using Clock::wait_until;
+  bool wait_until(Condition& condition, MutexLock& lock, std::stop_token stop,
+                  std::int64_t until_ns, const std::function<bool()>& ready) const override {
     constexpr std::chrono::milliseconds kLook(1);
     const SystemClock system;
     const std::int64_t end_ns = system.monotonic_ns() + until_ns - monotonic_ns();
     while (!ready()) {
+      if (stop.stop_requested()) return false;
       if (monotonic_ns() >= until_ns || system.monotonic_ns() >= end_ns) return false;
-      condition.wait_for(lock, kLook, ready);
+      condition.wait_for(lock, stop, kLook, ready);
     }
     return true;
   }

@@ -1,7 +1,7 @@
 // Tools that answer with each kind of content, report progress, log, fail, and change the lists.
 #include <chrono>
-#include <thread>
 
+#include "base/clock.h"
 #include "server/conformance/fixtures.h"
 
 namespace assay::conformance {
@@ -12,8 +12,8 @@ using mcp::Tool;
 using mcp::ToolResult;
 using nlohmann::json;
 
-constexpr std::chrono::milliseconds kBetweenSteps{
-    120};  // more than the least distance between two progress notifications
+/// More than the smallest interval between two progress notifications.
+constexpr std::chrono::milliseconds kBetweenSteps{120};
 
 ToolResult blocks(std::vector<json> content) { return {false, "", nullptr, std::move(content)}; }
 
@@ -33,7 +33,7 @@ ToolResult with_logging(RequestContext& context) {
   for (const char* step :
        {"Tool execution started", "Tool processing data", "Tool execution completed"}) {
     context.log(mcp::LogLevel::info, "conformance", step);
-    std::this_thread::sleep_for(kBetweenSteps);
+    system_clock().pause(kBetweenSteps, context.stop);
   }
   return text("Tool with logging executed successfully");
 }
@@ -41,15 +41,15 @@ ToolResult with_logging(RequestContext& context) {
 ToolResult with_progress(RequestContext& context) {
   for (const int done : {0, 50, 100}) {
     context.progress(done, 100, "Completed step " + std::to_string(done) + " of 100");
-    std::this_thread::sleep_for(kBetweenSteps);
+    system_clock().pause(kBetweenSteps, context.stop);
   }
   return text("Progress reported");
 }
 
-/// The stream ends in the middle of the call; the client comes back for the result.
+/// Ends the stream in the middle of the call, so that the client must come back for the result.
 ToolResult reconnect(RequestContext& context) {
   context.release_stream();
-  std::this_thread::sleep_for(kBetweenSteps);
+  system_clock().pause(kBetweenSteps, context.stop);
   return text("Reconnection test completed successfully");
 }
 

@@ -1,8 +1,8 @@
 // Tools whose calls become tasks.
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
+#include "base/clock.h"
 #include "server/conformance/fixtures.h"
 
 namespace assay::conformance {
@@ -16,22 +16,12 @@ using nlohmann::json;
 
 using Work = std::function<ToolResult(RequestContext& context)>;
 
-constexpr std::chrono::milliseconds kLook{10};
 constexpr std::chrono::milliseconds kShortJob{300};
 
 ToolResult later(Work work) {
   ToolResult out;
   out.work = std::move(work);
   return out;
-}
-/// False when it was cancelled before.
-bool pause(std::chrono::milliseconds time, const RequestContext& context) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {
-    if (context.cancelled()) return false;
-    std::this_thread::sleep_for(kLook);
-  }
-  return !context.cancelled();
 }
 
 Tool tool(std::string name, std::string description, json properties, TaskSupport support,
@@ -50,13 +40,14 @@ ToolResult compute(const json& arguments, RequestContext&) {
       std::chrono::milliseconds(static_cast<std::int64_t>(arguments.value("seconds", 1.0) * 1000));
   const std::string label = arguments.value("label", "");
   return later([time, label](RequestContext& context) {
-    return pause(time, context) ? text("computed " + label) : text("stopped", true);
+    return system_clock().pause(time, context.stop) ? text("computed " + label)
+                                                    : text("stopped", true);
   });
 }
 
 ToolResult fail_later(const json&, RequestContext&) {
   return later([](RequestContext& context) {
-    pause(kShortJob, context);
+    system_clock().pause(kShortJob, context.stop);
     return text("the job failed, as it always does", true);
   });
 }
@@ -95,7 +86,7 @@ ToolResult ask_then_work(const json&, RequestContext& before) {
   const auto name = answered(before, "user_name", "name");
   if (!name) return need({{"user_name", ask_for("What is your name?", "name", "string")}});
   return later([name = *name](RequestContext& context) {
-    pause(kShortJob, context);
+    system_clock().pause(kShortJob, context.stop);
     return text("Hello, " + name + "!");
   });
 }

@@ -38,10 +38,12 @@ ActiveJob::Progress ActiveJob::progress() const {
 }
 
 std::optional<ActiveJob::Progress> ActiveJob::wait_for_change(const Progress& seen,
-                                                              std::int64_t until_ns) const {
+                                                              std::int64_t until_ns,
+                                                              std::stop_token stop) const {
   MutexLock lock(mutex_);
-  const bool changed = clock_.wait_until(
-      changed_, lock, until_ns, [&]() ASSAY_REQUIRES(mutex_) { return progress_ != seen; });
+  const bool changed =
+      clock_.wait_until(changed_, lock, std::move(stop), until_ns,
+                        [&]() ASSAY_REQUIRES(mutex_) { return progress_ != seen; });
   return changed ? std::optional(progress_) : std::nullopt;
 }
 

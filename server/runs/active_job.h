@@ -48,8 +48,9 @@ class ActiveJob {
 
   Progress progress() const;
   /// Waits until the progress differs from `seen`, and returns it. Returns nothing if the clock
-  /// shows `until_ns` (monotonic) before that.
-  std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns) const;
+  /// shows `until_ns` (monotonic) or `stop` is requested before that.
+  std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns,
+                                          std::stop_token stop = {}) const;
 
   sandbox::JobMonitor& monitor() { return monitor_; }
   void cancel() { stop_.request_stop(); }

@@ -149,7 +149,8 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
 }
 
 Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
-                                   const std::function<void(const JobStatus&)>& progress) {
+                                   const std::function<void(const JobStatus&)>& progress,
+                                   std::stop_token stop) {
   if (!is_handle(job, "job"))
     return fail(ErrorCode::invalid_argument,
                 "not a job handle; handles look like job_... and are in the answers of `compile`, "
@@ -160,7 +161,7 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
       clock_.monotonic_ns() + std::clamp<std::int64_t>(wait_ms, 0, limits_.max_wait_ms) * kNsPerMs;
   ActiveJob::Progress now = watched->progress();
   while (!now.over()) {
-    auto changed = watched->wait_for_change(now, until_ns);
+    auto changed = watched->wait_for_change(now, until_ns, stop);
     if (!changed) break;
     now = std::move(*changed);
     if (progress && !now.over()) progress(status_of(*watched, now, clock_));

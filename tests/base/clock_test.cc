@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <stop_token>
 #include <thread>
 
 #include "tests/catch.h"
@@ -62,6 +63,24 @@ TEST_CASE("a wait ends when the clock shows its end") {
 TEST_CASE("a wait by a manual clock that stands still ends after the same span") {
   Waiting waiting;
   CHECK_FALSE(waiting.wait(ManualClock(), 5'000'000));
+}
+
+TEST_CASE("a wait and a pause end when a stop is requested") {
+  const SystemClock system;
+  const ManualClock manual;
+  for (const Clock* clock :
+       {static_cast<const Clock*>(&system), static_cast<const Clock*>(&manual)}) {
+    std::stop_source stop;
+    std::thread other([&] { stop.request_stop(); });
+    CHECK_FALSE(clock->pause(std::chrono::minutes(1), stop.get_token()));
+    other.join();
+    Mutex mutex;
+    Condition never;
+    MutexLock lock(mutex);
+    const std::int64_t until_ns = clock->monotonic_ns() + kMinuteNs;
+    CHECK_FALSE(clock->wait_until(never, lock, stop.get_token(), until_ns, [] { return false; }));
+    CHECK(clock->pause(std::chrono::milliseconds(1)));
+  }
 }
 
 }  // namespace assay

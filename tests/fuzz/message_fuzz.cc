@@ -51,7 +51,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     transport.notify = [](const nlohmann::json& notification) {
       if (!nlohmann::json::accept(dump(notification))) std::abort();
     };
-    transport.hung_up = [] { return false; };
     check(*message, server.dispatcher().handle(*message, transport));
     stateless = !stateless;
   }

@@ -1,7 +1,6 @@
 #include "tools/call/run_job.h"
 
 #include <algorithm>
-#include <chrono>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -15,9 +14,6 @@
 namespace assay::tools {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-constexpr std::int64_t kSliceMs = 250;  // how often a wait looks for a cancellation by the client
 // Shortest time between two reports of the same place, and of different places. The protocol layer
 // sends at most ten reports a second.
 constexpr std::int64_t kSamePlaceMs = 1'000;
@@ -109,15 +105,14 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
                            const FollowOptions& options, const mcp::RequestContext& context) {
   const std::int64_t wait_ms =
       context.is_task && options.wait_ms > 0 ? kTaskWaitMs : options.wait_ms;
-  const auto start = Clock::now();
-  const auto passed_ms = [&] {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start).count();
-  };
+  const std::int64_t start_ns = services.clock.monotonic_ns();
+  const auto passed_ms = [&] { return (services.clock.monotonic_ns() - start_ns) / kNsPerMs; };
   ProgressReports reports(context);
   const auto report = [&](const JobStatus& status) { reports.look(status, passed_ms()); };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);
-    auto status = services.jobs.wait(job, std::min(left_ms, kSliceMs), report);
+    // A place that does not change is reported once a second.
+    auto status = services.jobs.wait(job, std::min(left_ms, kSamePlaceMs), report, context.stop);
     if (!status) return error_answer(status.error());
     if (status->verdict || left_ms == 0) return status_answer(services, *status, options.format);
     if (context.cancelled()) {

@@ -7,9 +7,11 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "sandbox/job/job.h"
 #include "tools/model/tracks.h"
@@ -118,9 +120,11 @@ class JobService {
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
                                      const std::string& device) = 0;
   /// Waits at most `wait_ms` for the end of the job. Calls `progress`, which may be null, when the
-  /// stage changes and when a case is through the stage.
+  /// stage changes and when a case is through the stage. A request of `stop` ends
+  /// the wait early and leaves the job as it is.
   virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
-                                 const std::function<void(const JobStatus&)>& progress) = 0;
+                                 const std::function<void(const JobStatus&)>& progress,
+                                 std::stop_token stop = {}) = 0;
   virtual Status cancel(const std::string& job) = 0;
   /// Returns the names of the devices. The first device is the default.
   virtual std::vector<std::string> devices() const = 0;
@@ -158,6 +162,7 @@ struct Services {
   AnswerLimits limits = {};
   sandbox::Limits job_limits = {};                     // for every job that a tool makes
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
+  const Clock& clock = system_clock();
 };
 
 /// The scopes that a caller's token can have.

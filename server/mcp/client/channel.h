@@ -1,39 +1,52 @@
-// Channel: how a client's messages reach a server and come back. Two exist: a child process's pipes
-// and HTTP. Thread-safe: several requests may wait at once.
+// Channel carries the messages of one MCP client to a server and back: over the pipes of a child
+// process, or over HTTP.
+//
+//   const std::unique_ptr<Channel> channel = open_http_channel("http://127.0.0.1:8080/mcp", "");
+//   const nlohmann::json ping = make_request(1, "ping", nlohmann::json::object());
+//   const Result<nlohmann::json> pong = channel->request(ping, "2025-11-25", {});
+//
+// Thread-safe: several requests may wait at once.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace assay::mcp {
 
-/// How long to wait for a response, and what to do meanwhile.
+/// The wait for one response.
 struct Wait {
   std::int64_t timeout_ms = 300'000;
-  std::function<void(const nlohmann::json& notification)> notified =
-      {};  // those that belong to the request; on its thread; null: dropped
-  std::function<bool()> cancelled = {};  // the caller gives up; null: never
+  /// Gets the notifications that belong to the request, on the thread that waits. Null drops them.
+  std::function<void(const nlohmann::json& notification)> notified = {};
+  /// Requested when the caller gives up.
+  std::stop_token stop = {};
 };
 
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Sends a request and waits for the response with its id: an object with `result` or `error`.
-  /// `version` is the revision that is spoken. A progress token, where there is one, is the
-  /// request's id. A request that is given up on is cancelled at the server: `cancelled` when the
-  /// caller wanted it so, else `unavailable`.
+  /// Sends a request and waits for the response with its id, which is an object with `result` or
+  /// `error`. `version` is the revision that both sides speak. The progress token of a request, if
+  /// it has one, is its id. When the wait ends early, the request is cancelled at the server, and
+  /// the Error is `cancelled` after a request of `stop`, otherwise `unavailable`.
   virtual Result<nlohmann::json> request(const nlohmann::json& message, const std::string& version,
                                          const Wait& wait) = 0;
+  /// Sends a notification.
   virtual Status notify(const nlohmann::json& message, const std::string& version) = 0;
 };
 
-Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command);
-std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token);
+/// Starts the server as a child process. The clock of either channel must outlive it.
+Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command,
+                                                    const Clock& clock = system_clock());
+std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token,
+                                           const Clock& clock = system_clock());
 
 }  // namespace assay::mcp

@@ -1,9 +1,9 @@
+// The channel over Streamable HTTP.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <thread>
 
 #include "base/mutex.h"
 #include "server/mcp/client/channel.h"
@@ -20,15 +20,13 @@ using nlohmann::json;
 constexpr std::int64_t kNotifyTimeoutMs = 10'000;
 constexpr std::size_t kShownBytes = 200;
 constexpr int kHttpBadRequest = 400, kHttpNotFound = 404;
-constexpr int kResumeAttempts = 3;  // in a row that bring nothing new
-constexpr std::int64_t kRetryMs = 500, kMostRetryMs = 5'000;
-constexpr std::chrono::milliseconds kRetryCheckInterval{20};
-using Clock = std::chrono::steady_clock;
+constexpr int kResumeAttempts = 3;  // in a row, without a new event
+constexpr std::int64_t kRetryMs = 500, kMaxRetryMs = 5'000;
 
 class HttpChannel final : public Channel {
  public:
-  HttpChannel(std::string url, std::string token)
-      : url_(std::move(url)), token_(std::move(token)) {}
+  HttpChannel(std::string url, std::string token, const Clock& clock)
+      : url_(std::move(url)), token_(std::move(token)), clock_(clock) {}
 
   ~HttpChannel() override {
     if (session_.empty()) return;
@@ -37,24 +35,24 @@ class HttpChannel final : public Channel {
     goodbye.headers = authorization();
     goodbye.headers[kHeaderSession] = session_;
     goodbye.timeout_ms = kNotifyTimeoutMs;
-    static_cast<void>(
-        http_exchange(url_, goodbye));  // a courtesy: the server forgets the session anyway
+    // The result does not matter: the server forgets an idle session anyway.
+    static_cast<void>(http_exchange(url_, goodbye, clock_));
   }
 
   Result<json> request(const json& message, const std::string& version, const Wait& wait) override {
-    const auto deadline = Clock::now() + std::chrono::milliseconds(wait.timeout_ms);
+    const std::int64_t until_ns = clock_.monotonic_ns() + wait.timeout_ms * kNsPerMs;
     Intake intake(message["id"], wait);
     HttpExchange exchange;
     exchange.headers = headers(message, version);
     exchange.body = dump(message);
     exchange.content_type = "application/json";
     exchange.timeout_ms = wait.timeout_ms;
-    exchange.cancelled = wait.cancelled;
+    exchange.stop = wait.stop;
     exchange.arrived = [&](std::string_view part) {
       intake.take(part);
-      return true;  // to the end: the headers are known only then
+      return true;  // the headers are known only at the end of the body
     };
-    auto response = http_exchange(url_, exchange);
+    auto response = http_exchange(url_, exchange, clock_);
     if (response) remember_session(*response);
     if (intake.response) return *intake.response;
     if (response) {
@@ -67,9 +65,9 @@ class HttpChannel final : public Channel {
                     : response.error();
     if (version != kStatelessVersion && has_session()) {
       if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty())
-        why = resume(intake, version, wait, deadline);
+        why = resume(intake, version, wait, until_ns);
       if (intake.response) return *intake.response;
-      // Hanging up cancels in the stateless era; a legacy server must be told.
+      // Hanging up cancels a stateless request. A legacy server needs a notification.
       static_cast<void>(
           notify(make_notification("notifications/cancelled",
                                    {{"requestId", message["id"]}, {"reason", why.message}}),
@@ -89,7 +87,7 @@ class HttpChannel final : public Channel {
   }
 
  private:
-  /// What a request's stream brings: notifications are told at once, its response is kept.
+  /// Reads the stream of a request. It passes notifications on at once and keeps the response.
   struct Intake {
     Intake(const json& id_in, const Wait& wait_in) : id(id_in), wait(wait_in) {}
     const json id;
@@ -97,7 +95,7 @@ class HttpChannel final : public Channel {
     SseReader events;
     std::optional<json> response;
 
-    /// False once there is nothing more to wait for.
+    /// Returns false when the response has come.
     bool take(std::string_view part) {
       for (const std::string& text : events.feed(part)) {
         auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
@@ -127,22 +125,18 @@ class HttpChannel final : public Channel {
     return type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
   }
 
-  /// After a broken stream: asks for the rest of it until the response has come, or until nothing
-  /// new comes any more. Why it gave up.
+  /// Gets the rest of a broken stream. It asks again until the response has come or several
+  /// attempts in a row bring no new event. Returns the reason for giving up.
   Error resume(Intake& intake, const std::string& version, const Wait& wait,
-               Clock::time_point deadline) {
+               std::int64_t until_ns) {
     Error why{ErrorCode::unavailable, url_ + " broke the stream of a request"};
     for (int fruitless = 0; fruitless < kResumeAttempts; ++fruitless) {
-      const auto pause = std::chrono::milliseconds(
-          std::min(intake.events.retry_ms().value_or(kRetryMs), kMostRetryMs));
-      for (const auto until = Clock::now() + pause; Clock::now() < until;
-           std::this_thread::sleep_for(kRetryCheckInterval)) {
-        if (wait.cancelled && wait.cancelled())
-          return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
-      }
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-      if (left <= 0)
+      const std::chrono::milliseconds pause(
+          std::min(intake.events.retry_ms().value_or(kRetryMs), kMaxRetryMs));
+      if (!clock_.pause(pause, wait.stop))
+        return {ErrorCode::cancelled, "the request to " + url_ + " was cancelled"};
+      const std::int64_t left_ms = (until_ns - clock_.monotonic_ns()) / kNsPerMs;
+      if (left_ms <= 0)
         return {ErrorCode::unavailable,
                 url_ + " did not answer within " + std::to_string(wait.timeout_ms) + " ms"};
       HttpExchange exchange;
@@ -155,12 +149,12 @@ class HttpChannel final : public Channel {
         const MutexLock lock(mutex_);
         exchange.headers[kHeaderSession] = session_;
       }
-      exchange.timeout_ms = left;
-      exchange.cancelled = wait.cancelled;
+      exchange.timeout_ms = left_ms;
+      exchange.stop = wait.stop;
       exchange.arrived = [&](std::string_view part) { return intake.take(part); };
       intake.events.begin_stream();
       const std::string before = intake.events.last_id();
-      const auto rest = http_exchange(url_, exchange);
+      const auto rest = http_exchange(url_, exchange, clock_);
       if (intake.response) return {};
       if (!rest && rest.error().code == ErrorCode::cancelled) return rest.error();
       if (!rest) why = rest.error();
@@ -195,7 +189,7 @@ class HttpChannel final : public Channel {
     return out;
   }
 
-  /// The response that is the whole body.
+  /// Returns the response that the whole body is.
   Result<json> find_response(const HttpResponse& response, const json& id) const {
     const auto message = parse_message(
         response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});
@@ -209,15 +203,16 @@ class HttpChannel final : public Channel {
   }
 
   const std::string url_, token_;
+  const Clock& clock_;
   Mutex mutex_;
   std::string session_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace
 
-std::unique_ptr<Channel> open_http_channel(const std::string& url,
-                                           const std::string& bearer_token) {
-  return std::make_unique<HttpChannel>(url, bearer_token);
+std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token,
+                                           const Clock& clock) {
+  return std::make_unique<HttpChannel>(url, bearer_token, clock);
 }
 
 }  // namespace assay::mcp

@@ -1,10 +1,13 @@
+// The channel over the pipes of a child process.
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
@@ -27,28 +30,27 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
-constexpr std::chrono::seconds kExitPatience{6};  // after its stdin closed, then after SIGTERM
-constexpr std::chrono::milliseconds kExitPoll{10};
-constexpr std::chrono::milliseconds kAnswerCheckInterval{
-    50};  // how often a caller is asked whether it gives up
+/// The time that the server has to exit after its stdin is closed, and again after SIGTERM.
+constexpr std::chrono::milliseconds kExitTimeout{6'000};
 
 class StdioChannel final : public Channel {
  public:
-  StdioChannel(pid_t child, UniqueFd to_child, UniqueFd from_child)
-      : child_(child),
+  StdioChannel(pid_t child, UniqueFd pidfd, UniqueFd to_child, UniqueFd from_child,
+               const Clock& clock)
+      : clock_(clock),
+        child_(child),
+        pidfd_(std::move(pidfd)),
         to_child_(std::move(to_child)),
         from_child_(std::move(from_child)),
         reader_([this] { read_answers(); }) {}
 
   ~StdioChannel() override {
-    to_child_.reset();  // end of input: the server's signal to exit
-    if (!wait_for_exit()) {
+    to_child_.reset();  // the end of input tells the server to exit
+    if (!exits()) {
       ::kill(child_, SIGTERM);
-      if (!wait_for_exit()) {
-        ::kill(child_, SIGKILL);
-        ::waitpid(child_, nullptr, 0);
-      }
+      if (!exits()) ::kill(child_, SIGKILL);
     }
+    ::waitpid(child_, nullptr, 0);
     reader_.join();
   }
 
@@ -73,8 +75,8 @@ class StdioChannel final : public Channel {
     if (body) return body;
     if (body.error().code == ErrorCode::io)
       return fail(ErrorCode::unavailable, body.error().message);
-    // A broken pipe shows at the next request; why it was given up is what the caller needs to
-    // hear.
+    // The caller gets the reason why the wait ended. If the pipe is broken, the next request shows
+    // it.
     static_cast<void>(
         notify(make_notification("notifications/cancelled",
                                  {{"requestId", message["id"]}, {"reason", body.error().message}}),
@@ -92,20 +94,17 @@ class StdioChannel final : public Channel {
     return write_line(to_child_.get(), line);
   }
 
-  /// The response; `io` when there will be none, `cancelled` or `unavailable` when it was given up.
+  /// Returns the response. The Error is `io` when there will be none, and `cancelled` or
+  /// `unavailable` when the wait ended early.
   Result<json> wait_for(const std::string& key, const Wait& wait) {
-    const auto deadline =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(wait.timeout_ms);
+    const std::int64_t until_ns = clock_.monotonic_ns() + wait.timeout_ms * kNsPerMs;
     MutexLock lock(mutex_);
     while (true) {
       Waiting& mine = waiting_[key];
-      const auto look =
-          wait.cancelled
-              ? std::min(deadline, std::chrono::steady_clock::now() + kAnswerCheckInterval)
-              : deadline;
-      arrived_.wait_until(lock, look, [&]() ASSAY_REQUIRES(mutex_) {
-        return ended_ || !mine.body.is_null() || !mine.notifications.empty();
-      });
+      const bool arrived =
+          clock_.wait_until(arrived_, lock, wait.stop, until_ns, [&]() ASSAY_REQUIRES(mutex_) {
+            return ended_ || !mine.body.is_null() || !mine.notifications.empty();
+          });
       const std::vector<json> notifications = std::exchange(mine.notifications, {});
       const json body = mine.body;
       const bool ended = ended_;
@@ -115,9 +114,8 @@ class StdioChannel final : public Channel {
       }
       if (!body.is_null()) return body;
       if (ended) return fail(ErrorCode::io, "the server process ended before it answered");
-      if (wait.cancelled && wait.cancelled())
-        return fail(ErrorCode::cancelled, "the call was cancelled");
-      if (std::chrono::steady_clock::now() >= deadline)
+      if (wait.stop.stop_requested()) return fail(ErrorCode::cancelled, "the call was cancelled");
+      if (!arrived || clock_.monotonic_ns() >= until_ns)
         return fail(ErrorCode::unavailable,
                     "the server did not answer within " + std::to_string(wait.timeout_ms) + " ms");
       lock.lock();
@@ -129,12 +127,12 @@ class StdioChannel final : public Channel {
     while (auto line = lines.next()) {
       auto message = parse_message(line->text, {.max_bytes = kMaxAnswerBytes});
       if (!message || message->kind == Message::Kind::request)
-        continue;  // we declare nothing that a server may ask for
+        continue;  // the client declares no capability that a server may ask for
       const bool response = message->kind == Message::Kind::response;
       const json key = response ? message->id : message->params.value(kMetaProgressToken, json());
       const MutexLock lock(mutex_);
       const auto found = waiting_.find(key.dump());
-      if (found == waiting_.end()) continue;  // given up on, or of no request
+      if (found == waiting_.end()) continue;  // its wait has ended, or it belongs to no request
       if (response)
         found->second.body = std::move(message->body);
       else
@@ -147,30 +145,38 @@ class StdioChannel final : public Channel {
     arrived_.notify_all();
   }
 
-  bool wait_for_exit() const {
-    for (auto waited = std::chrono::milliseconds{0}; waited < kExitPatience; waited += kExitPoll) {
-      if (::waitpid(child_, nullptr, WNOHANG) != 0) return true;
-      std::this_thread::sleep_for(kExitPoll);
+  /// Waits for the end of the child process. Returns false when the time is over.
+  bool exits() const {
+    const std::int64_t until_ns =
+        clock_.monotonic_ns() + std::chrono::nanoseconds(kExitTimeout).count();
+    pollfd entry{pidfd_.get(), POLLIN, 0};
+    while (true) {
+      const std::int64_t left_ms = (until_ns - clock_.monotonic_ns()) / kNsPerMs;
+      if (left_ms <= 0) return false;
+      const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
+      if (ready > 0) return true;
+      if (ready < 0 && errno != EINTR) return false;
     }
-    return false;
   }
 
+  const Clock& clock_;
   const pid_t child_;
+  const UniqueFd pidfd_;
   UniqueFd to_child_;
   const UniqueFd from_child_;
   Mutex send_mutex_;
   Mutex mutex_;
   Condition arrived_;
   struct Waiting {
-    json body;  // null until the response is there
+    json body;  // null until the response has come
     std::vector<json> notifications;
   };
-  std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);  // by id
+  std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);  // by request id
   bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread reader_;  // last: it uses everything above
 };
 
-/// A server that died must be an Error of the next write, not the end of this process.
+/// Ignores SIGPIPE, so that a write to a server that has died is an Error.
 void ignore_broken_pipes() {
   struct sigaction current {};
   if (::sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;
@@ -206,7 +212,8 @@ Result<pid_t> spawn(const std::vector<std::string>& command, int in, int out) {
 
 }  // namespace
 
-Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command) {
+Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command,
+                                                    const Clock& clock) {
   if (command.empty()) return fail(ErrorCode::invalid_argument, "the server's command is empty");
   ignore_broken_pipes();
   int down[2], up[2];
@@ -216,7 +223,15 @@ Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::strin
   UniqueFd from_child(up[0]), child_out(up[1]);
   auto child = spawn(command, child_in.get(), child_out.get());
   if (!child) return fail(child.error());
-  return std::make_unique<StdioChannel>(*child, std::move(to_child), std::move(from_child));
+  UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, *child, 0)));
+  if (!pidfd) {
+    const Error error = fail_errno("pidfd_open").value();
+    ::kill(*child, SIGKILL);
+    ::waitpid(*child, nullptr, 0);
+    return fail(error);
+  }
+  return std::make_unique<StdioChannel>(*child, std::move(pidfd), std::move(to_child),
+                                        std::move(from_child), clock);
 }
 
 }  // namespace assay::mcp

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <thread>
 
 #include "server/mcp/protocol/jsonrpc.h"
 #include "server/mcp/protocol/protocol.h"
@@ -27,14 +26,12 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kHandshakeTimeoutMs =
-    15'000;  // covers a server that loads much before it answers
+/// A server may load much before it answers the first request.
+constexpr std::int64_t kHandshakeTimeoutMs = 15'000;
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
-constexpr std::int64_t kMinPollMs = 20,
-                       kMaxPollMs = 5'000;  // of a task, whatever the server suggests
-constexpr std::chrono::milliseconds kTaskCheckInterval{
-    20};  // how often a waiting caller is asked whether it gives up
+/// Bounds for the poll interval of a task that a server suggests.
+constexpr std::int64_t kMinPollMs = 20, kMaxPollMs = 5'000;
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 
 Error protocol_error(const std::string& method, const json& error) {
@@ -66,17 +63,7 @@ ToolResult read_result(const json& result) {
   return out;
 }
 
-/// False when the caller gave up.
-bool pause(std::int64_t ms, const CallOptions& options) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(ms);
-  while (std::chrono::steady_clock::now() < end) {
-    if (options.cancelled && options.cancelled()) return false;
-    std::this_thread::sleep_for(kTaskCheckInterval);
-  }
-  return true;
-}
-
-/// Whatever a server sends, an unexpected form is an Error.
+/// Runs `work`. An answer with an unexpected form becomes an Error.
 template <class Work>
 auto guarded(const std::string& what, const Work& work) -> decltype(work()) {
   try {
@@ -107,8 +94,8 @@ Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_http(
   return connected(open_http_channel(url, bearer_token));
 }
 
-ProtocolClient::ProtocolClient(std::unique_ptr<Channel> channel)
-    : channel_(std::move(channel)), version_(kStatelessVersion) {}
+ProtocolClient::ProtocolClient(std::unique_ptr<Channel> channel, const Clock& clock)
+    : channel_(std::move(channel)), clock_(clock), version_(kStatelessVersion) {}
 
 Status ProtocolClient::connect(bool legacy) {
   return guarded("the handshake", [&]() -> Status {
@@ -142,7 +129,7 @@ Status ProtocolClient::connect(bool legacy) {
 Result<json> ProtocolClient::exchange(const std::string& method, json params,
                                       const CallOptions& options) {
   const std::int64_t id = next_id_++;
-  Wait wait{.timeout_ms = options.timeout_ms, .notified = {}, .cancelled = options.cancelled};
+  Wait wait{.timeout_ms = options.timeout_ms, .notified = {}, .stop = options.stop};
   if (options.progress) {
     params["_meta"][kMetaProgressToken] = id;
     wait.notified = [&options](const json& notification) {
@@ -237,8 +224,8 @@ Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json
     auto result = request("tools/call", params, options);
     if (!result && options.as_task && version_ != kStatelessVersion &&
         result.error().code == ErrorCode::not_found) {
-      CallOptions plain =
-          options;  // a 2025-11-25 server refuses where this tool's calls cannot be tasks
+      // A 2025-11-25 server refuses a task when the calls of this tool cannot be tasks.
+      CallOptions plain = options;
       plain.as_task = false;
       result = request("tools/call", params, plain);
     }
@@ -258,7 +245,7 @@ Result<json> ProtocolClient::follow_task(const json& task, const CallOptions& op
   const char* interval = stateless ? "pollIntervalMs" : "pollInterval";
   CallOptions asking = options;
   asking.progress = nullptr;
-  asking.cancelled = nullptr;
+  asking.stop = {};
   double polls = 0;
   for (json now = task;;) {
     const std::string status = now.value("status", "");
@@ -275,8 +262,9 @@ Result<json> ProtocolClient::follow_task(const json& task, const CallOptions& op
                   "the task ended as " + status + ": " + now.value("statusMessage", ""));
     }
     if (options.progress) options.progress(++polls, 0, now.value("statusMessage", ""));
-    if (!pause(std::clamp<std::int64_t>(now.value(interval, kMaxPollMs), kMinPollMs, kMaxPollMs),
-               options)) {
+    const std::chrono::milliseconds pause(
+        std::clamp<std::int64_t>(now.value(interval, kMaxPollMs), kMinPollMs, kMaxPollMs));
+    if (!clock_.pause(pause, options.stop)) {
       static_cast<void>(request("tasks/cancel", which, asking));
       return fail(ErrorCode::cancelled, "the task was cancelled");
     }

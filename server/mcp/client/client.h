@@ -15,9 +15,11 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "server/mcp/client/channel.h"
 #include "server/mcp/core/server.h"
@@ -50,7 +52,8 @@ struct CallOptions {
   /// Gets the progress of the call; `total` is 0 when it is unknown. Null: the client does not ask
   /// for progress.
   std::function<void(double progress, double total, const std::string& message)> progress = {};
-  std::function<bool()> cancelled = {};  // true gives up and cancels at the server
+  /// A request gives up the call and cancels it at the server.
+  std::stop_token stop = {};
   /// Lets the server make a task of the call, and follows the task to its end.
   bool as_task = false;
 };
@@ -61,7 +64,8 @@ class ProtocolClient final : public Client {
       const std::vector<std::string>& command);
   static Result<std::unique_ptr<ProtocolClient>> connect_http(const std::string& url,
                                                               const std::string& bearer_token = "");
-  explicit ProtocolClient(std::unique_ptr<Channel> channel);
+  /// The clock must outlive the client.
+  explicit ProtocolClient(std::unique_ptr<Channel> channel, const Clock& clock = system_clock());
 
   /// Finds out if the server speaks the stateless revision. Opens a legacy session when it does
   /// not, or when `legacy` is true.
@@ -92,6 +96,7 @@ class ProtocolClient final : public Client {
   Result<nlohmann::json> follow_task(const nlohmann::json& task, const CallOptions& options);
 
   const std::unique_ptr<Channel> channel_;
+  const Clock& clock_;
   std::string version_;  // fixed once connect() has returned
   std::atomic<std::int64_t> next_id_{1};
 };

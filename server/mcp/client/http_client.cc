@@ -1,33 +1,29 @@
 #include "server/mcp/client/http_client.h"
 
-// CPPHTTPLIB_OPENSSL_SUPPORT comes from CMake: as in http_server.cc: the library's classes differ
-// without it
+// CMake defines CPPHTTPLIB_OPENSSL_SUPPORT, which changes the classes of the library.
 #include <httplib.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <exception>
 #include <thread>
 
 #include "base/mutex.h"
+#include "base/text.h"
 
 namespace assay::mcp {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr std::int64_t kConnectTimeoutMs = 10'000;
-constexpr std::chrono::milliseconds kCancelCheckInterval{50};
+constexpr std::chrono::milliseconds kStopInterval{50};
 
 struct Url {
   std::string origin;  // scheme://host:port
   std::string path;
 };
 
-Result<Url> split(const std::string& url) {
+Result<Url> parts_of(const std::string& url) {
   const bool https = url.rfind("https://", 0) == 0;
   if (!https && url.rfind("http://", 0) != 0)
     return fail(ErrorCode::invalid_argument,
@@ -37,12 +33,6 @@ Result<Url> split(const std::string& url) {
   if (slash == host) return fail(ErrorCode::invalid_argument, "the URL '" + url + "' has no host");
   const std::string rest = url.substr(slash, url.find('#', slash) - slash);
   return Url{url.substr(0, slash), rest.empty() || rest[0] != '/' ? "/" + rest : rest};
-}
-
-std::string lower(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
 }
 
 void set_timeouts(httplib::Client& client, std::int64_t timeout_ms) {
@@ -55,45 +45,41 @@ void set_timeouts(httplib::Client& client, std::int64_t timeout_ms) {
   client.set_write_timeout(seconds, microseconds);
 }
 
-/// Closes the client's connection once `cancelled` says so.
-class CancelWatch {
+/// Closes the client's connection when `stop` is requested.
+class StopWatch {
  public:
-  CancelWatch(httplib::Client& client, const std::function<bool()>& cancelled) {
-    if (!cancelled) return;
-    thread_ = std::thread([this, &client, &cancelled] {
+  StopWatch(httplib::Client& client, const std::stop_token& stop) {
+    if (!stop.stop_possible()) return;
+    thread_ = std::thread([this, &client, stop] {
       MutexLock lock(mutex_);
-      while (!ended_.wait_for(lock, kCancelCheckInterval,
-                              [this]() ASSAY_REQUIRES(mutex_) { return over_; })) {
-        if (!cancelled()) continue;
-        fired_ = true;
+      ended_.wait(lock, stop, [this]() ASSAY_REQUIRES(mutex_) { return over_; });
+      // Again and again, because httplib ignores stop() while it connects.
+      while (!over_) {
         client.stop();
+        ended_.wait_for(lock, kStopInterval, [this]() ASSAY_REQUIRES(mutex_) { return over_; });
       }
     });
   }
-  CancelWatch(const CancelWatch&) = delete;
-  CancelWatch& operator=(const CancelWatch&) = delete;
-  ~CancelWatch() { end(); }
-  /// True when it has closed the connection.
-  bool end() {
-    if (!thread_.joinable()) return fired_;
+  StopWatch(const StopWatch&) = delete;
+  StopWatch& operator=(const StopWatch&) = delete;
+  ~StopWatch() {
+    if (!thread_.joinable()) return;
     {
       const MutexLock lock(mutex_);
       over_ = true;
     }
     ended_.notify_one();
     thread_.join();
-    return fired_;
   }
 
  private:
   Mutex mutex_;
   Condition ended_;
   bool over_ ASSAY_GUARDED_BY(mutex_) = false;
-  std::atomic<bool> fired_{false};
   std::thread thread_;
 };
 
-Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
+Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange, const Clock& clock) {
   httplib::Client client(url.origin);
   if (!client.is_valid())
     return fail(ErrorCode::invalid_argument, "'" + url.origin + "' is no usable address");
@@ -103,7 +89,7 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
 
   HttpResponse out;
   bool too_large = false, too_late = false, unwanted = false;
-  const auto deadline = Clock::now() + std::chrono::milliseconds(exchange.timeout_ms);
+  const std::int64_t until_ns = clock.monotonic_ns() + exchange.timeout_ms * kNsPerMs;
   httplib::Request request;
   request.method = exchange.method;
   request.path = url.path;
@@ -112,30 +98,32 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange) {
   if (!exchange.content_type.empty()) request.set_header("Content-Type", exchange.content_type);
   request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
     too_large = static_cast<std::int64_t>(out.body.size() + size) > exchange.max_response_bytes;
-    too_late = Clock::now() > deadline;  // the read time-out alone would let a server drip for ever
+    // The read time-out applies to each part alone.
+    too_late = clock.monotonic_ns() > until_ns;
     if (too_large || too_late) return false;
     out.body.append(data, size);
     unwanted = exchange.arrived && !exchange.arrived({data, size});
     return !unwanted;
   };
-  CancelWatch watch(client, exchange.cancelled);
-  const httplib::Result result = client.send(request);
-  const bool cancelled = watch.end();
-  if (cancelled && !result)
+  const httplib::Result result = [&] {
+    const StopWatch watch(client, exchange.stop);
+    return client.send(request);
+  }();
+  if (exchange.stop.stop_requested() && !result)
     return fail(ErrorCode::cancelled, "the request to " + url.origin + " was cancelled");
   if (unwanted) return out;
   if (too_large)
     return fail(ErrorCode::resource_exhausted, "the answer of " + url.origin + " is larger than " +
                                                    std::to_string(exchange.max_response_bytes) +
                                                    " bytes");
-  if (too_late || (!result && Clock::now() >= deadline))
+  if (too_late || (!result && clock.monotonic_ns() >= until_ns))
     return fail(ErrorCode::unavailable, url.origin + " did not answer within " +
                                             std::to_string(exchange.timeout_ms) + " ms");
   if (!result)
     return fail(ErrorCode::unavailable, exchange.method + " " + url.origin + url.path +
                                             " failed: " + httplib::to_string(result.error()));
   out.status = result->status;
-  for (const auto& [name, value] : result->headers) out.headers.emplace(lower(name), value);
+  for (const auto& [name, value] : result->headers) out.headers.emplace(lower_case(name), value);
   return out;
 }
 
@@ -154,16 +142,17 @@ Result<HttpResponse> http_post(const std::string& url,
   return http_exchange(url, exchange);
 }
 
-Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange) {
+Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange,
+                                   const Clock& clock) {
   for (const auto& [name, value] : exchange.headers) {
     if (name.empty() || (name + value).find_first_of("\r\n") != std::string::npos)
       return fail(ErrorCode::invalid_argument,
                   "the header '" + name + "' has a line break or no name");
   }
-  const auto parts = split(url);
+  const auto parts = parts_of(url);
   if (!parts) return fail(parts.error());
   try {
-    return perform(*parts, exchange);
+    return perform(*parts, exchange, clock);
   } catch (const std::exception& error) {
     return fail(ErrorCode::unavailable, exchange.method + " " + url + " failed: " + error.what());
   }

@@ -1,13 +1,20 @@
-// HTTP(S) requests for the MCP client and the LLM clients. One of the two places that include
-// httplib.
+// HTTP(S) requests for the MCP client and the LLM clients. Only http_client.cc includes httplib.
+//
+//   const Result<HttpResponse> response =
+//       http_post("http://127.0.0.1:8080/mcp", {}, "{}", "application/json", 10'000);
+//   if (response && response->status == 200) show(response->body);
+//
+// Thread-safe.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/result.h"
 
 namespace assay::mcp {
@@ -18,7 +25,7 @@ struct HttpResponse {
   std::string body;
 };
 
-/// One POST. `url` is http:// or https://. An HTTP error status is a response, not an Error; an
+/// Sends one POST. `url` begins with http:// or https://. An HTTP error status is a response. An
 /// Error is a failed connection or a time-out. Certificates are verified.
 Result<HttpResponse> http_post(const std::string& url,
                                const std::map<std::string, std::string>& headers,
@@ -26,20 +33,21 @@ Result<HttpResponse> http_post(const std::string& url,
                                std::int64_t timeout_ms,
                                std::int64_t max_response_bytes = 16LL << 20);
 
-/// A request whose body is taken as it arrives. Both functions may be null.
+/// A request whose response can be read while it arrives.
 struct HttpExchange {
   std::string method = "POST";
   std::map<std::string, std::string> headers = {};
-  std::string body = {}, content_type = {};  // no content type: no body
+  std::string body = {}, content_type = {};  // an empty content type: there is no body
   std::int64_t timeout_ms = 300'000;         // for the whole response
   std::int64_t max_response_bytes = 16LL << 20;
-  /// Each part of the body, besides HttpResponse::body; false ends the exchange by closing the
-  /// connection.
+  /// Gets each part of the body; may be null. HttpResponse::body has the parts as well. Returning
+  /// false ends the exchange and closes the connection.
   std::function<bool(std::string_view part)> arrived = {};
-  /// Asked from another thread; true ends the exchange with `cancelled`, by closing the connection.
-  std::function<bool()> cancelled = {};
+  /// A request ends the exchange with `cancelled` and closes the connection.
+  std::stop_token stop = {};
 };
 
-Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange);
+Result<HttpResponse> http_exchange(const std::string& url, const HttpExchange& exchange,
+                                   const Clock& clock = system_clock());
 
 }  // namespace assay::mcp

@@ -1,6 +1,7 @@
 #include "server/mcp/core/call.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "server/mcp/protocol/jsonrpc.h"
@@ -25,16 +26,16 @@ bool ResolvedCall::wants_stream() const {
 }
 
 CallScope::CallScope(const ResolvedCall& call, const TransportContext& transport,
-                     InFlight& in_flight)
-    : call_(call), transport_(transport), progress_(call.meta.progress_token, transport.notify) {
+                     InFlight& in_flight, const Clock& clock)
+    : call_(call),
+      transport_(transport),
+      progress_(call.meta.progress_token, transport.notify, clock) {
   if (transport.ticket == nullptr) own_.emplace(in_flight.open(transport.scope, call.message.id));
   context_.caller = transport.caller;
   context_.progress = [this](double progress, double total, const std::string& text) {
     progress_.report(progress, total, text);
   };
-  context_.cancelled = [this] {
-    return ticket().cancelled() || (stateless() && transport_.hung_up && transport_.hung_up());
-  };
+  context_.stop = ticket().stop();
   context_.log = [this](LogLevel level, const std::string& logger, const json& data) {
     log(level, logger, data);
   };
@@ -45,6 +46,7 @@ CallScope::CallScope(const ResolvedCall& call, const TransportContext& transport
     context_.client_capabilities = call.meta.client_capabilities;
   else if (transport.session)
     context_.client_capabilities = transport.session->capabilities();
+  if (call.stateless) on_hang_up_.emplace(transport.hung_up, [this] { ticket().request_stop(); });
 }
 
 void CallScope::close() {
@@ -102,7 +104,7 @@ std::optional<RpcError> CallScope::ask(const InputRequired& needed) {
   json inputs = json::object();
   for (const auto& [key, request] : needed.requests) {
     auto answer = transport_.session->questions.ask(
-        request.method, request.params, transport_.notify, context_.cancelled, kQuestionTimeout);
+        request.method, request.params, transport_.notify, context_.stop, kQuestionTimeout);
     if (!answer) return RpcError{kInternalError, answer.error().message};
     if (!answer->is_object())
       return RpcError{kInternalError, "the client's answer to " + request.method + " is no object"};
@@ -128,10 +130,10 @@ json input_required_result(const InputRequired& needed, const CallScope& call,
 void ProgressGate::report(double progress, double total, const std::string& message) {
   if (token_.is_null() || !notify_ || !std::isfinite(progress)) return;
   const MutexLock lock(mutex_);
-  const auto now = std::chrono::steady_clock::now();
-  if (closed_ || (last_ && (progress <= *last_ || now - last_sent_ < min_interval_))) return;
+  const std::int64_t now_ns = clock_.monotonic_ns();
+  if (closed_ || (last_ && (progress <= *last_ || now_ns - last_sent_ns_ < kMinIntervalNs))) return;
   last_ = progress;
-  last_sent_ = now;
+  last_sent_ns_ = now_ns;
   nlohmann::json params = {{kMetaProgressToken, token_}, {"progress", progress}};
   if (std::isfinite(total) && total > 0) params["total"] = total;
   if (!message.empty()) params["message"] = message;

@@ -15,13 +15,15 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "server/mcp/core/in_flight.h"
 #include "server/mcp/core/input.h"
@@ -39,12 +41,11 @@ namespace assay::mcp {
 class ProgressGate {
  public:
   using Notify = std::function<void(const nlohmann::json& notification)>;
-  static constexpr std::chrono::milliseconds kMinInterval{100};
+  static constexpr std::int64_t kMinIntervalNs = 100'000'000;
 
   /// With a null token or a null `notify`, report() does nothing.
-  ProgressGate(nlohmann::json token, Notify notify,
-               std::chrono::milliseconds min_interval = kMinInterval)
-      : token_(std::move(token)), notify_(std::move(notify)), min_interval_(min_interval) {}
+  ProgressGate(nlohmann::json token, Notify notify, const Clock& clock = system_clock())
+      : token_(std::move(token)), notify_(std::move(notify)), clock_(clock) {}
 
   /// `total` is 0 when it is unknown. An empty message is left out.
   void report(double progress, double total, const std::string& message);
@@ -53,11 +54,11 @@ class ProgressGate {
  private:
   const nlohmann::json token_;
   const Notify notify_;
-  const std::chrono::milliseconds min_interval_;
+  const Clock& clock_;
   Mutex mutex_;
   bool closed_ ASSAY_GUARDED_BY(mutex_) = false;
   std::optional<double> last_ ASSAY_GUARDED_BY(mutex_);
-  std::chrono::steady_clock::time_point last_sent_ ASSAY_GUARDED_BY(mutex_);
+  std::int64_t last_sent_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
 /// The transport's knowledge of one message, and its ways to reach the client that sent it. It
@@ -67,8 +68,8 @@ struct TransportContext {
   std::string scope = {};
   /// Sends a notification, or a question, that belongs to this request. Null: impossible.
   std::function<void(const nlohmann::json&)> notify = {};
-  /// True when the client is gone, which cancels a call of the stateless era. Null: unknown.
-  std::function<bool()> hung_up = {};
+  /// Requested when the client hangs up, which stops a call of the stateless era.
+  std::stop_token hung_up = {};
   /// The transport already knows that the era is the stateless one: an HTTP header says so.
   bool stateless = false;
   /// Null: the server has no tokens, so everything is allowed.
@@ -114,8 +115,9 @@ struct ResolvedCall {
 
 class CallScope {
  public:
-  /// `call` and `transport` must outlive the scope.
-  CallScope(const ResolvedCall& call, const TransportContext& transport, InFlight& in_flight);
+  /// All arguments must outlive the scope.
+  CallScope(const ResolvedCall& call, const TransportContext& transport, InFlight& in_flight,
+            const Clock& clock);
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
@@ -150,6 +152,8 @@ class CallScope {
   std::optional<bool> cancelled_;
   ProgressGate progress_;
   RequestContext context_;
+  /// Passes a hang-up on to the ticket.
+  std::optional<std::stop_callback<std::function<void()>>> on_hang_up_;
 };
 
 constexpr int kMaxInputRounds = 8;

@@ -1,7 +1,6 @@
 #include "server/mcp/core/change_notifier.h"
 
 #include <algorithm>
-#include <chrono>
 #include <vector>
 
 #include "base/mutex.h"
@@ -45,10 +44,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How often a silent stream checks whether it has ended.
-constexpr std::chrono::milliseconds kEndCheckInterval{100};
-
-/// Changes that wait to be told, each kind and subject once.
+/// The changes that wait to be sent, each kind and subject once.
 class Pending {
  public:
   void add(const Change& change) {
@@ -62,10 +58,11 @@ class Pending {
     }
     arrived_.notify_one();
   }
-  std::vector<Change> take() {
+  /// Waits for a change. Returns none when `stop` is requested first.
+  std::vector<Change> take(std::stop_token stop) {
     MutexLock lock(mutex_);
-    arrived_.wait_for(lock, kEndCheckInterval,
-                      [this]() ASSAY_REQUIRES(mutex_) { return !changes_.empty(); });
+    arrived_.wait(lock, std::move(stop),
+                  [this]() ASSAY_REQUIRES(mutex_) { return !changes_.empty(); });
     return std::exchange(changes_, {});
   }
 
@@ -144,7 +141,7 @@ Rpc<ListenFilter> read_filter(const json& params) {
 void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub,
                   const std::function<void(const json&)>& notify,
                   const std::function<json(const Change&)>& to_message,
-                  const std::function<bool()>& ended) {
+                  const std::stop_token& stop) {
   const auto tell = [&](json message) {
     message["params"]["_meta"][kMetaSubscription] = id;
     notify(message);
@@ -155,8 +152,8 @@ void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hu
   });
   tell(make_notification("notifications/subscriptions/acknowledged",
                          {{"notifications", filter.to_json()}}));
-  while (!ended()) {
-    for (const Change& change : pending.take()) {
+  while (!stop.stop_requested()) {
+    for (const Change& change : pending.take(stop)) {
       if (json message = to_message(change); !message.is_null()) tell(std::move(message));
     }
   }

@@ -20,6 +20,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stop_token>
 #include <string>
 
 #include "base/mutex.h"
@@ -86,10 +87,10 @@ struct ListenFilter {
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
 /// Sends the acknowledgement, then each change as `to_message` writes it; a null message is not
-/// sent. Every message carries the id of the subscription. Returns when `ended` returns true.
+/// sent. Every message carries the id of the subscription. Returns when `stop` is requested.
 void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub,
                   const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message,
-                  const std::function<bool()>& ended);
+                  const std::stop_token& stop);
 
 }  // namespace assay::mcp

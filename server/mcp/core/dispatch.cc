@@ -182,7 +182,7 @@ Outcome Dispatcher::answer_request(const ResolvedCall& call, const TransportCont
                                                "'; valid: " + valid_methods(call.stateless)},
                          call.stateless ? kHttpNotFound : 200);
   }
-  CallScope scope(call, transport, in_flight_);
+  CallScope scope(call, transport, in_flight_, clock_);
   Rpc<json> result = (this->*call.method->handler)(scope);
   if (!result)
     return error_outcome(id, result.error(),

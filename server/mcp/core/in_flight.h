@@ -1,18 +1,24 @@
-// The requests that run or wait, so that notifications/cancelled can find them.
+// InFlight is the table of the requests that run or wait, so that notifications/cancelled can find
+// them. Thread-safe.
 //
 //   const InFlight::Ticket ticket = in_flight.open(scope, id);  // in the table until it dies
-//   in_flight.cancel(scope, id);                                // from another thread
+//   in_flight.cancel(scope, id);                                // in another thread
 //   if (ticket.cancelled()) return;
 //
-// Ids are unique only per client, so a request is found by (scope, id): the stdio pipe, or a legacy
-// HTTP session. With an empty scope nothing can be cancelled by id. Thread-safe.
+// Ids are unique only within one client, so the key of a request is (scope, id). A scope is the
+// stdio pipe or a legacy HTTP session. A request with an empty scope cannot be cancelled by its id.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/mutex.h"
 
@@ -24,8 +30,8 @@ class InFlight {
     std::string scope;
     nlohmann::json id;
     std::atomic<bool> cancelled{false};
+    std::stop_source stop;
   };
-  using Entries = std::list<std::shared_ptr<Entry>>;
 
  public:
   class Ticket {
@@ -39,7 +45,14 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
+    /// The client, or the end of the server, cancelled the request: the client expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
+    /// Requested when the work for the request should stop.
+    std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
+    /// Stops the work although the client did not cancel: it has hung up.
+    void request_stop() const {
+      if (entry_) entry_->stop.request_stop();
+    }
 
    private:
     friend class InFlight;
@@ -58,26 +71,19 @@ class InFlight {
     return Ticket(this, entry);
   }
 
-  /// An unknown or finished request is ignored: the notification may simply have come too late.
+  /// Ignores an unknown id: the request may have ended before its cancellation arrived.
   void cancel(const std::string& scope, const nlohmann::json& id) {
     if (scope.empty()) return;
-    const MutexLock lock(mutex_);
-    for (const auto& entry : entries_) {
-      if (entry->scope == scope && entry->id == id) entry->cancelled = true;
-    }
+    cancel_if([&](const Entry& entry) { return entry.scope == scope && entry.id == id; });
   }
 
-  /// Everything of one client.
+  /// Cancels all requests of one client.
   void cancel_scope(const std::string& scope) {
-    const MutexLock lock(mutex_);
-    for (const auto& entry : entries_) {
-      if (entry->scope == scope) entry->cancelled = true;
-    }
+    cancel_if([&](const Entry& entry) { return entry.scope == scope; });
   }
 
   void cancel_all() {
-    const MutexLock lock(mutex_);
-    for (const auto& entry : entries_) entry->cancelled = true;
+    cancel_if([](const Entry&) { return true; });
   }
 
   std::size_t size() const {
@@ -86,13 +92,28 @@ class InFlight {
   }
 
  private:
+  template <class Wanted>
+  void cancel_if(const Wanted& wanted) {
+    std::vector<std::shared_ptr<Entry>> found;
+    {
+      const MutexLock lock(mutex_);
+      std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(found),
+                   [&](const auto& entry) { return wanted(*entry); });
+    }
+    // Without the lock, because request_stop() runs callbacks of the handlers.
+    for (const auto& entry : found) {
+      entry->cancelled = true;
+      entry->stop.request_stop();
+    }
+  }
+
   void erase(const std::shared_ptr<Entry>& entry) {
     const MutexLock lock(mutex_);
     entries_.remove(entry);
   }
 
   mutable Mutex mutex_;
-  Entries entries_ ASSAY_GUARDED_BY(mutex_);
+  std::list<std::shared_ptr<Entry>> entries_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

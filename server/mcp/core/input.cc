@@ -47,10 +47,7 @@ namespace {
 
 using nlohmann::json;
 
-/// How often a waiting question checks whether its call was cancelled.
-constexpr std::chrono::milliseconds kCancelCheckInterval{50};
-
-Result<json> read(const std::string& method, const json& body) {
+Result<json> result_of(const std::string& method, const json& body) {
   if (body.contains("result")) return body["result"];
   const json& error = body["error"];
   const std::string text = error.is_object() ? error.value("message", "") : "";
@@ -60,8 +57,8 @@ Result<json> read(const std::string& method, const json& body) {
 }  // namespace
 
 Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send,
-                                 const std::function<bool()>& cancelled,
-                                 std::chrono::milliseconds timeout) {
+                                 std::stop_token stop, std::chrono::milliseconds timeout) {
+  const std::int64_t until_ns = clock_.monotonic_ns() + std::chrono::nanoseconds(timeout).count();
   std::string id;
   {
     const MutexLock lock(mutex_);
@@ -69,27 +66,17 @@ Result<json> ServerRequests::ask(const std::string& method, const json& params, 
     waiting_[id] = std::nullopt;
   }
   send(make_request(id, method, params));
-  const auto deadline = std::chrono::steady_clock::now() + timeout;
   MutexLock lock(mutex_);
-  while (!waiting_[id] && std::chrono::steady_clock::now() < deadline) {
-    const bool arrived =
-        arrived_.wait_for(lock, kCancelCheckInterval,
-                          [&]() ASSAY_REQUIRES(mutex_) { return waiting_[id].has_value(); });
-    if (arrived) break;
-    lock.unlock();
-    const bool stop = cancelled();
-    lock.lock();
-    if (!stop) continue;
-    waiting_.erase(id);
-    return fail(ErrorCode::cancelled,
-                "the call was cancelled while it waited for the client's answer to " + method);
-  }
+  clock_.wait_until(arrived_, lock, stop, until_ns,
+                    [&]() ASSAY_REQUIRES(mutex_) { return waiting_[id].has_value(); });
   const std::optional<json> body = std::move(waiting_[id]);
   waiting_.erase(id);
-  if (!body)
-    return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " +
-                                            std::to_string(timeout.count()) + " ms");
-  return read(method, *body);
+  if (body) return result_of(method, *body);
+  if (stop.stop_requested())
+    return fail(ErrorCode::cancelled,
+                "the call was cancelled while it waited for the client's answer to " + method);
+  return fail(ErrorCode::unavailable, "the client did not answer " + method + " within " +
+                                          std::to_string(timeout.count()) + " ms");
 }
 
 bool ServerRequests::deliver(const json& id, json body) {

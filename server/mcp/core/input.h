@@ -18,8 +18,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "server/mcp/protocol/jsonrpc.h"
@@ -56,18 +58,21 @@ std::optional<RpcError> missing_capability(const std::map<std::string, InputRequ
 /// The requests of the server to one legacy client, and their answers.
 class ServerRequests {
  public:
+  explicit ServerRequests(const Clock& clock = system_clock()) : clock_(clock) {}
+
   using Send = std::function<void(const nlohmann::json& message)>;
 
-  /// Sends a request and waits for the client's result. The Error is `cancelled` when the call that
-  /// asks was cancelled, and `unavailable` when the client refuses or does not answer in time.
+  /// Sends a request and waits for the client's result. The Error is `cancelled` when `stop`
+  /// is requested, and `unavailable` when the client refuses or does not answer in time.
   Result<nlohmann::json> ask(const std::string& method, const nlohmann::json& params,
-                             const Send& send, const std::function<bool()>& cancelled,
+                             const Send& send, std::stop_token stop,
                              std::chrono::milliseconds timeout);
   /// Hands over an answer; `body` has "result" or "error". Returns false when no request with this
   /// id waits.
   bool deliver(const nlohmann::json& id, nlohmann::json body);
 
  private:
+  const Clock& clock_;
   Mutex mutex_;
   Condition arrived_;
   /// The answers by request id, empty until they arrive.

@@ -186,8 +186,10 @@ Rpc<json> Dispatcher::listen(CallScope& call) {
     return task ? make_notification("notifications/tasks", detailed_task(*task, tasks_.limits()))
                 : json(nullptr);
   };
-  tell_changes(call.call().message.id, *filter, hub_, call.transport().notify, to_message,
-               [&] { return ending_ || call.context().cancelled(); });
+  // end() sets ending_ before it cancels the requests that it finds.
+  if (!ending_)
+    tell_changes(call.call().message.id, *filter, hub_, call.transport().notify, to_message,
+                 call.context().stop);
   call.set_cancelled(!ending_);
   return json{{"_meta", {{kMetaSubscription, call.call().message.id}}}};
 }
@@ -211,8 +213,7 @@ Rpc<json> Dispatcher::cancel_task(CallScope& call) {
 }
 
 Rpc<json> Dispatcher::task_result(CallScope& call) {
-  return mcp::task_result(tasks_, call.params(), call.transport().principal(),
-                          call.context().cancelled);
+  return mcp::task_result(tasks_, call.params(), call.transport().principal(), call.context().stop);
 }
 
 }  // namespace assay::mcp

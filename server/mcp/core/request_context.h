@@ -12,6 +12,7 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -41,8 +42,9 @@ struct RequestContext {
   /// or do not rise are dropped. `total` is 0 when it is unknown.
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
-  /// True when the client has cancelled or, in the stateless era, has hung up.
-  std::function<bool()> cancelled = [] { return false; };
+  /// Requested when the client cancels or, in the stateless era, hangs up. Pass it to waits.
+  std::stop_token stop = {};
+  bool cancelled() const { return stop.stop_requested(); }
   /// Sends notifications/message if the client wants this level. Over HTTP, only the answer of an
   /// `interactive` tool carries them.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =

@@ -23,7 +23,8 @@ namespace assay::mcp {
 class Session {
  public:
   /// `id` scopes the client's request ids. `send` carries messages that belong to no request.
-  Session(std::string id, ServerRequests::Send send) : id_(std::move(id)), send_(std::move(send)) {}
+  Session(std::string id, ServerRequests::Send send, const Clock& clock = system_clock())
+      : questions(clock), id_(std::move(id)), send_(std::move(send)) {}
 
   const std::string& id() const { return id_; }
   void send(const nlohmann::json& message) const { send_(message); }

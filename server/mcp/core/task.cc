@@ -118,10 +118,10 @@ Rpc<json> update_task(TaskTable& tasks, const json& params, const std::string& p
 }
 
 Rpc<json> task_result(TaskTable& tasks, const json& params, const std::string& principal,
-                      const std::function<bool()>& give_up) {
+                      std::stop_token stop) {
   const auto id = id_of(params);
   if (!id) return tl::unexpected<RpcError>(id.error());
-  const auto task = tasks.wait(*id, principal, give_up);
+  const auto task = tasks.wait(*id, principal, std::move(stop));
   if (!task) return tl::unexpected<RpcError>(task.error());
   const TaskRecord& record = task->record;
   if (record.status == TaskStatus::failed)

@@ -9,10 +9,10 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -90,6 +90,6 @@ Rpc<nlohmann::json> update_task(TaskTable& tasks, const nlohmann::json& params,
 /// Answers tasks/result of 2025-11-25: waits for the end of the task, then returns the result of
 /// its tool.
 Rpc<nlohmann::json> task_result(TaskTable& tasks, const nlohmann::json& params,
-                                const std::string& principal, const std::function<bool()>& give_up);
+                                const std::string& principal, std::stop_token stop);
 
 }  // namespace assay::mcp

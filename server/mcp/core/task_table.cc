@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <set>
+#include <vector>
 
 #include "base/handle.h"
 #include "base/log.h"
@@ -16,8 +16,6 @@ using nlohmann::json;
 constexpr const char* kPrefix = "task";
 constexpr std::array<std::string_view, 5> kStatusNames = {"working", "input_required", "completed",
                                                           "failed", "cancelled"};
-/// How often a waiting caller checks whether to give up.
-constexpr std::chrono::milliseconds kGiveUpCheckInterval{100};
 
 tl::unexpected<RpcError> unknown(const std::string& id) {
   return refuse_rpc(kInvalidParams,
@@ -37,7 +35,7 @@ std::optional<TaskStatus> task_status_from(std::string_view text) {
 }
 
 /// Guarded by the table's mutex but for `work`, which only the one thread that runs it uses, and
-/// `cancelled`.
+/// `stop`.
 struct TaskTable::Task {
   TaskRecord record;
   std::shared_ptr<const Caller> caller;
@@ -48,7 +46,7 @@ struct TaskTable::Task {
   std::map<std::string, InputRequest> open;  // questions without an answer, by the client's keys
   std::map<std::string, std::string> handler_key;  // of each open or answered question of this step
   std::set<std::string> used;                      // client's keys, never to be used again
-  std::atomic<bool> cancelled{false};
+  std::stop_source stop;
 };
 
 TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
@@ -67,7 +65,8 @@ bool TaskTable::expired(const TaskRecord& record) const {
 
 TaskView TaskTable::view(const Task& task) const { return {task.record, task.open}; }
 
-void TaskTable::purge() {
+std::vector<std::shared_ptr<TaskTable::Task>> TaskTable::purge() {
+  std::vector<std::shared_ptr<Task>> expired_tasks;
   std::shared_ptr<Task> oldest;
   for (auto it = tasks_.begin(); it != tasks_.end();) {
     Task& task = *it->second;
@@ -78,10 +77,11 @@ void TaskTable::purge() {
       ++it;
       continue;
     }
-    task.cancelled = true;
+    expired_tasks.push_back(it->second);
     it = tasks_.erase(it);
   }
   if (tasks_.size() >= limits_.max_tasks && oldest) tasks_.erase(oldest->record.id);
+  return expired_tasks;
 }
 
 Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::int64_t ttl_ms,
@@ -96,15 +96,20 @@ Rpc<std::shared_ptr<TaskTable::Task>> TaskTable::admit(const Owner& owner, std::
   task->capabilities = owner.capabilities;
   task->inputs = owner.inputs;
   task->state = owner.state;
-  const MutexLock lock(mutex_);
-  purge();
-  if (tasks_.size() >= limits_.max_tasks) {
-    return refuse_rpc(kInternalError, "too many tasks: the limit is " +
-                                          std::to_string(limits_.max_tasks) +
-                                          "; cancel some, or retry when some have ended");
+  std::vector<std::shared_ptr<Task>> expired_tasks;
+  {
+    const MutexLock lock(mutex_);
+    expired_tasks = purge();
+    if (tasks_.size() < limits_.max_tasks)
+      tasks_[task->record.id] = task;
+    else
+      task = nullptr;
   }
-  tasks_[task->record.id] = task;
-  return task;
+  for (const auto& forgotten : expired_tasks) forgotten->stop.request_stop();
+  if (task) return task;
+  return refuse_rpc(kInternalError, "too many tasks: the limit is " +
+                                        std::to_string(limits_.max_tasks) +
+                                        "; cancel some, or retry when some have ended");
 }
 
 Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work) {
@@ -136,9 +141,7 @@ void TaskTable::run(const std::shared_ptr<Task>& task) {
     context.caller = task->caller;
   }
   context.is_task = true;
-  context.cancelled = [&task] { return task->cancelled.load(); };
-  context.log = [](LogLevel, const std::string&, const json&) {};
-  context.release_stream = [] {};
+  context.stop = task->stop.get_token();
   context.progress = [this, &task](double, double, const std::string& text) {
     const MutexLock lock(mutex_);
     if (is_terminal(task->record.status)) return;
@@ -262,33 +265,30 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
 
 Rpc<TaskView> TaskTable::cancel(const std::string& id, const std::string& principal) {
   if (const auto task = live(id, principal)) {
-    task->cancelled = true;
+    task->stop.request_stop();
     settle(*task, TaskStatus::cancelled, nullptr, "cancelled by the client");
   }
   return find(id, principal);
 }
 
 Rpc<TaskView> TaskTable::wait(const std::string& id, const std::string& principal,
-                              const std::function<bool()>& give_up) {
+                              std::stop_token stop) {
   const auto task = live(id, principal);
   if (!task) return find(id, principal);
   MutexLock lock(mutex_);
-  while (!is_terminal(task->record.status)) {
-    const bool over = changed_.wait_for(lock, kGiveUpCheckInterval,
-                                        [&task] { return is_terminal(task->record.status); });
-    if (over) break;
-    lock.unlock();
-    const bool stop = give_up();
-    lock.lock();
-    if (stop) break;
-  }
+  changed_.wait(lock, std::move(stop), [&task] { return is_terminal(task->record.status); });
   return view(*task);
 }
 
 void TaskTable::end() {
   ending_ = true;
-  const MutexLock lock(mutex_);
-  for (const auto& [id, task] : tasks_) task->cancelled = true;
+  std::vector<std::shared_ptr<Task>> tasks;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [id, task] : tasks_) tasks.push_back(task);
+  }
+  // Without the lock, because request_stop() runs callbacks of the tasks' work.
+  for (const auto& task : tasks) task->stop.request_stop();
 }
 
 }  // namespace assay::mcp

@@ -14,7 +14,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -56,9 +58,8 @@ class TaskTable {
   /// Final at once, whatever the work does; the work sees cancelled(). A finished task stays as it
   /// is.
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
-  /// Waits until the task is over or `give_up` says true.
-  Rpc<TaskView> wait(const std::string& id, const std::string& principal,
-                     const std::function<bool()>& give_up);
+  /// Waits until the task is over or `stop` is requested.
+  Rpc<TaskView> wait(const std::string& id, const std::string& principal, std::stop_token stop);
   /// At shutdown: running tasks are told to stop, and fail.
   void end();
   const TaskLimits& limits() const { return limits_; }
@@ -68,8 +69,9 @@ class TaskTable {
   bool expired(const TaskRecord& record) const;
   std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
   Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
-  /// Forgets expired tasks and, when the table is still full, the oldest finished one.
-  void purge() ASSAY_REQUIRES(mutex_);
+  /// Forgets the expired tasks and, when the table is still full, the oldest finished one. Returns
+  /// the expired ones: the caller stops their work when it has released the mutex.
+  std::vector<std::shared_ptr<Task>> purge() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
   /// Sets the status (unless the task is over), saves and publishes it.

@@ -26,7 +26,7 @@ int own_name(int fd, sockaddr* address, socklen_t* size) {
   return ::getsockname(fd, address, size);
 }
 
-/// Empty when the other side is gone already.
+/// Returns an empty address when the connection is gone already.
 SocketAddress address_of(int fd, NameCall call) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
@@ -43,10 +43,11 @@ SocketAddress address_of(int fd, NameCall call) {
 }  // namespace
 
 Connection::Connection(UniqueFd fd, std::unique_ptr<SocketIo> io,
-                       std::chrono::milliseconds write_timeout)
+                       std::chrono::milliseconds write_timeout, const Clock& clock)
     : fd_(std::move(fd)),
       io_(std::move(io)),
       write_timeout_(write_timeout),
+      clock_(clock),
       remote_(address_of(fd_.get(), peer_name)),
       local_(address_of(fd_.get(), own_name)) {}
 
@@ -70,7 +71,7 @@ IoState Connection::fill() {
 
 void Connection::consume(std::size_t bytes) { used_ += std::min(bytes, input().size()); }
 
-std::size_t Connection::read(char* buffer, std::size_t size, Clock::time_point until) {
+std::size_t Connection::read(char* buffer, std::size_t size, std::int64_t until_ns) {
   if (const std::string_view ahead = input().substr(0, size); !ahead.empty()) {
     std::memcpy(buffer, ahead.data(), ahead.size());
     consume(ahead.size());
@@ -79,14 +80,14 @@ std::size_t Connection::read(char* buffer, std::size_t size, Clock::time_point u
   if (size == 0) return 0;
   while (true) {
     const IoState got = fill();
-    if (got == IoState::done) return read(buffer, size, until);
-    if (got == IoState::closed || !wait_for(got == IoState::want_read ? POLLIN : POLLOUT, until))
+    if (got == IoState::done) return read(buffer, size, until_ns);
+    if (got == IoState::closed || !wait_for(got == IoState::want_read ? POLLIN : POLLOUT, until_ns))
       return 0;
   }
 }
 
 bool Connection::wait_readable(std::chrono::milliseconds patience) const {
-  return wait_for(POLLIN, Clock::now() + patience);
+  return wait_for(POLLIN, clock_.monotonic_ns() + std::chrono::nanoseconds(patience).count());
 }
 
 bool Connection::write(std::string_view text) {
@@ -95,14 +96,15 @@ bool Connection::write(std::string_view text) {
 }
 
 bool Connection::flush() {
-  const Clock::time_point until = Clock::now() + write_timeout_;
+  const std::int64_t until_ns =
+      clock_.monotonic_ns() + std::chrono::nanoseconds(write_timeout_).count();
   std::size_t done = 0;
   while (done < output_.size() && !broken_) {
     const IoResult put = io_->write(output_.data() + done, output_.size() - done);
     done += put.bytes;
     if (put.state == IoState::done) continue;
     broken_ = put.state == IoState::closed ||
-              !wait_for(put.state == IoState::want_read ? POLLIN : POLLOUT, until);
+              !wait_for(put.state == IoState::want_read ? POLLIN : POLLOUT, until_ns);
   }
   output_.clear();
   return !broken_;
@@ -120,20 +122,24 @@ void Connection::finish_writing() {
 
 bool Connection::hung_up() const {
   pollfd entry{fd_.get(), POLLRDHUP, 0};
-  return ::poll(&entry, 1, 0) > 0;  // POLLERR and POLLHUP come unasked
+  return ::poll(&entry, 1, 0) > 0;  // POLLERR and POLLHUP are reported always
+}
+
+bool Connection::writable() const {
+  pollfd entry{fd_.get(), POLLOUT, 0};
+  return ::poll(&entry, 1, 0) > 0;
 }
 
 void Connection::stop_reading() const { ::shutdown(fd_.get(), SHUT_RD); }
 
 void Connection::stop_writing() const { ::shutdown(fd_.get(), SHUT_WR); }
 
-bool Connection::wait_for(short events, Clock::time_point until) const {
+bool Connection::wait_for(short events, std::int64_t until_ns) const {
   while (true) {
-    const auto left =
-        std::chrono::duration_cast<std::chrono::milliseconds>(until - Clock::now()).count();
-    if (left <= 0) return false;
+    const std::int64_t left_ms = (until_ns - clock_.monotonic_ns()) / kNsPerMs;
+    if (left_ms <= 0) return false;
     pollfd entry{fd_.get(), events, 0};
-    const int ready = ::poll(&entry, 1, static_cast<int>(left));
+    const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
     if (ready > 0) return true;
     if (ready < 0 && errno != EINTR) return false;
   }

@@ -1,19 +1,22 @@
-// One client's connection to the HTTP server: bounded input that was read ahead, output that is
-// collected and sent in one piece, and deadlines on both.
+// Connection is one client's connection to the HTTP server. Its input is bounded and read ahead.
+// Its output is collected and sent in one piece. Both have deadlines.
 //
-//   connection.fill();                                   // what has arrived, without waiting
-//   connection.read(buffer, size, deadline);             // waits, for a body
-//   connection.write("HTTP/1.1 200 OK..."); connection.flush();
+//   const IoState got = connection.fill();  // reads what has arrived, without waiting
+//   connection.write("HTTP/1.1 204 No Content\r\n\r\n");
+//   const bool sent = connection.flush();
 //
-// Belongs to one thread at a time, except that hung_up() and stop_reading() may be called from any.
+// It belongs to one thread at a time, except that any thread may call hung_up(), writable() and
+// stop_reading().
 #pragma once
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 
+#include "base/clock.h"
 #include "base/unique_fd.h"
 #include "server/mcp/http/socket_io.h"
 
@@ -26,66 +29,70 @@ struct SocketAddress {
 
 class Connection {
  public:
-  using Clock = std::chrono::steady_clock;
-
-  /// `fd` is connected and non-blocking; `io` works on it.
-  Connection(UniqueFd fd, std::unique_ptr<SocketIo> io, std::chrono::milliseconds write_timeout);
+  /// `fd` is connected and non-blocking, and `io` works on it. The clock must outlive the object.
+  Connection(UniqueFd fd, std::unique_ptr<SocketIo> io, std::chrono::milliseconds write_timeout,
+             const Clock& clock);
 
   int fd() const { return fd_.get(); }
   const SocketAddress& remote() const { return remote_; }
   const SocketAddress& local() const { return local_; }
 
-  /// What was read and not yet used.
+  /// The bytes that were read and not yet used.
   std::string_view input() const { return std::string_view(input_).substr(used_); }
   /// Drops the first `bytes` of input().
   void consume(std::size_t bytes);
-  /// Reads what has arrived without waiting, at most kReadAheadBytes. `done`: there is more input
-  /// than before.
+  /// Reads what has arrived, at most kReadAheadBytes, without waiting. Returns `done` when there is
+  /// more input than before.
   IoState fill();
-  /// Up to `size` bytes, waiting until `deadline` for the first; 0 when none came.
-  std::size_t read(char* buffer, std::size_t size, Clock::time_point deadline);
+  /// Reads up to `size` bytes. Waits for the first one until the clock shows `until_ns`, and
+  /// returns 0 when none came.
+  std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
   /// True when input arrives within `patience`.
   bool wait_readable(std::chrono::milliseconds patience) const;
 
-  /// Collects; sends by itself only what exceeds kCollectBytes. False once the connection is
-  /// broken.
+  /// Collects output, and sends it only when there is more than kCollectBytes. Returns false when
+  /// the connection is broken.
   bool write(std::string_view text);
-  /// Sends what was collected. A client that does not take it within the write timeout is given up:
-  /// false, now and ever after.
+  /// Sends the collected output. When the client does not take it within the write timeout, the
+  /// connection is broken, and this and every later call returns false.
   bool flush();
-  /// Sends `text` at once and without waiting; false when it does not fit.
+  /// Sends `text` without waiting. Returns false when not all of it fits.
   bool try_write(std::string_view text);
-  /// Sends what was collected and ends our side; the client may still be sending.
+  /// Sends the collected output and closes the sending half. The client may still send.
   void finish_writing();
 
   /// The client closed the connection, or its sending half.
   bool hung_up() const;
-  /// From another thread: whoever reads from this connection finds its end, answers are still
+  /// True when a few bytes can be sent without waiting.
+  bool writable() const;
+  /// Ends the input: the thread that reads finds the end of the stream. Answers can still be
   /// written.
   void stop_reading() const;
-  /// The client sees the end of what we send.
+  /// Closes the sending half without sending the collected output.
   void stop_writing() const;
 
-  // What the listener (listener.h) keeps here.
-  Clock::time_point deadline;  // while it is watched: it is closed when nothing came by then
-  bool wants_write = false;    // watch for writability instead
-  bool draining = false;       // answered for the last time: what comes is thrown away
-  bool mid_head = true;  // the first bytes of a request may have come; `deadline` is for the rest
-                         // of its headers
+  // The state that the listener (listener.h) keeps here.
+  /// The listener closes a connection that waits when the clock shows this time.
+  std::int64_t deadline_ns = 0;
+  bool wants_write = false;  // wait until the socket is writable, not readable
+  bool draining = false;     // the last answer is sent; further input is thrown away
+  /// The first bytes of a request may have come, so the deadline is for the rest of its headers.
+  bool mid_head = true;
   std::size_t drained_bytes = 0;
 
-  /// A write failed: nothing can be said to this client any more.
+  /// A write has failed, so nothing can be sent any more.
   bool broken() const { return broken_; }
 
  private:
-  bool wait_for(short events, Clock::time_point deadline) const;
+  bool wait_for(short events, std::int64_t until_ns) const;
 
   const UniqueFd fd_;
   const std::unique_ptr<SocketIo> io_;
   const std::chrono::milliseconds write_timeout_;
+  const Clock& clock_;
   SocketAddress remote_, local_;
   std::string input_, output_;
-  std::size_t used_ = 0;  // of input_
+  std::size_t used_ = 0;  // bytes of input_
   bool broken_ = false;
 };
 

@@ -5,7 +5,14 @@
 namespace assay::mcp {
 namespace {
 
-constexpr std::chrono::seconds kKeepAliveComment{10};
+constexpr std::int64_t kKeepAliveNs = 10'000'000'000;
+
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
+                                                                  : std::nullopt;
+}
 
 }  // namespace
 
@@ -24,28 +31,27 @@ void EventStream::finish() {
   if (!closed_.exchange(true)) finish_();
 }
 
-bool EventStream::closed() {
-  if (std::chrono::steady_clock::now() - last_write_.load() > kKeepAliveComment)
-    write(": waiting\n\n");
-  return closed_ || hung_up_();
+void EventStream::keep_alive() {
+  if (clock_.monotonic_ns() - last_write_ns_ < kKeepAliveNs || !mutex_.try_lock()) return;
+  const bool sent = write_locked(": waiting\n\n");
+  mutex_.unlock();
+  if (!sent) gone_.request_stop();
 }
 
 void EventStream::write(const std::string& text) {
-  const MutexLock lock(mutex_);
-  last_write_ = std::chrono::steady_clock::now();
-  if (!closed_) closed_ = !write_(text);
+  const bool sent = [&] {
+    const MutexLock lock(mutex_);
+    return write_locked(text);
+  }();
+  if (!sent) gone_.request_stop();  // without the lock, because it runs callbacks of the handler
 }
 
-namespace {
-
-std::optional<std::uint64_t> number_in(std::string_view text) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(value)
-                                                                  : std::nullopt;
+bool EventStream::write_locked(const std::string& text) {
+  last_write_ns_ = clock_.monotonic_ns();
+  if (closed_) return true;
+  closed_ = !write_(text);
+  return !closed_;
 }
-
-}  // namespace
 
 std::string event_id(const EventLog::Place& place) {
   return std::to_string(place.stream) + "-" + std::to_string(place.number);
@@ -99,18 +105,27 @@ std::optional<EventLog::Place> EventLog::find(std::string_view id) const {
   return Place{*stream, *number};
 }
 
-EventLog::Batch EventLog::after(const Place& place, std::chrono::milliseconds timeout) {
+bool EventLog::collect(const Place& place, Batch& batch) const {
+  for (const Event& event : events_) {
+    if (event.place.stream == place.stream && event.place.number > place.number)
+      batch.events.push_back(event);
+  }
+  batch.ended = open_.count(place.stream) == 0;
+  return batch.ended || !batch.events.empty();
+}
+
+EventLog::Batch EventLog::after(const Place& place) const {
   Batch batch;
-  const auto collect = [&]() ASSAY_REQUIRES(mutex_) {
-    for (const Event& event : events_) {
-      if (event.place.stream == place.stream && event.place.number > place.number)
-        batch.events.push_back(event);
-    }
-    batch.ended = open_.count(place.stream) == 0;
-    return batch.ended || !batch.events.empty();
-  };
+  const MutexLock lock(mutex_);
+  collect(place, batch);
+  return batch;
+}
+
+EventLog::Batch EventLog::wait_after(const Place& place, std::stop_token stop) {
+  Batch batch;
   MutexLock lock(mutex_);
-  changed_.wait_for(lock, timeout, collect);
+  changed_.wait(lock, std::move(stop),
+                [&]() ASSAY_REQUIRES(mutex_) { return collect(place, batch); });
   return batch;
 }
 

@@ -2,10 +2,10 @@
 // HTTP session, so that a client whose stream broke can get the rest. The log is bounded in number
 // and bytes; the oldest events are dropped first.
 //
-//   EventStream events(write, finish, hung_up);
+//   EventStream events(write, finish, gone);
 //   const EventLog::Place start = log.open();
 //   events.send(data, event_id(log.append(start.stream, data)));
-//   const EventLog::Batch missed = log.after(start, std::chrono::milliseconds(500));
+//   const EventLog::Batch missed = log.after(start);
 //   log.finish(start.stream);
 //
 // Stream 0 of a log carries the events that belong to no request. It ends with the session. Both
@@ -19,10 +19,12 @@
 #include <functional>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 
 namespace assay::mcp {
@@ -31,33 +33,40 @@ class EventStream {
  public:
   using Write = std::function<bool(const std::string& bytes)>;  // false: the client is gone
 
-  /// `finish` ends the stream so that the client sees a proper end.
-  EventStream(Write write, std::function<void()> finish, std::function<bool()> hung_up)
-      : write_(std::move(write)), finish_(std::move(finish)), hung_up_(std::move(hung_up)) {}
+  /// `finish` ends the stream so that the client sees a proper end. `gone` is requested when a
+  /// write fails. The clock must outlive the object.
+  EventStream(Write write, std::function<void()> finish, std::stop_source gone,
+              const Clock& clock = system_clock())
+      : write_(std::move(write)),
+        finish_(std::move(finish)),
+        gone_(std::move(gone)),
+        clock_(clock),
+        last_write_ns_(clock.monotonic_ns()) {}
 
   /// `data` has no line breaks. An empty id is left out.
   void send(std::string_view data, std::string_view id = "");
   /// Sends an event without content. It gives the client an id to come back with, and the pause
   /// before that.
   void prime(std::string_view id, std::chrono::milliseconds retry);
+  /// Sends a comment if the stream was silent for 10 s, so that the connection stays open. Does
+  /// nothing while another thread sends.
+  void keep_alive();
   /// Ends the stream while its call still runs. Nothing is sent after this.
   void finish();
   /// True when finish() was called or the client is gone.
   bool ended() const { return closed_; }
 
-  /// The client is gone, or the stream is finished. Also keeps a silent stream alive: whoever waits
-  /// asks this.
-  bool closed();
-
  private:
   void write(const std::string& text);
+  bool write_locked(const std::string& text) ASSAY_REQUIRES(mutex_);
 
   const Write write_;
   const std::function<void()> finish_;
-  const std::function<bool()> hung_up_;
+  std::stop_source gone_;
+  const Clock& clock_;
   Mutex mutex_;
   std::atomic<bool> closed_{false};
-  std::atomic<std::chrono::steady_clock::time_point> last_write_{std::chrono::steady_clock::now()};
+  std::atomic<std::int64_t> last_write_ns_;
 };
 
 class EventLog {
@@ -88,11 +97,15 @@ class EventLog {
 
   /// Returns the place that an event id names, or nothing when this log never gave that id.
   std::optional<Place> find(std::string_view id) const;
-  /// Returns the kept events of the stream after `place`. Waits at most `timeout` for the first
-  /// one.
-  Batch after(const Place& place, std::chrono::milliseconds timeout);
+  /// Returns the kept events of the stream after `place`.
+  Batch after(const Place& place) const;
+  /// The same, but waits for the first event, the end of the stream or a request of `stop`.
+  Batch wait_after(const Place& place, std::stop_token stop);
 
  private:
+  /// Fills `batch`. Returns false when there is nothing to report.
+  bool collect(const Place& place, Batch& batch) const ASSAY_REQUIRES(mutex_);
+
   const std::size_t max_events_, max_bytes_;
   mutable Mutex mutex_;
   Condition changed_;

@@ -9,8 +9,9 @@ namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
+constexpr const char* kShared = "";  // the key of the shared bucket; no caller has an empty name
 
-/// The token of "Authorization: Bearer TOKEN"; empty when there is none.
+/// Returns the token of "Authorization: Bearer TOKEN", or "" when there is none.
 std::string secret_of(const std::optional<std::string>& authorization) {
   if (!authorization || authorization->size() <= kScheme.size()) return "";
   if (::strncasecmp(authorization->c_str(), kScheme.data(), kScheme.size()) != 0) return "";
@@ -39,7 +40,7 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   const std::string secret = secret_of(header("Authorization"));
   std::shared_ptr<const Caller> caller = secret.empty() ? nullptr : options_.tokens->find(secret);
   if (caller == nullptr) {
-    // Guesses are limited by address: a caller with a token never shares a bucket with them.
+    // Requests without a valid token count by address, so guesses use up no caller's bucket.
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
     return {unauthorized(!secret.empty())};
   }
@@ -85,18 +86,13 @@ std::optional<Reply> Admission::limit(const std::string& key, const std::string&
   return reply;
 }
 
-namespace {
-
-constexpr const char* kShared = "";  // no caller has an empty name
-
-}  // namespace
-
-std::chrono::milliseconds RateLimiter::take(const std::string& key, Clock::time_point now) {
+std::chrono::milliseconds RateLimiter::take(const std::string& key) {
   if (limit_.per_second <= 0) return std::chrono::milliseconds{0};
+  const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
-  Bucket& bucket = bucket_of(key, now);
-  bucket.tokens = tokens_at(bucket, now);
-  bucket.filled = now;
+  Bucket& bucket = bucket_of(key, now_ns);
+  bucket.tokens = tokens_at(bucket, now_ns);
+  bucket.filled_ns = now_ns;
   if (bucket.tokens >= 1) {
     bucket.tokens -= 1;
     return std::chrono::milliseconds{0};
@@ -105,19 +101,19 @@ std::chrono::milliseconds RateLimiter::take(const std::string& key, Clock::time_
       static_cast<std::int64_t>(std::ceil((1 - bucket.tokens) / limit_.per_second * 1000))};
 }
 
-double RateLimiter::tokens_at(const Bucket& bucket, Clock::time_point now) const {
-  const double seconds = std::chrono::duration<double>(now - bucket.filled).count();
+double RateLimiter::tokens_at(const Bucket& bucket, std::int64_t now_ns) const {
+  const double seconds = static_cast<double>(now_ns - bucket.filled_ns) / 1e9;
   return std::min(std::max(limit_.burst, 1.0), bucket.tokens + seconds * limit_.per_second);
 }
 
-RateLimiter::Bucket& RateLimiter::bucket_of(const std::string& key, Clock::time_point now) {
+RateLimiter::Bucket& RateLimiter::bucket_of(const std::string& key, std::int64_t now_ns) {
   const double full = std::max(limit_.burst, 1.0);
   if (const auto found = buckets_.find(key); found != buckets_.end()) return found->second;
   if (buckets_.size() >= kMaxKeys) {
     for (auto entry = buckets_.begin(); entry != buckets_.end();)
-      entry = tokens_at(entry->second, now) >= full ? buckets_.erase(entry) : std::next(entry);
+      entry = tokens_at(entry->second, now_ns) >= full ? buckets_.erase(entry) : std::next(entry);
   }
-  return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now})
+  return buckets_.try_emplace(buckets_.size() < kMaxKeys ? key : kShared, Bucket{full, now_ns})
       .first->second;
 }
 

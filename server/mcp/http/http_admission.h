@@ -13,11 +13,13 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <unordered_map>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "server/mcp/http/http_endpoint.h"
 #include "server/mcp/http/http_server.h"
@@ -27,25 +29,26 @@ namespace assay::mcp {
 
 class RateLimiter {
  public:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::size_t kMaxKeys = 65'536;
 
-  explicit RateLimiter(const RateLimit& limit) : limit_(limit) {}
+  explicit RateLimiter(const RateLimit& limit, const Clock& clock = system_clock())
+      : limit_(limit), clock_(clock) {}
 
   /// Takes a token of `key`'s bucket and returns 0. Returns the time until the next token when the
   /// bucket is empty.
-  std::chrono::milliseconds take(const std::string& key, Clock::time_point now = Clock::now());
+  std::chrono::milliseconds take(const std::string& key);
   const RateLimit& limit() const { return limit_; }
 
  private:
   struct Bucket {
     double tokens = 0;
-    Clock::time_point filled;
+    std::int64_t filled_ns = 0;
   };
-  double tokens_at(const Bucket& bucket, Clock::time_point now) const;
-  Bucket& bucket_of(const std::string& key, Clock::time_point now) ASSAY_REQUIRES(mutex_);
+  double tokens_at(const Bucket& bucket, std::int64_t now_ns) const;
+  Bucket& bucket_of(const std::string& key, std::int64_t now_ns) ASSAY_REQUIRES(mutex_);
 
   const RateLimit limit_;
+  const Clock& clock_;
   Mutex mutex_;
   std::unordered_map<std::string, Bucket> buckets_ ASSAY_GUARDED_BY(mutex_);
 };
@@ -59,8 +62,9 @@ class Admission {
     std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
 
-  explicit Admission(const HttpOptions& options)
-      : options_(options), limiter_(options.rate_limit) {}
+  /// The options and the clock must outlive the object.
+  explicit Admission(const HttpOptions& options, const Clock& clock = system_clock())
+      : options_(options), limiter_(options.rate_limit, clock) {}
   /// `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
 

@@ -1,8 +1,8 @@
-// Streamable HTTP. The path of a request: the listener (listener.h) accepts and watches
-// connections; serve() parses one head after the other (http_head.h); answer() decides what needs
-// no body; post() reads the body (http_body.h), interprets it (http_endpoint.h) and runs the call,
-// as an event stream (http_streams.h) where it reports while it runs. Legacy sessions are in
-// http_session.h.
+// Streamable HTTP. A request takes this path: the listener (listener.h) accepts and watches
+// connections. serve() parses one head after the other (http_request.h). answer() decides what
+// needs no body. post() reads the body, interprets it (http_endpoint.h) and runs the call, as an
+// event stream (http_streams.h) if it reports while it runs. http_session.h has the legacy
+// sessions.
 #include "server/mcp/http/http_server.h"
 
 #include <algorithm>
@@ -14,7 +14,9 @@
 #include <cstdio>
 #include <exception>
 #include <memory>
+#include <stop_token>
 
+#include "base/clock.h"
 #include "base/concurrency_limiter.h"
 #include "base/log.h"
 #include "server/mcp/core/dispatch.h"
@@ -33,13 +35,11 @@
 namespace assay::mcp {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kPortInUse = 71;
-/// How long a worker stays with its connection. Handing the connection back and getting it again
-/// costs more than the next request.
+/// The time for which a worker waits for the next request of its connection. Giving the connection
+/// back and getting it again costs more than a request.
 constexpr std::chrono::milliseconds kLinger{10};
-/// How many pipelined requests of one connection are answered before the other connections have
+/// The pipelined requests of one connection that are answered before the other connections have
 /// their turn, when workers are scarce.
 constexpr int kRequestsPerTurn = 4;
 constexpr std::size_t kBodyReadBytes = 16 << 10;
@@ -49,27 +49,34 @@ class HttpServer {
   HttpServer(mcp::Server& server, const HttpOptions& options)
       : dispatcher_(server.dispatcher()),
         options_(options),
-        admission_(options_),
+        clock_(dispatcher_.clock()),
+        admission_(options_, clock_),
         head_limits_{static_cast<std::size_t>(options.max_header_bytes),
                      static_cast<std::size_t>(options.max_headers)},
         calls_(options.max_calls),
         uploads_(options.max_uploads),
         sessions_(dispatcher_, options.sessions),
-        streams_(dispatcher_, stopping_, options.max_streams),
+        streams_(
+            dispatcher_,
+            [this](const Connection& connection, std::stop_source gone) {
+              listener_.watch_hang_up(connection, std::move(gone));
+            },
+            options.max_streams),
         listener_(
             listener_limits(options),
             [this](int fd) { return options_.tls ? options_.tls->session(fd) : plain_io(fd); },
             [this](Connection& connection) { return serve(connection); },
-            options.tls ? "" : closing_reply(busy_reply("too many connections"))) {}
+            options.tls ? "" : closing_reply(busy_reply("too many connections")), clock_) {}
 
   Status bind() { return listener_.bind(options_.host, options_.port); }
   int port() const { return listener_.port(); }
 
   void run(const std::function<bool()>& stop) {
-    listener_.run([&stop] { return stop && stop(); },
+    listener_.run([&stop] { return stop && stop(); }, [this] { streams_.keep_alive(); },
                   [this] {
                     stopping_ = true;
                     dispatcher_.end();
+                    streams_.end();
                   });
   }
 
@@ -84,8 +91,11 @@ class HttpServer {
     return limits;
   }
 
-  /// A connection's turn: answers the requests that have arrived, then says whether to wait for
-  /// more.
+  /// The time on the clock after `ms`.
+  std::int64_t in_ms(std::int64_t ms) const { return clock_.monotonic_ns() + ms * kNsPerMs; }
+
+  /// Takes a connection's turn: answers the requests that have arrived. Returns the next step of
+  /// the connection.
   Next serve(Connection& connection) {
     int answered = 0;
     while (true) {
@@ -102,7 +112,7 @@ class HttpServer {
           return connection.broken() ? Next::close : Next::drain;
         if (++answered < kRequestsPerTurn || listener_.has_spare_workers()) continue;
         connection.mid_head = false;
-        connection.deadline = Clock::now() + std::chrono::milliseconds(options_.idle_timeout_ms);
+        connection.deadline_ns = in_ms(options_.idle_timeout_ms);
         return Next::again;
       }
       const IoState got = connection.fill();
@@ -113,19 +123,18 @@ class HttpServer {
         continue;
       if (answered > 0 || (!connection.mid_head && !connection.input().empty())) {
         connection.mid_head = !connection.input().empty();
-        connection.deadline = Clock::now() + std::chrono::milliseconds(
-                                                 connection.mid_head ? options_.header_timeout_ms
-                                                                     : options_.idle_timeout_ms);
-      }  // else the deadline stays: one more byte buys a client no more time
+        connection.deadline_ns =
+            in_ms(connection.mid_head ? options_.header_timeout_ms : options_.idle_timeout_ms);
+      }  // otherwise the deadline stays: sending one more byte gains a client no time
       return Next::wait;
     }
   }
 
-  /// One request on its way: the parsed head, the caller, and where the answer goes.
+  /// A request that is being answered: its head, its caller, and the writer of its response.
   struct Exchange {
     const HttpRequest& request;
     const HeaderLookup header;
-    const Clock::time_point body_deadline;
+    const std::int64_t body_deadline_ns;
     ResponseWriter& response;
     std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
@@ -134,8 +143,7 @@ class HttpServer {
   bool serve_request(Connection& connection, const HttpRequest& request) {
     ResponseWriter response(connection, request,
                             std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);
-    Exchange exchange{request, request.lookup(),
-                      Clock::now() + std::chrono::milliseconds(options_.body_timeout_ms), response};
+    Exchange exchange{request, request.lookup(), in_ms(options_.body_timeout_ms), response};
     try {
       answer(exchange);
     } catch (const std::exception& error) {
@@ -155,7 +163,7 @@ class HttpServer {
     response.give_up_connection();
   }
 
-  /// Decides everything that can be decided without the body.
+  /// Answers the requests that need no body, and passes the others on.
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
     const bool has_body = request.has_body();
@@ -193,28 +201,27 @@ class HttpServer {
       connection.consume(framing.bytes);
       return body;
     }
-    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // left before the call begins
+    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // given back before the call begins
     if (!upload) return tl::unexpected(busy_reply("too many requests are being received"));
     if (!exchange.request.http_1_0 && connection.input().empty() &&
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
     connection.flush();  // the client may wait for this, or for the answers before it
-    return framing.chunked ? read_chunks(connection, exchange.body_deadline)
-                           : read_bytes(connection, exchange.body_deadline, framing.bytes);
+    return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns)
+                           : read_bytes(connection, exchange.body_deadline_ns, framing.bytes);
   }
 
   static Reply incomplete_body() {
     return error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true);
   }
 
-  static tl::expected<std::string, Reply> read_bytes(Connection& connection,
-                                                     Clock::time_point deadline,
+  static tl::expected<std::string, Reply> read_bytes(Connection& connection, std::int64_t until_ns,
                                                      std::size_t bytes) {
     std::string body;
     std::array<char, kBodyReadBytes> part;
     while (body.size() < bytes) {
       const std::size_t got =
-          connection.read(part.data(), std::min(part.size(), bytes - body.size()), deadline);
+          connection.read(part.data(), std::min(part.size(), bytes - body.size()), until_ns);
       if (got == 0) return tl::unexpected(incomplete_body());
       body.append(part.data(), got);
     }
@@ -222,13 +229,13 @@ class HttpServer {
   }
 
   tl::expected<std::string, Reply> read_chunks(Connection& connection,
-                                               Clock::time_point deadline) const {
+                                               std::int64_t until_ns) const {
     ChunkDecoder decoder(
         static_cast<std::size_t>(options_.max_body_bytes),
         static_cast<std::size_t>(options_.max_header_bytes + options_.max_body_bytes / 4));
     std::array<char, kBodyReadBytes> part;
     while (decoder.state() == ChunkDecoder::State::incomplete) {
-      const std::size_t got = connection.read(part.data(), part.size(), deadline);
+      const std::size_t got = connection.read(part.data(), part.size(), until_ns);
       if (got == 0) return tl::unexpected(incomplete_body());
       decoder.feed({part.data(), got});
     }
@@ -245,8 +252,8 @@ class HttpServer {
     ResponseWriter& response = exchange.response;
     const auto framing = check_body_headers(exchange.request, options_);
     if (!framing) return response.reply(framing.error());
-    // The bytes after a chunked body are never taken for a request: a proxy could see its end
-    // elsewhere.
+    // A proxy could see the end of a chunked body at another place, so the bytes after it are never
+    // read as a request.
     if (framing->chunked) response.give_up_connection();
     const auto body = read_body(exchange, *framing);
     if (!body) return response.reply(body.error());
@@ -268,9 +275,11 @@ class HttpServer {
         return response.reply(*refusal);
     }
     if (call.stream) return streams_.answer_call(call, session, response);
-    call.transport.hung_up = [this, &connection = response.connection()] {
-      return stopping_.load() || connection.hung_up();
-    };
+    if (call.resolved.stateless && call.resolved.pace != ExecutionClass::at_once) {
+      const std::stop_source gone;
+      call.transport.hung_up = gone.get_token();
+      listener_.watch_hang_up(response.connection(), gone);
+    }
     std::optional<HttpSession::Use> use;
     if (session) use.emplace(session);
     const Outcome outcome = dispatcher_.handle(call.resolved, call.transport);
@@ -298,8 +307,8 @@ class HttpServer {
     return text.text();
   }
 
-  /// GET: the events that belong to no request or, with Last-Event-ID, the rest of a stream that
-  /// broke.
+  /// Answers GET with the events that belong to no request or, if there is a Last-Event-ID, with
+  /// the rest of a broken stream.
   void resume(Exchange& exchange) {
     const HeaderLookup& header = exchange.header;
     ResponseWriter& response = exchange.response;
@@ -327,6 +336,7 @@ class HttpServer {
 
   Dispatcher& dispatcher_;
   const HttpOptions options_;
+  const Clock& clock_;
   Admission admission_;
   const HeadLimits head_limits_;
   HttpMetrics metrics_;

@@ -18,11 +18,20 @@ HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string pri
                          const SessionLimits& limits)
     : principal(std::move(principal_in)),
       log(limits.max_events, limits.max_event_bytes),
-      client(std::move(id),
-             [this](const nlohmann::json& message) { log.append(0, dump(message)); }),
+      client(
+          std::move(id), [this](const nlohmann::json& message) { log.append(0, dump(message)); },
+          dispatcher.clock()),
       clock_(dispatcher.clock()),
       last_used_ns_(clock_.monotonic_ns()),
       listener_(dispatcher.join(client)) {}
+
+void HttpSession::replace_standalone_stream(std::stop_source end) {
+  {
+    const MutexLock lock(mutex_);
+    std::swap(standalone_stream_, end);
+  }
+  end.request_stop();
+}
 
 bool HttpSessions::idle(const HttpSession& session, std::int64_t limit_ms) const {
   return session.uses_ == 0 &&

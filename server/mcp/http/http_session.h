@@ -1,9 +1,8 @@
-// The legacy sessions of an HTTP server: made by `initialize`, named by Mcp-Session-Id, ended by
-// DELETE, by silence, or to make room.
+// The legacy sessions of an HTTP server. `initialize` opens a session, and Mcp-Session-Id names it.
+// DELETE, silence, or the need for room ends it.
 //
-//   auto session = sessions.create(principal);                  // null: no room
-//   auto session = sessions.find(id, principal);                // null: unknown, ended, or
-//   somebody else's
+//   const std::shared_ptr<HttpSession> opened = sessions.create(principal);  // null: no room
+//   const std::shared_ptr<HttpSession> found = sessions.find(id, principal);
 //
 // Thread-safe. A session that is in use lives on after its end, but cannot be found any more.
 #pragma once
@@ -14,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include "base/mutex.h"
@@ -32,7 +32,7 @@ class HttpSession {
   HttpSession(Dispatcher& dispatcher, std::string id, std::string principal,
               const SessionLimits& limits);
 
-  /// While it lives the session is not idle.
+  /// Keeps the session from being idle.
   class Use {
    public:
     explicit Use(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {
@@ -52,19 +52,22 @@ class HttpSession {
   const std::string principal;
   EventLog log;
   Session client;
-  std::atomic<std::uint64_t> standalone_delivered{
-      0};  // number of the last event of stream 0 that went out
-  std::atomic<std::uint64_t> standalone_streams{0};  // the newest GET stream wins
+  /// The number of the last event of stream 0 that was sent.
+  std::atomic<std::uint64_t> standalone_delivered{0};
+  /// A session has one stream for the events that belong to no request. Ends the one before.
+  void replace_standalone_stream(std::stop_source end);
 
  private:
   friend class HttpSessions;
   std::atomic<int> uses_{0};
+  Mutex mutex_;
+  std::stop_source standalone_stream_ ASSAY_GUARDED_BY(mutex_){std::nostopstate};
   const Clock& clock_;
   std::atomic<std::int64_t> last_used_ns_;
   const ChangeNotifier::Listener listener_;
 };
 
-/// What a request with an unknown Mcp-Session-Id gets.
+/// The reply to a request with an unknown Mcp-Session-Id.
 Reply unknown_session();
 
 class HttpSessions {
@@ -72,15 +75,17 @@ class HttpSessions {
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
       : dispatcher_(dispatcher), limits_(limits) {}
 
-  /// Null when there is no room and every session is in use.
+  /// Returns null when there is no room and every session is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
+  /// Returns null when the session is unknown, has ended, or belongs to another principal.
   std::shared_ptr<HttpSession> find(const std::string& id, const std::string& principal);
-  /// Its calls are cancelled and its streams end. False when there is no such session.
+  /// Ends a session: its calls are cancelled and its streams end. Returns false when find() would
+  /// not find it.
   bool end(const std::string& id, const std::string& principal);
   std::size_t size() const;
 
-  /// Gives `call` the session that it belongs to: `initialize` opens one, other requests may name
-  /// theirs. Sets `session` (null: none), or says why not.
+  /// Gives `call` the session that it belongs to: `initialize` opens one, and other requests may
+  /// name theirs. Sets `session`, which stays null when there is none, or returns the refusal.
   std::optional<Reply> enter(Call& call, const HeaderLookup& header,
                              std::shared_ptr<HttpSession>& session);
 
@@ -88,7 +93,8 @@ class HttpSessions {
   void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session)
       ASSAY_REQUIRES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
-  /// Ends what has been idle too long; where that makes no room, the session that was idle longest.
+  /// Ends the sessions that were idle too long. If there is still no room, ends the one that was
+  /// idle longest.
   void make_room() ASSAY_REQUIRES(mutex_);
 
   Dispatcher& dispatcher_;

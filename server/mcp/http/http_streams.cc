@@ -4,43 +4,76 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace assay::mcp {
 namespace {
 
-/// How often a stream of kept events checks whether it must end.
-constexpr std::chrono::milliseconds kEndCheckInterval{200};
-/// How long a client waits before it comes back for the rest of a stream.
+/// The pause of a client before it comes back for the rest of a stream.
 constexpr std::chrono::milliseconds kRetry{500};
-/// Clients of older revisions take an event without content for a message.
+/// Clients of older revisions mistake an event without content for a message.
 constexpr std::string_view kPrimingSince = "2025-11-25";
 
 }  // namespace
 
-void HttpStreams::answer(ResponseWriter& response, const std::function<void(EventStream&)>& write) {
+void HttpStreams::answer(
+    ResponseWriter& response,
+    const std::function<void(EventStream&, const std::stop_source& end)>& write) {
   const ConcurrencyLimiter::Pass seat = seats_.enter();
   if (!seat) return response.reply(busy_reply("too many open streams"));
   Connection& connection = response.connection();
   response.begin_stream();
+  const std::stop_source end;
   EventStream events([&](const std::string& bytes) { return response.send(bytes); },
                      [&] {
                        // The call still runs, so the client must not send its next request here.
                        response.end_stream();
                        connection.stop_writing();
                      },
-                     [&] { return connection.hung_up(); });
-  write(events);
+                     end, dispatcher_.clock());
+  watch_hang_up_(connection, end);
+  {
+    const Listed listed(*this, {events, connection, end});
+    write(events, end);
+  }
   if (events.ended())
     response.give_up_connection();
   else
     response.end_stream();
 }
 
+HttpStreams::Listed::Listed(HttpStreams& owner, Open stream) : owner_(owner) {
+  const MutexLock lock(owner_.mutex_);
+  place_ = owner_.streams_.insert(owner_.streams_.end(), std::move(stream));
+}
+
+HttpStreams::Listed::~Listed() {
+  const MutexLock lock(owner_.mutex_);
+  owner_.streams_.erase(place_);
+}
+
+void HttpStreams::keep_alive() {
+  const MutexLock lock(mutex_);
+  for (const Open& stream : streams_) {
+    if (stream.connection.writable()) stream.events.keep_alive();
+  }
+}
+
+void HttpStreams::end() {
+  std::vector<std::stop_source> ends;
+  {
+    const MutexLock lock(mutex_);
+    for (const Open& stream : streams_) ends.push_back(stream.end);
+  }
+  for (std::stop_source& end : ends) end.request_stop();
+}
+
 void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
                               ResponseWriter& response) {
-  answer(response, [&](EventStream& events) {
+  answer(response, [&](EventStream& events, const std::stop_source& end) {
     TransportContext transport = call.transport;
-    transport.hung_up = [this, &events] { return stopping_.load() || events.closed(); };
+    transport.hung_up = end.get_token();
     std::optional<HttpSession::Use> use;
     EventLog::Place start;
     std::function<void(const nlohmann::json&)> send = [&events](const nlohmann::json& message) {
@@ -65,12 +98,13 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
 
 void HttpStreams::resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
                          ResponseWriter& response) {
-  answer(response, [&](EventStream& events) {
+  answer(response, [&](EventStream& events, const std::stop_source& end) {
     const HttpSession::Use use(session);
     const bool standalone = place.stream == 0;
-    const std::uint64_t mine = standalone ? ++session->standalone_streams : 0;
-    while (!stopping_ && !events.closed() && (!standalone || session->standalone_streams == mine)) {
-      const EventLog::Batch batch = session->log.after(place, kEndCheckInterval);
+    if (standalone) session->replace_standalone_stream(end);
+    const std::stop_token stop = end.get_token();
+    while (!stop.stop_requested()) {
+      const EventLog::Batch batch = session->log.wait_after(place, stop);
       for (const EventLog::Event& event : batch.events) {
         events.send(event.data, event_id(event.place));
         place = event.place;

@@ -1,17 +1,19 @@
-// Answers that are server-sent events: a call that reports while it runs, and the events that a
-// session kept for a client that comes back.
+// HttpStreams answers with server-sent events: the messages of a call that reports while it runs,
+// and the events that a session has kept for a client that comes back.
 //
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
 //
-// Thread-safe. Each function returns when its stream has ended.
+// Thread-safe. Each of the two functions returns when its stream has ended.
 #pragma once
 
-#include <atomic>
 #include <functional>
+#include <list>
 #include <memory>
+#include <stop_token>
 
 #include "base/concurrency_limiter.h"
+#include "base/mutex.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/http/event_stream.h"
 #include "server/mcp/http/http_endpoint.h"
@@ -22,9 +24,11 @@ namespace assay::mcp {
 
 class HttpStreams {
  public:
-  /// `stopping`: streams end soon after it becomes true.
-  HttpStreams(Dispatcher& dispatcher, const std::atomic<bool>& stopping, int max_streams)
-      : dispatcher_(dispatcher), stopping_(stopping), seats_(max_streams) {}
+  /// Lets the listener request the source when the connection's client hangs up.
+  using WatchHangUp = std::function<void(const Connection&, std::stop_source)>;
+
+  HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, int max_streams)
+      : dispatcher_(dispatcher), watch_hang_up_(std::move(watch_hang_up)), seats_(max_streams) {}
 
   /// Runs `call` and sends its messages, the result last. `session` may be null.
   void answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
@@ -36,14 +40,39 @@ class HttpStreams {
               ResponseWriter& response);
 
   int open() const { return seats_.inside(); }
+  /// Sends a comment on each stream that was silent for long. Does not wait for any client.
+  void keep_alive();
+  /// Ends the open streams. Call it again and again while the server stops: a new stream may begin.
+  void end();
 
  private:
+  /// An open stream. `end` is requested when the client is gone or the stream must end.
+  struct Open {
+    EventStream& events;
+    const Connection& connection;
+    std::stop_source end;
+  };
+  /// An entry of streams_ for its lifetime.
+  class Listed {
+   public:
+    Listed(HttpStreams& owner, Open stream);
+    Listed(const Listed&) = delete;
+    Listed& operator=(const Listed&) = delete;
+    ~Listed();
+
+   private:
+    HttpStreams& owner_;
+    std::list<Open>::iterator place_;
+  };
   /// Answers with the events that `write` sends. The stream ends when `write` returns.
-  void answer(ResponseWriter& response, const std::function<void(EventStream&)>& write);
+  void answer(ResponseWriter& response,
+              const std::function<void(EventStream&, const std::stop_source& end)>& write);
 
   Dispatcher& dispatcher_;
-  const std::atomic<bool>& stopping_;
+  const WatchHangUp watch_hang_up_;
   ConcurrencyLimiter seats_;
+  Mutex mutex_;
+  std::list<Open> streams_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::mcp

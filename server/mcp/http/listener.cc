@@ -10,28 +10,24 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <thread>
 #include <vector>
 
 namespace assay::mcp {
 namespace {
 
-using Clock = Connection::Clock;
-
-constexpr int kEagerWorkers =
-    32;                      // started as soon as there is work; more only when it keeps waiting
-constexpr int kGrowMs = 5;   // how often that is looked at
-constexpr int kTickMs = 50;  // how late a stop or a passed deadline is noticed
-constexpr int kAcceptsPerTick = 256;  // before the connections that wait get their turn
-constexpr rlim_t kReservedDescriptors =
-    256;  // for the store, the sandbox and connections that are being drained
-constexpr int kSendBufferBytes =
-    256 << 10;  // an ordinary answer fits, so that a client that reads slowly holds no worker
+constexpr int kEagerWorkers = 32;     // started as soon as there is work; others when work waits
+constexpr int kGrowMs = 5;            // between two looks at the work that waits
+constexpr int kTickMs = 50;           // the delay with which a stop or a passed deadline is noticed
+constexpr int kAcceptsPerTick = 256;  // then the connections that wait get their turn
+/// Descriptors for the store, the sandbox and connections that are drained.
+constexpr rlim_t kReservedDescriptors = 256;
+/// An ordinary answer fits, so a client that reads slowly holds no worker.
+constexpr int kSendBufferBytes = 256 << 10;
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
-constexpr int kDrainReadsPerTurn = 8;  // then the others get their turn
+constexpr int kDrainReadsPerTurn = 8;  // then the other connections get their turn
 
-/// Raises the soft limit to what is wanted, as far as the hard one allows, and returns how many
-/// connections that leaves.
+/// Raises the soft limit on descriptors as far as `wanted` connections need it and the hard limit
+/// allows it. Returns how many connections the limit then leaves.
 int connections_allowed(int wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -64,11 +60,13 @@ int bound_port(int fd) {
 
 }  // namespace
 
-Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded)
+Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded,
+                   const Clock& clock)
     : limits_(limits),
       io_for_(std::move(io_for)),
       serve_(std::move(serve)),
       overloaded_(std::move(overloaded)),
+      clock_(clock),
       max_open_(connections_allowed(limits.max_connections)),
       epoll_(::epoll_create1(EPOLL_CLOEXEC)),
       workers_(std::make_unique<WorkerPool>(static_cast<std::size_t>(limits.threads),
@@ -109,10 +107,11 @@ Status Listener::bind(const std::string& host, int port) {
   return fail(ErrorCode::unavailable, std::strerror(error_number));
 }
 
-void Listener::run(const std::function<bool()>& stop, const std::function<void()>& stopping) {
+void Listener::run(const std::function<bool()>& stop, const std::function<void()>& tick,
+                   const std::function<void()>& stopping) {
   std::array<epoll_event, 256> events;
-  Clock::time_point next_look = Clock::now();
-  Clock::time_point next_growth = Clock::now();
+  std::int64_t next_tick_ns = clock_.monotonic_ns();
+  std::int64_t next_growth_ns = next_tick_ns;
   bool work_waits = false;
   while (!stop()) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
@@ -124,20 +123,21 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
       else
         ready(fd);
     }
-    const Clock::time_point now = Clock::now();
-    if (now >= next_growth) {
+    const std::int64_t now_ns = clock_.monotonic_ns();
+    if (now_ns >= next_growth_ns) {
       work_waits = workers_->grow();
-      next_growth = now + std::chrono::milliseconds(kGrowMs);
+      next_growth_ns = now_ns + kGrowMs * kNsPerMs;
     }
-    if (now < next_look) continue;
+    if (now_ns < next_tick_ns) continue;
     close_overdue();
-    next_look = now + std::chrono::milliseconds(kTickMs);
+    tick();
+    next_tick_ns = now_ns + kTickMs * kNsPerMs;
   }
   listening_.reset();
   do {
     stopping();
     const MutexLock lock(mutex_);
-    for (const Connection* connection : in_turn_) connection->stop_reading();
+    for (const auto& [fd, turn] : in_turn_) turn.connection->stop_reading();
   } while (!workers_->wait_idle(std::chrono::milliseconds(kTickMs)));
   std::unordered_map<int, std::unique_ptr<Connection>> last;
   {
@@ -155,10 +155,10 @@ void Listener::accept_some() {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // Without a descriptor the connection stays in the kernel's queue: wait for one to become
-      // free instead of spinning.
+      // The connection stays in the kernel's queue until a descriptor is free. Wait, because epoll
+      // would report the connection again at once.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-        std::this_thread::sleep_for(std::chrono::milliseconds(kTickMs));
+        clock_.pause(std::chrono::milliseconds(kTickMs));
       return;
     }
     const int yes = 1;
@@ -172,8 +172,9 @@ void Listener::accept_some() {
     event.data.fd = number;
     if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, number, &event) != 0) continue;
     auto connection =
-        std::make_unique<Connection>(std::move(fd), std::move(io), limits_.write_timeout);
-    connection->deadline = Clock::now() + limits_.first_request_timeout;
+        std::make_unique<Connection>(std::move(fd), std::move(io), limits_.write_timeout, clock_);
+    connection->deadline_ns =
+        clock_.monotonic_ns() + std::chrono::nanoseconds(limits_.first_request_timeout).count();
     if (open_.fetch_add(1) >= max_open_)
       refuse(std::move(connection));
     else
@@ -188,18 +189,25 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
   event.data.fd = fd;
   const MutexLock lock(mutex_);
   watched_[fd] = std::move(connection);
-  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd,
-              &event);  // under the lock: its event must find the connection
+  // Under the lock: the event must find the connection.
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
 void Listener::ready(int fd) {
   std::unique_ptr<Connection> connection;
+  std::stop_source gone(std::nostopstate);
   {
     const MutexLock lock(mutex_);
-    const auto found = watched_.find(fd);
-    if (found == watched_.end()) return;
-    connection = std::move(found->second);
-    watched_.erase(found);
+    if (const auto found = watched_.find(fd); found != watched_.end()) {
+      connection = std::move(found->second);
+      watched_.erase(found);
+    } else if (const auto turn = in_turn_.find(fd); turn != in_turn_.end()) {
+      gone = turn->second.gone;
+    }
+  }
+  if (!connection) {
+    gone.request_stop();  // without the lock, because it runs callbacks of the handlers
+    return;
   }
   if (connection->draining) return discard(std::move(connection));
   queue(std::move(connection));
@@ -208,7 +216,7 @@ void Listener::ready(int fd) {
 void Listener::queue(std::unique_ptr<Connection> connection) {
   {
     const MutexLock lock(mutex_);
-    in_turn_.insert(connection.get());
+    in_turn_.insert_or_assign(connection->fd(), Turn{connection.get()});
   }
   auto shared = std::make_shared<std::unique_ptr<Connection>>(std::move(connection));
   ++busy_;
@@ -216,7 +224,7 @@ void Listener::queue(std::unique_ptr<Connection> connection) {
   --busy_;
   {
     const MutexLock lock(mutex_);
-    in_turn_.erase(shared->get());
+    in_turn_.erase((*shared)->fd());
   }
   refuse(std::move(*shared));
 }
@@ -226,7 +234,7 @@ void Listener::turn(std::unique_ptr<Connection> connection) {
   --busy_;
   {
     const MutexLock lock(mutex_);
-    in_turn_.erase(connection.get());
+    in_turn_.erase(connection->fd());
   }
   switch (next) {
     case Next::again: return queue(std::move(connection));
@@ -236,9 +244,21 @@ void Listener::turn(std::unique_ptr<Connection> connection) {
   }
 }
 
+void Listener::watch_hang_up(const Connection& connection, std::stop_source gone) {
+  epoll_event event{};
+  event.events = EPOLLONESHOT | EPOLLRDHUP;
+  event.data.fd = connection.fd();
+  const MutexLock lock(mutex_);
+  const auto turn = in_turn_.find(connection.fd());
+  if (turn == in_turn_.end()) return;
+  turn->second.gone = std::move(gone);
+  // Under the lock: the event must find the source.
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd(), &event);
+}
+
 void Listener::refuse(std::unique_ptr<Connection> connection) {
-  // A client that is sent away occupies a descriptor until it has read why; there is room for some,
-  // not for all.
+  // A refused client occupies a descriptor until it has read the refusal. There is room for some of
+  // them.
   if (overloaded_.empty() || draining_.load() >= max_open_ / 4 ||
       !connection->try_write(overloaded_))
     return close(std::move(connection));
@@ -250,7 +270,8 @@ void Listener::drain(std::unique_ptr<Connection> connection) {
   ++draining_;
   connection->draining = true;
   connection->wants_write = false;
-  connection->deadline = Clock::now() + limits_.drain_timeout;
+  connection->deadline_ns =
+      clock_.monotonic_ns() + std::chrono::nanoseconds(limits_.drain_timeout).count();
   watch(std::move(connection));
 }
 
@@ -269,10 +290,10 @@ void Listener::discard(std::unique_ptr<Connection> connection) {
 void Listener::close_overdue() {
   std::vector<std::unique_ptr<Connection>> overdue;
   {
-    const Clock::time_point now = Clock::now();
+    const std::int64_t now_ns = clock_.monotonic_ns();
     const MutexLock lock(mutex_);
     for (auto entry = watched_.begin(); entry != watched_.end();) {
-      if (entry->second->deadline > now) {
+      if (entry->second->deadline_ns > now_ns) {
         ++entry;
         continue;
       }
@@ -285,7 +306,7 @@ void Listener::close_overdue() {
 
 void Listener::close(std::unique_ptr<Connection> connection) {
   if (connection->draining) --draining_;
-  connection.reset();  // before the count: open_ never says less than there are
+  connection.reset();  // before the count, so that open_ is never too low
   --open_;
 }
 

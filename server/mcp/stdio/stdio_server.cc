@@ -4,10 +4,10 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <memory>
+#include <stop_token>
 
 #include "base/concurrency_limiter.h"
 #include "base/log.h"
@@ -25,7 +25,7 @@ namespace {
 constexpr const char* kScope = "stdio";
 constexpr int kExitInternal = 70;
 
-/// What one end of the conversation shares between its threads.
+/// The state that the threads of a server on stdio share.
 struct Conversation {
   Conversation(Server& server, int out_in, const StdioLimits& limits)
       : dispatcher(server.dispatcher()),
@@ -39,19 +39,23 @@ struct Conversation {
 
   void send(const nlohmann::json& message) {
     const std::string line = dump(message);
-    const MutexLock lock(out_mutex);
-    if (broken) return;
-    if (auto status = write_line(out, line); !status) {
-      broken = true;  // the client is gone; its calls end through cancellation
-      dispatcher.cancel_scope(kScope);
+    {
+      const MutexLock lock(out_mutex);
+      if (broken() || write_line(out, line)) return;
     }
+    // Without the lock, because both run callbacks of the handlers.
+    gone.request_stop();
+    dispatcher.cancel_scope(kScope);
   }
+
+  /// The client does not read any more.
+  bool broken() const { return gone.stop_requested(); }
 
   void answer(const ResolvedCall& call, const InFlight::Ticket* ticket) {
     TransportContext transport;
     transport.scope = kScope;
     transport.notify = [this](const nlohmann::json& notification) { send(notification); };
-    transport.hung_up = [this] { return broken.load(); };
+    transport.hung_up = gone.get_token();
     transport.ticket = ticket;
     transport.session = client;
     const Outcome outcome = dispatcher.handle(call, transport);
@@ -61,12 +65,12 @@ struct Conversation {
   Dispatcher& dispatcher;
   const int out;
   Mutex out_mutex;
-  std::atomic<bool> broken{false};
-  const std::shared_ptr<Session>
-      client;  // as a legacy one; a stateless one is in each of its requests
+  std::stop_source gone;
+  const std::shared_ptr<Session> client;  // of the legacy era; a stateless client has no session
   const ChangeNotifier::Listener changes;
   ConcurrencyLimiter places;
-  WorkerPool pool, subscriptions;  // last: their destructors end all use of the members above
+  WorkerPool pool,
+      subscriptions;  // last: their destructors wait for the users of the members above
 };
 
 void take(Conversation& session, Message message) {
@@ -76,8 +80,8 @@ void take(Conversation& session, Message message) {
     session.answer(call, nullptr);
     return;
   }
-  // The ticket is opened here, in reading order, so that a cancellation that follows finds a call
-  // that still waits for a thread.
+  // The ticket is opened here, in reading order. So a later cancellation finds the call even while
+  // the call waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(call, kScope));
   const nlohmann::json id = call.message.id;
   if (pace == ExecutionClass::lasting) {
@@ -98,7 +102,7 @@ void take(Conversation& session, Message message) {
                             "too many calls are waiting; retry when some have been answered"));
 }
 
-/// True when nobody reads `out` any more.
+/// True when the other end of `out` is closed.
 bool reader_gone(int out) {
   pollfd entry{out, 0, 0};
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
@@ -107,7 +111,7 @@ bool reader_gone(int out) {
 bool finish(Conversation& session, const StdioLimits& limits) {
   constexpr std::chrono::milliseconds kStep{20};
   for (auto waited = std::chrono::milliseconds{0};
-       waited < limits.drain && !session.broken && !reader_gone(session.out); waited += kStep) {
+       waited < limits.drain && !session.broken() && !reader_gone(session.out); waited += kStep) {
     if (session.pool.wait_idle(kStep)) break;
   }
   session.dispatcher.cancel_scope(kScope);
@@ -143,8 +147,8 @@ int serve_stdio(Server& server) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
-  // The real streams move out of the way: a library or child that prints lands on stderr, one that
-  // reads gets end of input.
+  // The real streams move to other descriptors. A library or child process that prints then writes
+  // to stderr, and one that reads gets the end of input.
   const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

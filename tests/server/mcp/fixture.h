@@ -1,4 +1,4 @@
-// What the MCP tests share: a server with a few tools that show each path, and a running HTTP
+// Helpers of the MCP tests: a server with a few tools that show each path, and a running HTTP
 // server.
 #pragma once
 
@@ -14,6 +14,8 @@
 #include <string>
 #include <thread>
 
+#include "base/clock.h"
+#include "base/mutex.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_server.h"
@@ -23,10 +25,39 @@ namespace assay::mcp::test {
 
 using nlohmann::json;
 
-/// Counts that the tools leave behind, for the tests to look at.
+/// How long a test waits for an event before it fails.
+constexpr std::chrono::seconds kEventTimeout{10};
+
+/// A number that a test can wait for. Thread-safe.
+class Counter {
+ public:
+  void add(int change) {
+    {
+      const MutexLock lock(mutex_);
+      value_ += change;
+    }
+    changed_.notify_all();
+  }
+  operator int() const {
+    const MutexLock lock(mutex_);
+    return value_;
+  }
+  /// Waits until the number is `value`. Returns false when it does not become so in time.
+  bool becomes(int value) const {
+    MutexLock lock(mutex_);
+    return changed_.wait_for(lock, kEventTimeout,
+                             [&]() ASSAY_REQUIRES(mutex_) { return value_ == value; });
+  }
+
+ private:
+  mutable Mutex mutex_;
+  mutable Condition changed_;
+  int value_ ASSAY_GUARDED_BY(mutex_) = 0;
+};
+
+/// Counts of the tool `wait`: the calls that run, and the calls that ended by cancellation.
 struct Traces {
-  std::atomic<int> waiting{0};
-  std::atomic<int> cancelled{0};
+  Counter waiting, cancelled;
 };
 inline Traces& traces() {
   static Traces value;
@@ -40,18 +71,18 @@ inline json object_schema(json properties, json required = json::array()) {
           {"additionalProperties", false}};
 }
 
-/// Waits until it is cancelled or `ms` have passed, reporting progress every 10 ms.
+/// Waits until it is cancelled or `ms` have passed, and reports progress every 10 ms.
 inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
-  const auto end =
-      std::chrono::steady_clock::now() + std::chrono::milliseconds(arguments.value("ms", 10'000));
-  ++traces().waiting;
+  const Clock& clock = system_clock();
+  const std::int64_t until_ns = clock.monotonic_ns() + arguments.value("ms", 10'000) * kNsPerMs;
+  traces().waiting.add(1);
   int step = 0;
-  while (!context.cancelled() && std::chrono::steady_clock::now() < end) {
+  while (!context.cancelled() && clock.monotonic_ns() < until_ns) {
     context.progress(++step, 0, "waiting");
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    clock.pause(std::chrono::milliseconds(10), context.stop);
   }
-  --traces().waiting;
-  if (context.cancelled()) ++traces().cancelled;
+  traces().waiting.add(-1);
+  if (context.cancelled()) traces().cancelled.add(1);
   return {false, context.cancelled() ? "cancelled" : "waited", nullptr};
 }
 
@@ -98,7 +129,7 @@ inline std::unique_ptr<Server> make_server() {
   return server;
 }
 
-/// params._meta of the stateless era, with `extra` merged in.
+/// Returns params._meta of the stateless era with `extra` merged in.
 inline json meta(json extra = json::object()) {
   json out = {{kMetaVersion, kStatelessVersion}, {kMetaClientCapabilities, json::object()}};
   out.update(extra);
@@ -128,17 +159,20 @@ inline json response_to(Server& server, const json& message,
 /// How long a client waits for an answer.
 constexpr std::int64_t kTimeoutMs = 10'000;
 
-/// Polls until `done` or 10 s have passed.
+/// Waits for a state that has no event: polls until `done` or the end of kEventTimeout.
 template <class Done>
 bool eventually(Done done) {
-  for (int i = 0; i < 1000; ++i) {
-    if (done()) return true;
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  const Clock& clock = system_clock();
+  const std::int64_t until_ns =
+      clock.monotonic_ns() + std::chrono::nanoseconds(kEventTimeout).count();
+  while (!done()) {
+    if (clock.monotonic_ns() >= until_ns) return false;
+    clock.pause(std::chrono::milliseconds(5));
   }
-  return done();
+  return true;
 }
 
-/// serve_http on a thread of its own.
+/// serve_http() on its own thread.
 class RunningHttp {
  public:
   explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {
@@ -153,6 +187,7 @@ class RunningHttp {
     stop_ = true;
     thread_.join();
   }
+  Server& server() { return *server_; }
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port) + "/mcp"; }
 
   int port = 0;

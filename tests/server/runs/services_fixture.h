@@ -32,9 +32,9 @@ class WatchedClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return manual_.monotonic_ns(); }
   std::int64_t unix_ms() const override { return manual_.unix_ms(); }
-  bool wait_until(Condition& condition, MutexLock& lock, std::int64_t until_ns,
-                  const std::function<bool()>& ready) const override {
-    return manual_.wait_until(condition, lock, until_ns, [&] {
+  bool wait_until(Condition& condition, MutexLock& lock, std::stop_token stop,
+                  std::int64_t until_ns, const std::function<bool()>& ready) const override {
+    return manual_.wait_until(condition, lock, std::move(stop), until_ns, [&] {
       count_look();
       return ready();
     });

@@ -45,7 +45,7 @@ class ToolBench {
     for (const std::string& problem : input->check(arguments))
       FAIL("arguments of " << name << ": " << problem);
     mcp::RequestContext context;
-    context.cancelled = [this] { return cancelled; };
+    context.stop = stop.get_token();
     ToolResult answer = tool.call(arguments, context);
     if (answer.work) answer = answer.work(context);
     const auto output = mcp::Schema::compile(tool.output_schema);
@@ -70,7 +70,7 @@ class ToolBench {
   const std::map<std::string, mcp::Tool>& tools() const { return tools_; }
 
   ServicesFixture services;
-  bool cancelled = false;
+  std::stop_source stop;  // of the client's requests
 
  private:
   const Result<std::unique_ptr<operators::ExampleSearch>> examples_ =

@@ -291,11 +291,11 @@ TEST_CASE("a call that takes long is answered with a handle; `job` waits for it 
 TEST_CASE("a client that disconnects cancels a test, never a submission") {
   ToolBench bench;
   const std::string run = bench.services.start(Track::iterative);
-  bench.cancelled = true;
+  bench.stop.request_stop();
   CHECK(bench.grade("run_tests", "# fake: sleep_ms=30000\n").structured["state"] == "cancelled");
   const ToolResult submitted = bench.grade("submit", "# fake: sleep_ms=600\n", run);
   CHECK(submitted.structured["status"] == "running");
-  bench.cancelled = false;
+  bench.stop = std::stop_source();
   CHECK(bench.call("job", {{"job", submitted.structured["job"]}, {"wait_s", 20}})
             .structured["outcome"] == "pass");
 }

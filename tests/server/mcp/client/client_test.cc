@@ -90,8 +90,7 @@ TEST_CASE("serve stdio legacy only", "[.serve]") {
       continue;
     }
     std::thread([&server, message = *message] {
-      const Outcome outcome =
-          server->dispatcher().handle(message, {"stdio", nullptr, nullptr, false, nullptr});
+      const Outcome outcome = server->dispatcher().handle(message, {.scope = "stdio"});
       static std::mutex mutex;
       const std::lock_guard lock(mutex);
       if (outcome.response && !outcome.cancelled)
@@ -348,11 +347,10 @@ void check_everything(ProtocolClient& client) {
   CHECK(told.size() >= 2);
   CHECK(std::is_sorted(told.begin(), told.end()));
 
+  std::stop_source give_up;
   CallOptions stop;
-  const auto begun = std::chrono::steady_clock::now();
-  stop.cancelled = [&] {
-    return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(200);
-  };
+  stop.stop = give_up.get_token();
+  stop.progress = [&](double, double, const std::string&) { give_up.request_stop(); };
   const auto stopped = client.call_tool("wait", {{"ms", 60'000}}, stop);
   REQUIRE_FALSE(stopped);
   CHECK(stopped.error().code == ErrorCode::cancelled);
@@ -363,10 +361,9 @@ void check_everything(ProtocolClient& client) {
   CHECK(client.call_tool("job", {{"ms", 50}}, task)->text == "waited as a task");
   CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text ==
         "waited");  // no task where the tool makes none
-  const auto later = std::chrono::steady_clock::now();
-  task.cancelled = [&] {
-    return std::chrono::steady_clock::now() - later > std::chrono::milliseconds(200);
-  };
+  std::stop_source give_up_task;
+  task.stop = give_up_task.get_token();
+  task.progress = [&](double, double, const std::string&) { give_up_task.request_stop(); };
   CHECK(client.call_tool("job", {{"ms", 60'000}}, task).error().code == ErrorCode::cancelled);
 }
 
@@ -389,9 +386,8 @@ TEST_CASE(
     REQUIRE(client.connect(legacy));
     CHECK(client.version() == (legacy ? "2025-11-25" : "2026-07-28"));
     check_everything(client);
-    CHECK(
-        eventually([&] { return traces().cancelled == cancelled + 2; }));  // the call and the task
-    CHECK(eventually([] { return traces().waiting == 0; }));
+    CHECK(traces().cancelled.becomes(cancelled + 2));  // the call and the task
+    CHECK(traces().waiting.becomes(0));
   }
 }
 
@@ -412,13 +408,15 @@ TEST_CASE("protocol client: a broken stream of a legacy session is taken up agai
   CHECK(std::is_sorted(told.begin(), told.end()));
   CHECK(std::adjacent_find(told.begin(), told.end()) == told.end());  // nothing twice
 
-  CallOptions stop = options;
-  const auto begun = std::chrono::steady_clock::now();
-  stop.cancelled = [&] {
-    return std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(1'500);
+  std::stop_source give_up;
+  CallOptions stop;
+  stop.stop = give_up.get_token();
+  const int before_resumption = proxy.resumed;
+  stop.progress = [&](double, double, const std::string&) {
+    if (proxy.resumed > before_resumption) give_up.request_stop();
   };
   CHECK(client.call_tool("wait", {{"ms", 60'000}}, stop).error().code == ErrorCode::cancelled);
-  CHECK(eventually([] { return traces().waiting == 0; }));
+  CHECK(traces().waiting.becomes(0));
 }
 
 TEST_CASE(
@@ -434,7 +432,7 @@ TEST_CASE(
   const auto result = client.call_tool("wait", {{"ms", 60'000}}, options);
   REQUIRE_FALSE(result);
   CHECK(result.error().code == ErrorCode::unavailable);
-  CHECK(eventually([] { return traces().waiting == 0; }));
+  CHECK(traces().waiting.becomes(0));
 }
 
 TEST_CASE("protocol client: everything, over a child's pipes, in both eras") {

@@ -9,10 +9,10 @@ using namespace test;
 
 class DispatcherClient {
  public:
-  Outcome handle(const json& message, TransportContext exchange = {}) {
+  Outcome handle(const json& message, TransportContext transport = {}) {
     auto parsed = parse_message(dump(message));
     REQUIRE(parsed);
-    return server_->dispatcher().handle(*parsed, exchange);
+    return server_->dispatcher().handle(*parsed, transport);
   }
   json result(const json& message) {
     const Outcome outcome = handle(message);
@@ -174,9 +174,9 @@ TEST_CASE(
 TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends with the call") {
   DispatcherClient server;
   std::vector<json> seen;
-  TransportContext exchange;
-  exchange.notify = [&](const json& notification) { seen.push_back(notification); };
-  server.handle(stateless_call(1, "wait", {{"ms", 350}}, {{"progressToken", "tok"}}), exchange);
+  TransportContext transport;
+  transport.notify = [&](const json& notification) { seen.push_back(notification); };
+  server.handle(stateless_call(1, "wait", {{"ms", 350}}, {{"progressToken", "tok"}}), transport);
   REQUIRE(seen.size() >= 2);
   CHECK(seen.size() <= 4);
   for (std::size_t i = 0; i < seen.size(); ++i) {
@@ -188,7 +188,7 @@ TEST_CASE("dispatch: progress rises, is rate-limited, needs a token and ends wit
             seen[i - 1]["params"]["progress"].get<double>());
   }
   seen.clear();
-  server.handle(stateless_call(1, "wait", {{"ms", 150}}), exchange);
+  server.handle(stateless_call(1, "wait", {{"ms", 150}}), transport);
   CHECK(seen.empty());
 }
 
@@ -196,18 +196,15 @@ TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that
   DispatcherClient server;
   const auto cancel = [&](const std::string& scope, const json& id) {
     server.handle(make_notification("notifications/cancelled", {{"requestId", id}}),
-                  {scope, nullptr, nullptr, false, nullptr});
+                  {.scope = scope});
   };
   Outcome outcome;
-  std::thread call([&] {
-    outcome = server.handle(legacy_call("x", "wait"), {"here", nullptr, nullptr, false, nullptr});
-  });
-  REQUIRE(eventually([&] { return server.dispatcher().in_flight() == 1; }));
+  std::thread call([&] { outcome = server.handle(legacy_call("x", "wait"), {.scope = "here"}); });
+  REQUIRE(traces().waiting.becomes(1));
   cancel("elsewhere", "x");
   cancel("here", "y");
   cancel("", "x");
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  CHECK(server.dispatcher().in_flight() == 1);
+  CHECK(traces().waiting == 1);
   cancel("here", "x");
   call.join();
   CHECK(outcome.cancelled);
@@ -217,11 +214,13 @@ TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that
 
 TEST_CASE("dispatch: hanging up cancels in the stateless era and not in the legacy one") {
   DispatcherClient server;
-  TransportContext exchange;
-  exchange.hung_up = [] { return true; };
-  const Outcome stateless = server.handle(stateless_call(1, "wait"), exchange);
+  TransportContext transport;
+  std::stop_source gone;
+  gone.request_stop();
+  transport.hung_up = gone.get_token();
+  const Outcome stateless = server.handle(stateless_call(1, "wait"), transport);
   CHECK(text_of((*stateless.response)["result"]) == "cancelled");
-  const Outcome legacy = server.handle(legacy_call(1, "wait", {{"ms", 20}}), exchange);
+  const Outcome legacy = server.handle(legacy_call(1, "wait", {{"ms", 20}}), transport);
   CHECK(text_of((*legacy.response)["result"]) == "waited");
 }
 

@@ -1,4 +1,4 @@
-// What a legacy session holds: questions to the client, the event log, the table of HTTP sessions.
+// Legacy sessions: the questions to the client, the event log, the table of HTTP sessions.
 #include "server/mcp/core/session.h"
 
 #include "server/mcp/http/event_stream.h"
@@ -24,32 +24,28 @@ TEST_CASE("questions: the answer comes from another thread, by id") {
       CHECK_FALSE(questions.deliver(id, {{"result", 2}}));  // a second answer is nobody's
     });
   };
-  const auto answer = questions.ask(
-      "roots/list", json::object(), send, [] { return false; }, milliseconds(5000));
+  const auto answer = questions.ask("roots/list", json::object(), send, {}, milliseconds(5000));
   client.join();
   REQUIRE(answer);
   CHECK(*answer == json{{"roots", json::array()}});
   CHECK(sent[0]["method"] == "roots/list");
 }
 
-TEST_CASE("questions: an error, silence and a cancelled call are told apart") {
+TEST_CASE("questions: an error, silence and a cancelled call have different errors") {
   ServerRequests questions;
   const auto refuse = [&](const json& message) {
     questions.deliver(message["id"], {{"error", {{"code", -1}, {"message", "user rejected"}}}});
   };
-  const auto refused = questions.ask(
-      "elicitation/create", json::object(), refuse, [] { return false; }, milliseconds(5000));
+  const auto refused =
+      questions.ask("elicitation/create", json::object(), refuse, {}, milliseconds(5000));
   REQUIRE_FALSE(refused);
   CHECK(refused.error().message == "the client refused elicitation/create: user rejected");
-  const auto nobody = [](const json&) {};
-  CHECK(questions
-            .ask(
-                "roots/list", json::object(), nobody, [] { return false; }, milliseconds(60))
-            .error()
-            .code == ErrorCode::unavailable);
-  CHECK(questions
-            .ask(
-                "roots/list", json::object(), nobody, [] { return true; }, milliseconds(5000))
+  const auto silent = [](const json&) {};
+  CHECK(questions.ask("roots/list", json::object(), silent, {}, milliseconds(60)).error().code ==
+        ErrorCode::unavailable);
+  std::stop_source stop;
+  const auto stopping = [&](const json&) { stop.request_stop(); };
+  CHECK(questions.ask("roots/list", json::object(), stopping, stop.get_token(), milliseconds(5000))
             .error()
             .code == ErrorCode::cancelled);
   CHECK_FALSE(questions.deliver("server-2", {{"result", 1}}));  // too late
@@ -63,15 +59,15 @@ TEST_CASE(
   const auto first = log.append(one.stream, "a");
   log.append(two.stream, "x");
   log.append(one.stream, "b");
-  const auto all = log.after(one, milliseconds(0));
+  const auto all = log.after(one);
   REQUIRE(all.events.size() == 2);
   CHECK(all.events[1].data == "b");
   CHECK_FALSE(all.ended);
   log.finish(one.stream);
-  const auto rest = log.after(*log.find(event_id(first)), milliseconds(0));
+  const auto rest = log.after(*log.find(event_id(first)));
   REQUIRE(rest.events.size() == 1);
   CHECK(rest.ended);
-  CHECK(log.after(all.events[1].place, milliseconds(0)).ended);
+  CHECK(log.after(all.events[1].place).ended);
   for (const char* bad : {"", "-", "1", "1-", "-1", "9-1", "1-99", "1-2-3", "a-1",
                           "99999999999999999999-1", "+1-1"}) {
     INFO(bad);
@@ -83,23 +79,24 @@ TEST_CASE("event log: bounded in number and bytes, and a waiter hears at once") 
   EventLog log(3, 100);
   const auto stream = log.open();
   for (int i = 0; i < 10; ++i) log.append(stream.stream, std::to_string(i));
-  auto kept = log.after(stream, milliseconds(0)).events;
+  auto kept = log.after(stream).events;
   REQUIRE(kept.size() == 3);
   CHECK(kept[0].data == "7");
   log.append(stream.stream, std::string(99, 'x'));
-  kept = log.after(stream, milliseconds(0)).events;
+  kept = log.after(stream).events;
   CHECK(kept.size() == 2);
   log.append(stream.stream, std::string(1000, 'y'));  // larger than the log: it is kept alone
-  CHECK(log.after(stream, milliseconds(0)).events.size() == 1);
-  const auto place = log.after(stream, milliseconds(0)).events.back().place;
-  std::thread writer([&] {
-    std::this_thread::sleep_for(milliseconds(20));
-    log.append(stream.stream, "late");
-  });
-  CHECK(log.after(place, milliseconds(5000)).events.at(0).data == "late");
+  CHECK(log.after(stream).events.size() == 1);
+  const auto place = log.after(stream).events.back().place;
+  std::thread writer([&] { log.append(stream.stream, "late"); });
+  CHECK(log.wait_after(place, {}).events.at(0).data == "late");
   writer.join();
+  std::stop_source stop;
+  std::thread stopper([&] { stop.request_stop(); });
+  CHECK(log.wait_after(log.after(stream).events.back().place, stop.get_token()).events.empty());
+  stopper.join();
   log.close();
-  CHECK(log.after(EventLog::Place{}, milliseconds(5000)).ended);
+  CHECK(log.wait_after(EventLog::Place{}, {}).ended);
 }
 
 TEST_CASE("http sessions: found by their owner only, gone after their end") {
@@ -112,24 +109,25 @@ TEST_CASE("http sessions: found by their owner only, gone after their end") {
   CHECK_FALSE(sessions.end(mine->client.id(), "bob"));
   CHECK(sessions.end(mine->client.id(), "alice"));
   CHECK_FALSE(sessions.find(mine->client.id(), "alice"));
-  CHECK(mine->log.after({}, milliseconds(0)).ended);  // its streams end
+  CHECK(mine->log.after({}).ended);  // its streams end
 }
 
 TEST_CASE("http sessions: idle ones expire, the idlest makes room, and one in use does not") {
-  auto server = make_server();
+  ManualClock clock;
+  Server server({"sessions", "", "1", ""}, {}, {.clock = &clock});
   SessionLimits limits;
   limits.max_sessions = 2;
-  HttpSessions sessions(server->dispatcher(), limits);
+  HttpSessions sessions(server.dispatcher(), limits);
   const auto first = sessions.create("");
   const auto second = sessions.create("");
   const HttpSession::Use use(first);
-  std::this_thread::sleep_for(milliseconds(2));
+  clock.advance_ms(2);
   REQUIRE(sessions.create(""));
   CHECK(sessions.find(first->client.id(), ""));
   CHECK_FALSE(sessions.find(second->client.id(), ""));
   CHECK(sessions.size() == 2);
   limits.idle_ms = 0;
-  HttpSessions brief(server->dispatcher(), limits);
+  HttpSessions brief(server.dispatcher(), limits);
   const auto gone = brief.create("");
   CHECK_FALSE(brief.find(gone->client.id(), ""));
   const auto busy = brief.create("");

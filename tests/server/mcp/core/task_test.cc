@@ -1,4 +1,5 @@
 // Tasks: the table, and both wire forms through the dispatcher.
+#include <latch>
 #include <mutex>
 
 #include "server/mcp/core/task_table.h"
@@ -34,14 +35,26 @@ TaskTable::Work answer_with(json result) {
   return [=](RequestContext&) -> Rpc<TaskTable::Step> { return TaskTable::Step{result}; };
 }
 
-/// `phase` becomes 1 when it runs, 2 when it has noticed.
-TaskTable::Work until_cancelled(std::atomic<int>& phase) {
-  return [&phase](RequestContext& context) -> Rpc<TaskTable::Step> {
-    phase = 1;
-    while (!context.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    phase = 2;
-    return TaskTable::Step{{{"late", true}}};
-  };
+/// Work that waits for its cancellation, and then for the test.
+struct StubbornWork {
+  Counter running, noticed;
+  std::latch may_end{1};
+
+  TaskTable::Work work() {
+    return [this](RequestContext& context) -> Rpc<TaskTable::Step> {
+      running.add(1);
+      system_clock().pause(kEventTimeout, context.stop);
+      noticed.add(1);
+      may_end.wait();
+      return TaskTable::Step{{{"late", true}}};
+    };
+  }
+};
+
+/// Work that ends when it is cancelled.
+Rpc<TaskTable::Step> until_cancelled(RequestContext& context) {
+  system_clock().pause(kEventTimeout, context.stop);
+  return TaskTable::Step{{{"late", true}}};
 }
 
 TaskStatus status_of(TaskTable& tasks, const std::string& id, const std::string& principal = "") {
@@ -92,33 +105,50 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
   const auto done = tasks.start({}, std::nullopt, answer_with({{"x", 1}}));
   REQUIRE(done);
   CHECK(done->record.status == TaskStatus::working);
-  CHECK(tasks.wait(done->record.id, "", [] { return false; })->record.outcome == json{{"x", 1}});
+  CHECK(tasks.wait(done->record.id, "", {})->record.outcome == json{{"x", 1}});
   CHECK(status_of(tasks, done->record.id) == TaskStatus::completed);
   const auto broken = tasks.start({}, std::nullopt, [](RequestContext&) -> Rpc<TaskTable::Step> {
     return refuse_rpc(kInternalError, "why");
   });
-  CHECK(tasks.wait(broken->record.id, "", [] { return false; })->record.outcome ==
+  CHECK(tasks.wait(broken->record.id, "", {})->record.outcome ==
         json{{"code", kInternalError}, {"message", "why"}});
   CHECK(status_of(tasks, broken->record.id) == TaskStatus::failed);
 }
 
 TEST_CASE("tasks: cancelling is final at once and reaches the work") {
   ChangeNotifier hub;
-  std::atomic<int> phase{0};
-  TaskTable tasks({}, nullptr, hub, system_clock());
-  const auto task = tasks.start({}, std::nullopt, until_cancelled(phase));
-  REQUIRE(eventually([&] { return phase == 1; }));
-  REQUIRE(tasks.cancel(task->record.id, ""));
-  CHECK(status_of(tasks, task->record.id) == TaskStatus::cancelled);
-  CHECK(eventually([&] { return phase == 2; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  CHECK(status_of(tasks, task->record.id) ==
-        TaskStatus::cancelled);  // the late result changes nothing
+  StubbornWork stubborn;
+  std::string id;
+  {
+    TaskTable tasks({}, nullptr, hub, system_clock());
+    id = tasks.start({}, std::nullopt, stubborn.work())->record.id;
+    REQUIRE(stubborn.running.becomes(1));
+    REQUIRE(tasks.cancel(id, ""));
+    CHECK(status_of(tasks, id) == TaskStatus::cancelled);
+    CHECK(stubborn.noticed.becomes(1));
+    stubborn.may_end.count_down();
+  }
+}
+
+TEST_CASE("tasks: the late result of a cancelled task changes nothing") {
+  ChangeNotifier hub;
+  MemoryStore store;
+  StubbornWork stubborn;
+  std::string id;
+  {
+    TaskTable tasks({}, &store, hub, system_clock());
+    id = tasks.start({}, std::nullopt, stubborn.work())->record.id;
+    REQUIRE(stubborn.running.becomes(1));
+    REQUIRE(tasks.cancel(id, ""));
+    stubborn.may_end.count_down();
+  }  // waits for the end of the work
+  CHECK((*store.load(id))->status == TaskStatus::cancelled);
 }
 
 TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
   ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub, system_clock());
+  ManualClock clock;
+  TaskTable tasks({}, nullptr, hub, clock);
   const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})},
                                 std::nullopt, answer_with(1));
   CHECK(tasks.find(task->record.id, "alice"));
@@ -127,7 +157,7 @@ TEST_CASE("tasks: only their principal finds them, and only until their time is 
   CHECK_FALSE(tasks.update(task->record.id, "bob", json::object()));
   const auto brief = tasks.start({}, 30, answer_with(1));
   CHECK(tasks.find(brief->record.id, ""));
-  std::this_thread::sleep_for(std::chrono::milliseconds(40));
+  clock.advance_ms(40);
   CHECK_FALSE(tasks.find(brief->record.id, ""));
 }
 
@@ -165,12 +195,11 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
 
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
   ChangeNotifier hub;
-  std::atomic<int> phase{0};
   TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub, system_clock());
   const auto finished = tasks.start({}, std::nullopt, answer_with(1));
-  tasks.wait(finished->record.id, "", [] { return false; });
-  REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
-  REQUIRE(tasks.start({}, std::nullopt, until_cancelled(phase)));
+  tasks.wait(finished->record.id, "", {});
+  REQUIRE(tasks.start({}, std::nullopt, until_cancelled));
+  REQUIRE(tasks.start({}, std::nullopt, until_cancelled));
   CHECK_FALSE(tasks.find(finished->record.id, ""));
   const auto refused = tasks.start({}, std::nullopt, answer_with(1));
   REQUIRE_FALSE(refused);
@@ -182,12 +211,11 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
   MemoryStore store;
   std::string finished, unfinished;
   {
-    std::atomic<int> phase{0};
     TaskTable tasks({}, &store, hub, system_clock());
     finished = tasks.start({}, std::nullopt, answer_with({{"x", 1}}))->record.id;
-    tasks.wait(finished, "", [] { return false; });
+    tasks.wait(finished, "", {});
     REQUIRE(eventually([&] { return (*store.load(finished))->status == TaskStatus::completed; }));
-    const auto running = tasks.start({}, std::nullopt, until_cancelled(phase));
+    const auto running = tasks.start({}, std::nullopt, until_cancelled);
     unfinished = running->record.id;
     CHECK(*store.load(unfinished));
     store.broken = true;
@@ -279,7 +307,7 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on
   REQUIRE(eventually([&] { return count() == 2; }));
   CHECK(heard[1]["method"] == "notifications/tasks");
   CHECK(heard[1]["params"]["status"] == "cancelled");
-  CHECK(eventually([&] { return traces().cancelled == cancelled + 1; }));
+  CHECK(traces().cancelled.becomes(cancelled + 1));
   server->dispatcher().cancel_scope("here");
   stream.join();
 }

@@ -122,44 +122,46 @@ namespace {
 
 using std::chrono::milliseconds;
 
-const RateLimiter::Clock::time_point kStart{};
-
 }  // namespace
 
-TEST_CASE("rate limit: a burst, then the rate, each key for itself") {
-  RateLimiter limiter({.per_second = 10, .burst = 3});
-  for (int i = 0; i < 3; ++i) CHECK(limiter.take("a", kStart) == milliseconds(0));
-  CHECK(limiter.take("a", kStart) == milliseconds(100));
-  CHECK(limiter.take("a", kStart + milliseconds(40)) ==
-        milliseconds(60));  // asking too early costs nothing
-  CHECK(limiter.take("b", kStart + milliseconds(40)) == milliseconds(0));
-  CHECK(limiter.take("a", kStart + milliseconds(100)) == milliseconds(0));
-  CHECK(limiter.take("a", kStart + milliseconds(100)) == milliseconds(100));
+TEST_CASE("rate limit: a burst, then the rate, for each key on its own") {
+  ManualClock clock;
+  RateLimiter limiter({.per_second = 10, .burst = 3}, clock);
+  for (int i = 0; i < 3; ++i) CHECK(limiter.take("a") == milliseconds(0));
+  CHECK(limiter.take("a") == milliseconds(100));
+  clock.advance_ms(40);
+  CHECK(limiter.take("a") == milliseconds(60));  // a refused request costs nothing
+  CHECK(limiter.take("b") == milliseconds(0));
+  clock.advance_ms(60);
+  CHECK(limiter.take("a") == milliseconds(0));
+  CHECK(limiter.take("a") == milliseconds(100));
   // A pause refills to the burst and no further.
-  for (int i = 0; i < 3; ++i)
-    CHECK(limiter.take("a", kStart + std::chrono::hours(1)) == milliseconds(0));
-  CHECK(limiter.take("a", kStart + std::chrono::hours(1)) > milliseconds(0));
+  clock.advance_ms(3'600'000);
+  for (int i = 0; i < 3; ++i) CHECK(limiter.take("a") == milliseconds(0));
+  CHECK(limiter.take("a") > milliseconds(0));
 }
 
 TEST_CASE("rate limit: none by default, and a burst below one still lets one through") {
-  RateLimiter none({});
-  for (int i = 0; i < 1000; ++i) REQUIRE(none.take("a", kStart) == milliseconds(0));
-  RateLimiter slow({.per_second = 0.5, .burst = 0});
-  CHECK(slow.take("a", kStart) == milliseconds(0));
-  CHECK(slow.take("a", kStart) == milliseconds(2000));
+  ManualClock clock;
+  RateLimiter none({}, clock);
+  for (int i = 0; i < 1000; ++i) REQUIRE(none.take("a") == milliseconds(0));
+  RateLimiter slow({.per_second = 0.5, .burst = 0}, clock);
+  CHECK(slow.take("a") == milliseconds(0));
+  CHECK(slow.take("a") == milliseconds(2000));
 }
 
 TEST_CASE(
     "rate limit: more keys than there is room for share a bucket, until old ones are full again") {
-  RateLimiter limiter({.per_second = 1, .burst = 2});
+  ManualClock clock;
+  RateLimiter limiter({.per_second = 1, .burst = 2}, clock);
   for (std::size_t i = 0; i < RateLimiter::kMaxKeys; ++i)
-    REQUIRE(limiter.take(std::to_string(i), kStart) == milliseconds(0));
-  CHECK(limiter.take("x", kStart) == milliseconds(0));
-  CHECK(limiter.take("y", kStart) == milliseconds(0));
-  CHECK(limiter.take("z", kStart) > milliseconds(0));  // the shared one is empty
-  const auto later = kStart + std::chrono::seconds(10);
-  for (const char* key : {"x", "x", "y", "y"}) CHECK(limiter.take(key, later) == milliseconds(0));
-  CHECK(limiter.take("y", later) > milliseconds(0));
+    REQUIRE(limiter.take(std::to_string(i)) == milliseconds(0));
+  CHECK(limiter.take("x") == milliseconds(0));
+  CHECK(limiter.take("y") == milliseconds(0));
+  CHECK(limiter.take("z") > milliseconds(0));  // the shared bucket is empty
+  clock.advance_ms(10'000);
+  for (const char* key : {"x", "x", "y", "y"}) CHECK(limiter.take(key) == milliseconds(0));
+  CHECK(limiter.take("y") > milliseconds(0));
 }
 
 }  // namespace assay::mcp

@@ -83,7 +83,7 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
         raw_post(stateless_headers("wait"),
                  dump(stateless_call(i, "wait", {{"ms", 60'000}}, {{"progressToken", i}})))));
   }
-  REQUIRE(eventually([] { return traces().waiting == kStreams; }));
+  REQUIRE(traces().waiting.becomes(kStreams));
   // Each asks for more than the sockets can hold and reads none of it.
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   std::string many;
@@ -99,7 +99,7 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
                                      << " streams: " << slowest << " ms");
   CHECK(slowest < 2000 * kPatience);
   streams.clear();
-  CHECK(eventually([] { return traces().waiting == 0; }));
+  CHECK(traces().waiting.becomes(0));
 }
 
 TEST_CASE("attack: a client that never reads is cut off after the write timeout") {
@@ -192,7 +192,7 @@ TEST_CASE("attack: more calls than allowed are told so, and short requests go on
     REQUIRE(send_text(calls.back().get(),
                       raw_post(stateless_headers("wait"), dump(stateless_call(i, "wait")))));
   }
-  REQUIRE(eventually([] { return traces().waiting == 4; }));
+  REQUIRE(traces().waiting.becomes(4));
   const std::string refused =
       talk(server.port, raw_post(stateless_headers("wait") + "Connection: close\r\n",
                                  dump(stateless_call(9, "wait"))));
@@ -200,7 +200,7 @@ TEST_CASE("attack: more calls than allowed are told so, and short requests go on
   CHECK(refused.find("too many calls") != std::string::npos);
   CHECK(answers_ping(server.port));
   calls.clear();
-  CHECK(eventually([] { return traces().waiting == 0; }));
+  CHECK(traces().waiting.becomes(0));
 }
 
 TEST_CASE("attack: bodies that never come are capped") {

@@ -78,7 +78,7 @@ TEST_CASE("http session: ending it cancels its calls") {
   std::thread call([&] {
     exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(1, 60'000));
   });
-  REQUIRE(eventually([] { return traces().waiting == 1; }));
+  REQUIRE(traces().waiting.becomes(1));
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 204);
   call.join();
   CHECK(traces().cancelled == cancelled + 1);
@@ -124,8 +124,16 @@ TEST_CASE("http session: no event without content for clients that would take it
 TEST_CASE("http session: the newest GET stream wins, and both end with the session") {
   RunningHttp server;
   const std::string id = open_session(server);
-  std::thread first([&] { CHECK(exchange(server, "GET", {{kHeaderSession, id}}).status == 200); });
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  server.server().publish({Change::Kind::tools});
+  Counter heard;
+  std::thread first([&] {
+    const auto hear = [&](std::string_view) {
+      heard.add(1);
+      return true;
+    };
+    CHECK(exchange(server, "GET", {{kHeaderSession, id}}, nullptr, hear).status == 200);
+  });
+  REQUIRE(heard.becomes(1));  // so the first stream is open
   std::thread second([&] { CHECK(exchange(server, "GET", {{kHeaderSession, id}}).status == 200); });
   first.join();
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 204);

@@ -147,9 +147,9 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
     if (stream)
       CHECK(client.receive("notifications/progress").find("text/event-stream") !=
             std::string::npos);
-    REQUIRE(eventually([] { return traces().waiting == 1; }));
+    REQUIRE(traces().waiting.becomes(1));
     client.close();  // the goodbye is unread input for the server: it must look past it
-    CHECK(eventually([&] { return traces().cancelled == cancelled + 1; }));
+    CHECK(traces().cancelled.becomes(cancelled + 1));
   }
 }
 

@@ -159,7 +159,7 @@ TEST_CASE("stdio: too many waiting calls are refused, not queued for ever") {
   limits.drain = std::chrono::milliseconds(0);
   Lines server(limits);
   server.send(legacy_call(1, "wait"));
-  REQUIRE(eventually([] { return traces().waiting == 1; }));
+  REQUIRE(traces().waiting.becomes(1));
   server.send(legacy_call(2, "wait"));
   server.send(legacy_call(3, "wait"));
   const json refused = server.next();
@@ -189,7 +189,7 @@ TEST_CASE("stdio: end of input lets calls finish, then cancels them") {
     Lines server;
     const int cancelled = traces().cancelled;
     server.send(legacy_call(1, "wait"));
-    REQUIRE(eventually([] { return traces().waiting == 1; }));
+    REQUIRE(traces().waiting.becomes(1));
     server.stop_reading();
     server.close();
     server.join();

@@ -1,11 +1,11 @@
-"""Runs the scripted answers against the operators' references in Triton's interpreter, and says how
-each ends.
+"""Compares the scripted answers with the operators' references in Triton's interpreter.
 
-    TRITON_INTERPRET=1 python scripted_check.py [NAME...]      (a program of its own: the interpreter is chosen at decoration)
+    TRITON_INTERPRET=1 python scripted_check.py [NAME...]
 
-Prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}; the outcomes are
-pass, wrong, no_compile, error, and unsupported for dialects without an interpreter. One case after
-another, the worst outcome counts."""
+This is a program of its own because Triton chooses the interpreter when a kernel is decorated. It
+prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}. The outcome is the
+worst of all cases: pass, wrong, no_compile, error, or unsupported for a dialect without an
+interpreter."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The scripted answers are the mix that the demo promises: right, slow, wrong, not compiling, each
-for its own reason."""
+"""Checks that the scripted answers are the mix that the demo promises: right, slow, wrong, not
+compiling, each for its own reason."""
 
 from __future__ import annotations
 

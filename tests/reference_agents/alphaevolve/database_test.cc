@@ -11,7 +11,7 @@ using namespace assay::agents;
 
 namespace {
 
-/// Of a length that tells its number, so that each has a cell of its own.
+/// Makes a program whose length depends on its number, so that each has its own cell.
 Program program(int number, Level level, std::optional<double> perf = std::nullopt) {
   Program made{std::to_string(number) + std::string(std::size_t{1} << number, ' '), {}};
   made.evaluation.level = level;
@@ -41,15 +41,14 @@ TEST_CASE("without islands and archive: the best program, the newest others") {
   database.add(0, program(1, Level::broken));
   database.add(0, program(2, Level::correct, 0.5));
   database.add(0, program(3, Level::compiles));
-  database.add(0, program(4, Level::correct, 0.5));  // no better than 2, but newer
+  database.add(0, program(4, Level::correct, 0.5));  // as good as 2, but newer
   const Program parent = database.parent(0);
   CHECK(number_of(parent) == 4);
   CHECK(numbers_of(database.others(0, parent, 2)) == std::vector<int>{3, 2});
   CHECK(number_of(database.best()) == 4);
 }
 
-TEST_CASE(
-    "islands know nothing of each other until the best migrate, one island further each time") {
+TEST_CASE("islands are independent until their best programs migrate, one island in each round") {
   Database database({.islands = 3}, SeededRng(0, "f"));
   database.add(0, program(1, Level::correct, 2.0));
   database.add(1, program(2, Level::correct, 1.0));
@@ -62,11 +61,11 @@ TEST_CASE(
   CHECK(number_of(database.parent(2)) == 1);
   database.migrate();
   CHECK(numbers_of(database.others(0, database.parent(0), 9)) ==
-        std::vector<int>{2});  // what comes home is there already
+        std::vector<int>{2});  // island 0 already holds the program that returns to it
   CHECK(number_of(database.best()) == 1);
 }
 
-TEST_CASE("the archive lets elites of other cells be parents, but none that did not come as far") {
+TEST_CASE("with the archive, elites of other cells can be parents if they reached the same level") {
   Database database({.archive = true}, SeededRng(0, "f"));
   database.add(0, program(3, Level::broken));
   CHECK(parents_of(database, 20) == std::set<int>{3});
@@ -78,7 +77,7 @@ TEST_CASE("the archive lets elites of other cells be parents, but none that did 
   CHECK(parents_of(database, 60) == std::set<int>{6, 7});
 }
 
-TEST_CASE("below min_perf a correct program is no parent, unless there is nothing else") {
+TEST_CASE("a correct program below min_perf is a parent only if there is no faster one") {
   Database database({.archive = true, .min_perf = 0.5}, SeededRng(0, "f"));
   database.add(0, program(3, Level::correct, 0.1));
   database.add(0, program(4, Level::correct, 0.2));
@@ -88,8 +87,7 @@ TEST_CASE("below min_perf a correct program is no parent, unless there is nothin
 }
 
 TEST_CASE(
-    "the archive shows the best and some of the rest, never the parent, the same for the same "
-    "draws") {
+    "others from the archive: the best and random ones, never the parent, equal for equal seeds") {
   std::vector<std::vector<int>> shown;
   std::set<int> diverse;
   for (int repeat = 0; repeat < 2; ++repeat) {
@@ -126,7 +124,7 @@ Program program(const std::string& code, Level level, std::optional<double> perf
 
 }  // namespace
 
-TEST_CASE("a cell: the length in half doublings, and what came of it") {
+TEST_CASE("a cell is the length in half doublings and the result") {
   const std::string text(1'000, 'x');
   CHECK(cell_of(program(text, Level::correct, 1.0)) ==
         cell_of(program(text + "y", Level::correct, 1.9)));
@@ -136,12 +134,12 @@ TEST_CASE("a cell: the length in half doublings, and what came of it") {
   CHECK(cell_of(program(text, Level::broken)) < cell_of(program(text, Level::compiles)));
   CHECK(cell_of(program(text, Level::compiles)) < cell_of(program(text, Level::correct)));
   CHECK(cell_of(program(text, Level::correct)) <
-        cell_of(program(text, Level::correct, 1e-9)));  // any time beats none
+        cell_of(program(text, Level::correct, 1e-9)));  // any time is better than none
   CHECK(cell_of(program(text, Level::correct, 1e9)) ==
         cell_of(program(text, Level::correct, 1'024)));
 }
 
-TEST_CASE("a cell keeps its best program, and of equals the newer; other cells are left alone") {
+TEST_CASE("a cell keeps its best program, and the newer of two equal ones") {
   Archive archive;
   archive.add(program("aaaa", Level::correct, 1.0));
   archive.add(program("bbbb", Level::correct, 1.5));

@@ -7,7 +7,7 @@
 using namespace assay;
 using namespace assay::agents;
 
-TEST_CASE("places are filled once, and what is filled in is not looked through") {
+TEST_CASE("places are filled once, and places inside of values stay") {
   CHECK(*fill_places("{{a}}-{{b}}-{{a}}", {{"a", "{{b}}"}, {"b", "2"}}) == "{{b}}-2-{{b}}");
   CHECK(fill_places("{{a}}", {}).error().message.find("{{a}}") != std::string::npos);
   CHECK(fill_places("a", {{"a", "1"}}).error().message.find("{{a}}") != std::string::npos);

@@ -1,4 +1,5 @@
-// A transcript in the place of the model: the same steps end the same, other ones are told of.
+// Replays transcripts instead of asking a model. Equal steps end alike, and differences are
+// reported.
 #include "reference_agents/core/replay.h"
 
 #include <filesystem>
@@ -22,7 +23,7 @@ mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
   return {false, outcome, {{"outcome", outcome}, {"error_kind", kind}, {"tier", "interpreter"}}};
 }
 
-/// A server whose tests end as they are told to, in this order.
+/// Returns a server whose calls of `run_tests` give these answers in order.
 FakeServer server_with_tests(const std::vector<mcp::ToolResult>& tests) {
   FakeServer server;
   server.answers["fetch_spec"] = {{false, "f(x)", {{"entry", "f"}}}};
@@ -50,7 +51,7 @@ struct Scratch {
                              .step = {}});
   }
 
-  /// Two versions: the first is wrong, the second right.
+  /// Records an attempt with two versions. The first is wrong, the second is right.
   void record() {
     FakeServer server =
         server_with_tests({verdict("fail", "wrong_result"), verdict("pass", "none")});
@@ -102,7 +103,7 @@ TEST_CASE("a verdict that differs and leads elsewhere") {
               "run_tests ended in fail (wrong_result) there and in pass here") !=
           std::string::npos);
   }
-  SECTION("to a question that nobody answered") {
+  SECTION("to a request without a recorded reply") {
     FakeServer server =
         server_with_tests({verdict("fail", "wrong_result"), verdict("fail", "wrong_result")});
     Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl",
@@ -112,7 +113,7 @@ TEST_CASE("a verdict that differs and leads elsewhere") {
     CHECK(replies->deviation()->find("before request 3") != std::string::npos);
     CHECK(server.count("submit") == 0);
   }
-  SECTION("to a question before which the steps were others") {
+  SECTION("to a request after different steps") {
     FakeServer server = server_with_tests({verdict("error", "timeout"), verdict("pass", "none")});
     Result<RecordedReplies> replies = RecordedReplies::load(scratch.dir / "recorded.jsonl",
                                                             scratch.dir / "replayed.jsonl", kLabel);
@@ -139,7 +140,7 @@ TEST_CASE("a transcript that is missing, cut short or broken") {
   CHECK(read_steps(scratch.dir / "recorded.jsonl").error().code == ErrorCode::corrupt);
 }
 
-TEST_CASE("what was made again counts once") {
+TEST_CASE("a repeated call counts as one step") {
   Scratch scratch;
   std::filesystem::create_directories(scratch.dir);
   std::ofstream(scratch.dir / "t.jsonl") << R"({"kind":"prompt"}
@@ -162,7 +163,7 @@ TEST_CASE("what was made again counts once") {
   CHECK((*steps)[1].verdict == "pass");
 }
 
-TEST_CASE("a prompt that was refused is refused in the replay too, and that is as recorded") {
+TEST_CASE("a refused prompt is refused in the replay too, which is no deviation") {
   Scratch scratch;
   FakeModel refusing;
   refusing.error = {ErrorCode::invalid_argument, "HTTP 400: filtered"};

@@ -51,7 +51,7 @@ std::string edit(const std::string& search, const std::string& replace) {
   return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
 }
 
-/// The changed code, or "error: ...".
+/// Returns the changed code, or "error: ...".
 std::string apply(const std::string& reply) {
   const auto edits = parse_edits(reply);
   if (!edits) return "error: " + edits.error().message;
@@ -80,7 +80,7 @@ TEST_CASE("an edit that matches nothing or several places is an error, never a g
   CHECK(apply(edit("    y = x\n", "    y = 2\n"))
             .find("error: edit 1 matches 2 places (lines 2 and 6)") == 0);
   CHECK(apply(edit("return -y\n", "return y\n")).find("matches nothing") !=
-        std::string::npos);  // indentation counts, and lines are whole
+        std::string::npos);  // an edit must match whole lines with their indentation
   CHECK(apply(edit("def g(x):\n", "def h(x):\n") + edit("def g(x):\n", "def k(x):\n"))
             .find("error: edit 2 matches nothing") == 0);
 }

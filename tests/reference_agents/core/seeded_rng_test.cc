@@ -5,7 +5,7 @@
 using namespace assay::agents;
 
 TEST_CASE(
-    "the same seed and identity draw the same, others do not, and the draws fill their range") {
+    "equal seed and identity give equal numbers, others do not, and numbers fill their range") {
   SeededRng first(7, "f\nsample 1");
   SeededRng again(7, "f\nsample 1");
   SeededRng other(7, "f\nsample 2");
@@ -26,6 +26,6 @@ TEST_CASE(
   CHECK((seen[0] && seen[1] && seen[2]));
 }
 
-TEST_CASE("draws are what they were: transcripts of earlier versions can be replayed") {
+TEST_CASE("the numbers of a seed never change, so that old transcripts can be replayed") {
   CHECK(SeededRng(7, "f").next() == 708'564'431'091'695'743ULL);
 }

@@ -29,9 +29,7 @@ struct TranscriptFile {
 
 }  // namespace
 
-TEST_CASE(
-    "what the server could not do is no answer: the call is made again when the attempt is taken "
-    "up") {
+TEST_CASE("a failure of the server is not an answer: a continued attempt repeats the call") {
   for (const char* code : {"io", "unavailable", "corrupt", "internal"}) {
     TranscriptFile transcript_file;
     FakeServer server;

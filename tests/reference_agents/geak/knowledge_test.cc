@@ -18,7 +18,7 @@ const std::vector<std::string> kListed = {"operator://f/spec", "guide://atomics"
                                           "guide://attention", "guide://reductions-and-scans",
                                           "guide://tlx",       "guide://triton-pitfalls"};
 
-/// Every guide is there, and has `bytes`.
+/// A server that has every guide, each of `bytes` bytes.
 class Library final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
@@ -52,8 +52,7 @@ Result<std::string> knowledge_of(Library& library, const Spec& spec) {
 }  // namespace
 
 TEST_CASE(
-    "guides by use: the dialect's, what always helps, the family's, the hardware, what the "
-    "specification mentions") {
+    "order of guides: dialect, always useful, family, hardware, topics of the specification") {
   const Spec spec{"f", "f", "gluon", "An inclusive Scan of each row"};
   CHECK(guides_for(spec, kListed) ==
         std::vector<std::string>{"guide://gluon", "guide://triton-pitfalls", "guide://hopper-facts",
@@ -65,9 +64,7 @@ TEST_CASE(
         std::vector<std::string>{"guide://triton-pitfalls", "guide://hopper-facts"});
 }
 
-TEST_CASE(
-    "knowledge is what the server gives, whole guides up to the limit, and empty where there are "
-    "none") {
+TEST_CASE("knowledge consists of whole guides up to the limit, and is empty without guides") {
   const Spec spec{"f", "f", "triton", "attention"};
   Library library;
   const Result<std::string> all = knowledge_of(library, spec);

@@ -1,4 +1,4 @@
-// Both protocols against a real HTTP server on the loopback device.
+// Tests the clients of both protocols with a real HTTP server on the loopback device.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
@@ -67,8 +67,7 @@ TEST_CASE("openai: request, reply and usage") {
 }
 
 TEST_CASE(
-    "openai-compatible: the older name of the token limit, no temperature unless asked, no key "
-    "unless there is one") {
+    "openai-compatible: the older name of the token limit, temperature and key only if given") {
   LocalHttp server({{200, kOpenAiReply, ""}});
   Sleeps sleeps;
   Endpoint endpoint = endpoint_at(server, "openai-compatible", sleeps);
@@ -167,7 +166,7 @@ TEST_CASE("errors carry the provider's words, the right code, and never the key"
         AnthropicClient(endpoint_at(server, "anthropic", sleeps)).complete(kRequest).error().code ==
         ErrorCode::corrupt);
   }
-  SECTION("nobody listens") {
+  SECTION("a port without a server") {
     Endpoint endpoint;
     {
       LocalHttp server({});

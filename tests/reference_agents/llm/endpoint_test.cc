@@ -77,7 +77,7 @@ TEST_CASE("what is retried and what is not") {
   CHECK(calls_for(fail(ErrorCode::invalid_argument, "bad URL")) == 1);
 }
 
-TEST_CASE("a server that asks for an hour is taken as unavailable") {
+TEST_CASE("a server that asks for a pause of an hour is not retried") {
   Fixture fixture;
   int calls = 0;
   const Result<mcp::HttpResponse> response = post_with_retries(

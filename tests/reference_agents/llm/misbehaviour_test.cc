@@ -1,5 +1,5 @@
-// Endpoints that misbehave, as a real HTTP server on the loopback device: what is tried again, what
-// is not, and what the error says.
+// Tests the clients with a real HTTP server on the loopback device that misbehaves. Checks which
+// requests are retried, and the errors of those that are not.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ const std::string kGood =
     R"({"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
 const CompletionRequest kHello{"", {{"user", "hello"}}, {}, 10};
 
-/// A client of a server that answers as told; sleeping takes no time.
+/// A client and its server with canned responses. Sleeping takes no time.
 struct Talk {
   LocalHttp server;
   std::vector<std::int64_t> sleeps;
@@ -39,7 +39,7 @@ struct Talk {
   }
   Result<CompletionReply> openai() { return OpenAiClient(endpoint).complete(kHello); }
   Result<CompletionReply> anthropic() { return AnthropicClient(endpoint).complete(kHello); }
-  /// The error of a request that must fail, with the key nowhere in it.
+  /// Returns the error of a request that must fail. Checks that it does not hold the key.
   Error refusal() {
     const Result<CompletionReply> reply = openai();
     REQUIRE_FALSE(reply);
@@ -89,7 +89,7 @@ TEST_CASE("a slow answer is a time-out and is asked for again") {
   CHECK(talk.sleeps.size() == 1);
 }
 
-TEST_CASE("an answer that comes in drops ends at the same time-out") {
+TEST_CASE("an answer that arrives byte by byte ends at the same timeout") {
   Talk talk({{.body = kGood, .delay_ms = 20, .drips = true}});
   talk.endpoint.policy.attempts = 1;
   talk.endpoint.policy.request_timeout_ms = 300;
@@ -98,10 +98,10 @@ TEST_CASE("an answer that comes in drops ends at the same time-out") {
   CHECK(error.code == ErrorCode::unavailable);
   CHECK(holds(error, "did not answer within 300 ms"));
   CHECK(std::chrono::steady_clock::now() - start <
-        std::chrono::seconds(3));  // in drops it would take 4
+        std::chrono::seconds(3));  // the whole answer would take 4
 }
 
-TEST_CASE("an answer that is cut off is asked for again; one that only looks whole is an error") {
+TEST_CASE("a truncated answer is retried if its length is known, and else an error") {
   Talk talk({{.body = kGood, .missing_bytes = 40}, {200, kGood, ""}});
   REQUIRE(talk.openai());
   CHECK(talk.requests() == 2);
@@ -140,7 +140,7 @@ TEST_CASE("malformed and malicious JSON is an error") {
   }
 }
 
-TEST_CASE("JSON that is no reply: the provider's words where there are any") {
+TEST_CASE("the error for JSON that is not a reply quotes the provider's message") {
   for (const char* body : {R"({"choices":[]})", R"({"choices":null})", R"({"choices":[{}]})",
                            R"({"choices":{"0":{}}})", R"({"choices":[{"message":"text"}]})"}) {
     Talk talk({{200, body, ""}});
@@ -201,8 +201,7 @@ TEST_CASE("usage that is missing, half or absurd is not known and counts nothing
   }
 }
 
-TEST_CASE(
-    "the key is not tried again once refused, and never shown, not even where a message is cut") {
+TEST_CASE("a refused key is not tried again, and no message shows it, not even where it is cut") {
   for (std::size_t before = 280; before < 300; before += 3) {
     Talk talk({{401, R"({"error":{"message":")" + std::string(before, 'x') + kKey + R"("}})", ""}});
     CHECK(talk.refusal().code == ErrorCode::permission_denied);
@@ -212,8 +211,7 @@ TEST_CASE(
   CHECK(html.refusal().code == ErrorCode::permission_denied);
 }
 
-TEST_CASE(
-    "a reply that echoes the key comes without it; a key too short to be secret is left alone") {
+TEST_CASE("a key that a reply echoes is removed, unless it is too short to be secret") {
   Talk talk(
       {content('"' + ("Bearer " + kKey) + '"'),
        {200,

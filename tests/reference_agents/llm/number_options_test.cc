@@ -15,7 +15,7 @@ const std::vector<NumberOption> kKnown = {{"rounds", 8, 1, 100, "how many", true
 
 }  // namespace
 
-TEST_CASE("options that ride on a name") {
+TEST_CASE("options after a name") {
   const auto plain = parse_options("leader", kKnown);
   REQUIRE(plain);
   CHECK(plain->name == "leader");
@@ -24,7 +24,7 @@ TEST_CASE("options that ride on a name") {
         NumberValues{{"rounds", 4}, {"share", 0.25}});
 }
 
-TEST_CASE("whatever is no option, or out of its range, names the valid ones") {
+TEST_CASE("the error for an unknown or invalid option lists the valid ones") {
   for (const char* bad : {"a?", "a?x=1", "a?rounds", "a?rounds=", "a?rounds=0", "a?rounds=101",
                           "a?rounds=1.5", "a?rounds=4x", "a?share=nan", "a?share=inf",
                           "a?rounds=4&rounds=4", "a?rounds=4&", "a?=1", "a?rounds=4?share=1"}) {

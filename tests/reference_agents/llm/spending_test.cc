@@ -26,7 +26,7 @@ TEST_CASE("the shipped table loads, and every price names source and date") {
   CHECK_FALSE(table->find(""));
 }
 
-TEST_CASE("a broken table names file, key and what is valid") {
+TEST_CASE("the error for a broken table names the file, the key and the valid values") {
   const auto message = [](const char* text) {
     const Result<PriceTable> table = PriceTable::parse(text, "p.toml");
     return table ? std::string() : table.error().message;
@@ -52,7 +52,7 @@ TEST_CASE("a broken table names file, key and what is valid") {
 using namespace assay;
 using namespace assay::agents;
 
-TEST_CASE("one budget over several models: what one spends the others lack") {
+TEST_CASE("several models share one budget") {
   testing::FakeModel inner;  // 100 tokens in, 20 out
   SpendingBudget budget({.limit_usd = 5.0, .spent_usd = 1.0});
   MeteredClient cheap(inner, Price{10'000, 0, "s", "d"}, budget);   // a dollar a reply
@@ -63,13 +63,13 @@ TEST_CASE("one budget over several models: what one spends the others lack") {
   REQUIRE(costly.complete(request));
   CHECK(budget.spent_usd() == Approx(4.0));
   request.system =
-      std::string(120, 'x');  // a worst case of 1.2 dollars for the one, of 2.4 for the other
+      std::string(120, 'x');  // a worst case of 1.2 dollars for `cheap`, of 2.4 for `costly`
   CHECK(costly.complete(request).error().code == ErrorCode::resource_exhausted);
   CHECK(cheap.limit_reached());
   CHECK(inner.prompts.size() == 2);
 }
 
-TEST_CASE("a reply that does not say its tokens uses up its worst case") {
+TEST_CASE("a reply without token counts is charged its worst case to a shared budget") {
   testing::FakeModel inner;
   inner.reply.usage_known = false;
   SpendingBudget budget({.limit_usd = 5.0, .spent_usd = 0});
@@ -80,7 +80,7 @@ TEST_CASE("a reply that does not say its tokens uses up its worst case") {
   CHECK(budget.spent_usd() == Approx(2.0));
 }
 
-TEST_CASE("what another has set aside may come back, and is waited for") {
+TEST_CASE("set_aside waits for the amounts that other threads have set aside") {
   SpendingBudget budget({.limit_usd = 1.0, .spent_usd = 0});
   REQUIRE(budget.set_aside(0.8));
   std::thread other([&] { budget.settle(0.8, 0.1); });
@@ -92,7 +92,7 @@ TEST_CASE("what another has set aside may come back, and is waited for") {
   CHECK(budget.limit_reached());
 }
 
-TEST_CASE("without a limit everything fits, and is counted") {
+TEST_CASE("without a limit every amount fits and is counted") {
   SpendingBudget budget({});
   CHECK(budget.set_aside(1e9));
   budget.settle(1e9, 3);
@@ -146,7 +146,7 @@ TEST_CASE("without a limit or a price everything goes through") {
   CHECK_FALSE(unpriced.limit_reached());
 }
 
-TEST_CASE("a reply without token counts uses up its worst case, but is not said to cost that") {
+TEST_CASE("a reply without token counts is charged its worst case, but its cost is unknown") {
   FixedClient inner;
   inner.usage_known = false;
   MeteredClient client(inner, kPrice, {7.0, 0});
@@ -160,11 +160,11 @@ TEST_CASE("a reply without token counts uses up its worst case, but is not said 
   CHECK(inner.calls == 2);
 }
 
-TEST_CASE("what no model wrote costs nothing, and that is known") {
+TEST_CASE("a reply that no model wrote has the known cost 0") {
   FixedClient inner;
   inner.model = false;
   inner.usage_known = false;
-  inner.recorded = 7;  // a replay's reply cost that once
+  inner.recorded = 7;  // the original cost of a replayed reply
   MeteredClient client(inner, std::nullopt, {});
   const Result<CompletionReply> reply = client.complete(request_of(1'000, 1'000));
   REQUIRE(reply);
@@ -172,7 +172,7 @@ TEST_CASE("what no model wrote costs nothing, and that is known") {
   CHECK(client.cost_of(*reply).value() == 0);
 }
 
-TEST_CASE("an earlier reply costs what it cost, whatever the price is now") {
+TEST_CASE("an earlier reply keeps its cost when the price changes") {
   FixedClient inner;
   const MeteredClient client(inner, kPrice, {});
   CHECK(client.cost_of({"text", "stop", 1'000, 1'000, true, 0.5}).value() == 0.5);
@@ -193,7 +193,7 @@ TEST_CASE("a request that could pass the limit is not made") {
   CHECK(inner.calls == 2);
 }
 
-TEST_CASE("what was spent before counts, and a failed request gives back what it had set aside") {
+TEST_CASE("earlier spending counts, and a failed request gives back its amount") {
   FixedClient inner;
   MeteredClient client(inner, kPrice, {5.0, 2.5});
   inner.broken = true;
@@ -211,6 +211,6 @@ TEST_CASE("parallel requests never pass the limit together, and use it up") {
   for (int i = 0; i < 16; ++i)
     threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
   for (std::thread& thread : threads) thread.join();
-  CHECK(client.spent_usd() == Approx(10));  // a fifth of 3 fits at 8, a sixth not at 10
+  CHECK(client.spent_usd() == Approx(10));  // a fifth request fits at 8, a sixth does not at 10
   CHECK(client.limit_reached());
 }

@@ -1,4 +1,4 @@
-// The loop against a fake MCP client that answers like the server and remembers every call.
+// Runs one_shot against a fake MCP client that answers like the server and remembers every call.
 #include "reference_agents/one_shot/one_shot.h"
 
 #include <cstdint>
@@ -131,7 +131,7 @@ TEST_CASE("a job handle is followed to its end") {
   CHECK(fixture.server.arguments_of("job")["job"] == "job_7");
 }
 
-TEST_CASE("a refused submission and a reply without code are ends, not errors") {
+TEST_CASE("a refused submission or a reply without code ends the attempt without an Error") {
   Fixture fixture;
   SECTION("refused") {
     fixture.server.answers["submit"] = {
@@ -168,9 +168,7 @@ TEST_CASE("a refused submission and a reply without code are ends, not errors") 
   }
 }
 
-TEST_CASE(
-    "a prompt that the endpoint refuses again and again is an end, also for an attempt that is "
-    "taken up again") {
+TEST_CASE("a prompt that the endpoint always refuses ends the attempt, also when it continues") {
   Fixture fixture;
   fixture.model.error = {ErrorCode::invalid_argument, "HTTP 400: too long"};
   for (int again = 0; again < 2; ++again) {
@@ -187,7 +185,7 @@ TEST_CASE(
   CHECK(fixture.server.count("submit") == 0);
 }
 
-TEST_CASE("an attempt cut short after the reply is taken up without asking the model again") {
+TEST_CASE("an attempt interrupted after the reply continues without asking the model again") {
   Fixture fixture;
   fixture.server.answers["submit"].clear();
   REQUIRE_FALSE(fixture.attempt());
@@ -207,7 +205,7 @@ TEST_CASE("an attempt cut short after the reply is taken up without asking the m
   for (const json& line : fixture.lines()) CHECK(line.contains("kind"));
 }
 
-TEST_CASE("errors of the model, the limit and the server say which") {
+TEST_CASE("an Error names its cause: the model, the limit or the server") {
   Fixture fixture;
   SECTION("model") {
     fixture.model.error = {ErrorCode::unavailable, "HTTP 503"};

@@ -1,5 +1,5 @@
-// The loops against a fake server: what is kept, what is submitted, and that an attempt cut short
-// ends like one that was not.
+// Runs each agent against a fake server. Checks which versions it keeps and submits, and that an
+// interrupted attempt ends like an uninterrupted one.
 #include "reference_agents/registry/agents.h"
 
 #include <filesystem>
@@ -17,7 +17,7 @@ using namespace assay::agents::testing;
 
 namespace {
 
-/// Judges by what the code says of itself: "broken", "wrong", or "perf=X".
+/// A server that takes the verdict from a word in the code: "broken", "wrong", or "perf=X".
 class Judge final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
@@ -65,7 +65,7 @@ class Judge final : public mcp::Client {
   }
 };
 
-/// Its answers in order; the last one again and again.
+/// A model that gives its answers in order and then repeats the last one.
 class Answers final : public LlmClient {
  public:
   explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
@@ -80,7 +80,7 @@ class Answers final : public LlmClient {
   std::string label() const override { return "fake:model"; }
   bool is_model() const override { return true; }
   std::vector<CompletionRequest> prompts;
-  std::int64_t refused_from = 1'000'000;  // turn
+  std::int64_t refused_from = 1'000'000;  // turn of the first refused prompt
 
  private:
   const std::vector<std::string> texts_;
@@ -116,9 +116,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST_CASE(
-    "leader keeps what is better, takes back what is not, and tells of an edit that matches "
-    "nothing") {
+TEST_CASE("leader keeps better versions, drops others, and reports an edit that matches nothing") {
   Fixture fixture;
   Answers model({module_of("broken"), edit_of("nowhere", "x"), edit_of("broken", "perf=0.5"),
                  edit_of("perf=0.5", "wrong"), edit_of("perf=0.5", "perf=0.9"),
@@ -156,7 +154,7 @@ TEST_CASE("alphaevolve with diff edits the best version, and says why a reply co
         std::string::npos);
 }
 
-TEST_CASE("geak drops a line of attack after so many failed repairs, and plans from its pool") {
+TEST_CASE("geak drops an approach after max_debug failed repairs, and plans from its pool") {
   Fixture fixture;
   SECTION("debugging trap") {
     Answers model({module_of("broken 0"), "why", module_of("broken 1"), "why",
@@ -178,12 +176,12 @@ TEST_CASE("geak drops a line of attack after so many failed repairs, and plans f
   }
 }
 
-TEST_CASE("geak without a part does without it") {
+TEST_CASE("each part of geak can be turned off") {
   Fixture fixture;
   const auto text_of = [](const Answers& model, std::size_t i) {
     return model.prompts.at(i).messages[0].text;
   };
-  SECTION("no debugging trap: the same line of attack to the end") {
+  SECTION("no debugging trap: the same approach to the end") {
     Answers model(
         {module_of("broken 0"), "why", module_of("broken 1"), "why", module_of("broken 2")});
     REQUIRE(fixture.attempt("geak?iterations=9&max_debug=0", model));
@@ -234,8 +232,7 @@ TEST_CASE("geak without a part does without it") {
 }
 
 TEST_CASE(
-    "geak's instances take turns, share nothing but the budgets, and the best of all is "
-    "submitted") {
+    "geak's instances take turns, share only the budgets, and the best version is submitted") {
   Fixture fixture;
   Answers model({module_of("broken a"), module_of("perf=0.9"), "why a", module_of("perf=0.4"),
                  "plan b", module_of("perf=0.2")});
@@ -253,7 +250,7 @@ TEST_CASE(
   CHECK_FALSE(model.prompts.back().temperature.has_value());  // the provider's default
 }
 
-TEST_CASE("alphaevolve's islands begin apart and hear of each other's best after a migration") {
+TEST_CASE("alphaevolve's islands start independently and exchange their best at a migration") {
   Fixture fixture;
   Answers model({module_of("broken a"), module_of("perf=0.5"), module_of("wrong c"),
                  module_of("perf=0.4"), module_of("perf=0.3")});
@@ -268,7 +265,7 @@ TEST_CASE("alphaevolve's islands begin apart and hear of each other's best after
   CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
 }
 
-TEST_CASE("where nothing is timed, correct is the end, and the attempt says so") {
+TEST_CASE("without times an attempt ends at the first correct version, and says so") {
   for (const char* agent : {"leader", "alphaevolve", "geak"}) {
     Fixture fixture;
     fixture.server.timed = false;
@@ -282,7 +279,7 @@ TEST_CASE("where nothing is timed, correct is the end, and the attempt says so")
 }
 
 TEST_CASE(
-    "an attempt cut short anywhere ends like one that was not, and asks and calls nothing twice") {
+    "an attempt interrupted anywhere ends like an uninterrupted one, without repeated calls") {
   const std::vector<std::string> texts = {module_of("broken"), module_of("wrong"),
                                           module_of("perf=0.7"), module_of("perf=0.9"),
                                           module_of("perf=0.2")};
@@ -314,9 +311,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE(
-    "where the endpoint refuses a later prompt, the best version so far is submitted, cut short or "
-    "not") {
+TEST_CASE("after a refused prompt the best version is submitted, also in a continued attempt") {
   const std::string agent = GENERATE("leader", "alphaevolve", "geak?iterations=5&reflect=0");
   Fixture whole;
   Answers once({module_of("perf=0.7"), module_of("wrong")});

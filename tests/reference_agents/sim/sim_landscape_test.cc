@@ -7,13 +7,14 @@
 
 using namespace assay::agents;
 
-TEST_CASE("a landscape is settled by seed and operator, and rugged enough to get stuck in") {
+TEST_CASE("seed and operator determine a landscape, which has local maxima") {
   int with_traps = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Landscape landscape(seed, "relu");
     CHECK(landscape.perf(37) == Landscape(seed, "relu").perf(37));
     CHECK(landscape.perf(255) != Landscape(seed, "gelu_tanh").perf(255));
-    CHECK(landscape.perf(0) == Landscape(seed + 1, "relu").perf(0));  // no idea, no difference
+    CHECK(landscape.perf(0) ==
+          Landscape(seed + 1, "relu").perf(0));  // all landscapes agree without ideas
     int peaks = 0;
     for (Ideas ideas = 0; ideas < (1U << kIdeas); ++ideas) {
       bool is_peak = true;
@@ -27,7 +28,7 @@ TEST_CASE("a landscape is settled by seed and operator, and rugged enough to get
   CHECK(with_traps >= 1);
 }
 
-TEST_CASE("ideas in a text, and plans, which are no versions") {
+TEST_CASE("ideas are read from versions, and a plan is not a version") {
   CHECK(ideas_in("x\n" + ideas_comment(13) + "# ideas: none\n" + ideas_comment(0)) ==
         std::vector<Ideas>{13, 0});
   CHECK(ideas_in(plan_sentence(5)).empty());
@@ -35,7 +36,7 @@ TEST_CASE("ideas in a text, and plans, which are no versions") {
   CHECK_FALSE(planned_ideas(ideas_comment(5)).has_value());
 }
 
-TEST_CASE("the next version differs by one idea and is none that was tried, while there is one") {
+TEST_CASE("the next version differs by one idea and is new as long as possible") {
   SeededRng draws(0, "test");
   std::vector<Ideas> tried;
   for (std::size_t i = 0; i < kIdeas; ++i) {

@@ -36,8 +36,7 @@ std::string code_of(SimClient& client, const CompletionRequest& request) {
 
 }  // namespace
 
-TEST_CASE(
-    "the same seed, operator, sample and turn give the same answer, whatever was asked between") {
+TEST_CASE("seed, operator, sample and turn determine the answer, independent of earlier requests") {
   const auto first = sim("7");
   const auto second = sim("7");
   bool sample_matters = false;
@@ -55,7 +54,7 @@ TEST_CASE(
   CHECK(turn_matters);
 }
 
-TEST_CASE("the odds are kept: never a flaw, always one, repaired or not") {
+TEST_CASE("probabilities of 0 and 1: never a flaw, always one, repaired or not") {
   const std::string oracle =
       code_of(*sim("1?compile_error=0&wrong=0&slow=0"), asking("gelu_tanh", 0));
   const auto wrong = sim("1?compile_error=0&wrong=1&slow=0&repair=1");
@@ -89,7 +88,7 @@ TEST_CASE("a prompt for edits gets edits of the code it shows, and one for prose
       fenced_blocks(wrong->complete(asking("gelu_tanh", 1, "Answer without code."))->text).empty());
 }
 
-TEST_CASE("errors of the name, and operators without an oracle") {
+TEST_CASE("errors in the name, and operators without an oracle") {
   for (const char* bad : {"", "x", "7?wrong", "7?wrong=2", "7?wrong=nan", "7?wrong=0.1&wrong=0.1",
                           "7?compile_error=0.6&wrong=0.6", "-1"}) {
     INFO(bad);
@@ -112,7 +111,7 @@ TEST_CASE("every flaw of the quick operators changes the code") {
   }
 }
 
-TEST_CASE("a line of attack is kept while its code is mended, and one that is dead stays wrong") {
+TEST_CASE("a repair keeps its approach, and a dead end stays wrong") {
   const auto mortal = sim("5?compile_error=0&wrong=1&slow=0&repair=1&dead_end=0.5");
   int dead = 0;
   for (std::int64_t turn = 0; turn < 40; ++turn) {
@@ -136,7 +135,7 @@ TEST_CASE("a line of attack is kept while its code is mended, and one that is de
   CHECK(dead < 32);
 }
 
-TEST_CASE("insight helps those only who were shown a reflection") {
+TEST_CASE("insight helps only after a reflection") {
   const auto slow_learner = sim("5?compile_error=0&wrong=1&slow=0&repair=0&insight=1");
   const std::string flawed = code_of(*slow_learner, asking("gelu_tanh", 0));
   const std::string failure = "```python\n" + flawed + "```\n\nVerdict: fail\n\n";
@@ -147,7 +146,7 @@ TEST_CASE("insight helps those only who were shown a reflection") {
                 asking("gelu_tanh", 1, failure + "What a colleague found: the mask")) == oracle);
 }
 
-TEST_CASE("for the device fake, code says what it is, and a plan is carried out") {
+TEST_CASE("for the device fake, comments give the verdict and the speed, and plans are followed") {
   const auto fake = sim("5?compile_error=0&wrong=0&slow=0&repair=1&fake=1");
   const std::string code = code_of(*fake, asking("gelu_tanh", 0));
   REQUIRE(ideas_in(code).size() == 1);

@@ -119,13 +119,12 @@ void LaunchSession::end() {
 std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index,
                                               const std::string& plan, int output_fd,
                                               const std::optional<TimedBlock>& time,
-                                              const std::vector<std::int64_t>& answers,
-                                              bool inspect,
+                                              const std::vector<std::int64_t>& chosen, bool inspect,
                                               const std::function<bool()>& stage_next_inputs) {
   LaunchRequest request;
   request.time = time;
   request.inspect = inspect;
-  request.answers = answers;
+  request.chosen = chosen;
   request.stage_next_inputs = static_cast<bool>(stage_next_inputs);
   return perform(std::move(request), prepared, index, plan, output_fd, stage_next_inputs);
 }

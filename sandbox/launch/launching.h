@@ -33,15 +33,14 @@ class LaunchSession {
   /// Takes a launcher, which launch() does otherwise: one may have to be started, and nobody should
   /// hold a GPU meanwhile. False: the run's verdict says why.
   bool ready();
-  /// `time`: with samples, taken so. `answers`: to the plan's questions, where an earlier launch
-  /// has found them out. `inspect`: after the samples, its timeline and whether it is
+  /// `time`: with samples, taken so. `chosen`: the alternative of each tunable, where an earlier
+  /// launch has chosen them. `inspect`: after the samples, its timeline and whether it is
   /// deterministic. `stage_next_inputs`: puts other inputs in place between warm-up and samples;
   /// where it says false the run's verdict says why, and nothing is returned.
   std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index,
                                  const std::string& plan, int output_fd,
                                  const std::optional<TimedBlock>& time = std::nullopt,
-                                 const std::vector<std::int64_t>& answers = {},
-                                 bool inspect = false,
+                                 const std::vector<std::int64_t>& chosen = {}, bool inspect = false,
                                  const std::function<bool()>& stage_next_inputs = {});
   /// Without the submission's kernels.
   std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index,

@@ -201,8 +201,8 @@ struct LaunchRequest {
   std::int64_t output_fd = 0, output_offset = 0, output_bytes = 0;
   std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
   std::optional<TimedBlock> time;
-  std::vector<std::int64_t>
-      answers;  // to the plan's questions, as an earlier launch gave them; empty: to be found out
+  // The alternative of each tunable, as an earlier launch chose it. Empty: the launcher chooses.
+  std::vector<std::int64_t> chosen;
   std::set<std::string> inout;  // inputs that the plan may write to
   bool ablated = false;         // without the submission's kernels
   bool inspect = false;         // when timed: also its timeline, and whether it is deterministic
@@ -213,8 +213,8 @@ struct LaunchRequest {
 struct Launched {
   std::vector<Argument> outputs;
   std::vector<KernelReport>
-      kernels;  // name, registers, spill_bytes (local), shared_bytes, launches
-  std::vector<std::int64_t> answers;  // to the plan's questions
+      kernels;                       // name, registers, spill_bytes (local), shared_bytes, launches
+  std::vector<std::int64_t> chosen;  // the alternative of each tunable
   std::vector<std::string>
       modified;            // inputs that it wrote to and may not; known when it was not timed
   std::int64_t moves = 0;  // operations that only move data, which may do a kernel's work

@@ -14,7 +14,7 @@ using nlohmann::json;
 
 constexpr std::int64_t kHighest = std::numeric_limits<std::int64_t>::max();
 
-constexpr std::size_t kMaxQuestions = 4'096;
+constexpr std::size_t kMaxTunables = 4'096;
 constexpr std::size_t kMaxOperations = 4'096;
 
 double read_median(HeaderReader& in, const char* name) {
@@ -68,7 +68,7 @@ Result<Launched> parse_launched(const Frame& frame) {
   launched.outputs = read_arguments(in, "outputs");
   launched.kernels = read_kernels(in, true);
   if (!in.flag("canary_ok")) in.reject("`canary_ok` is not true");
-  launched.answers = in.integers("answers", kMaxQuestions);
+  launched.chosen = in.integers("chosen", kMaxTunables);
   launched.modified = in.texts("modified", kMaxArguments);
   launched.moves = in.integer("moves", 0, kHighest);
   launched.timing = read_timing(in);
@@ -127,7 +127,7 @@ json to_header(const LaunchRequest& request) {
           {"max_time_ms", block.max_time_ms},
           {"warm_up_ms", block.warm_up_ms},
           {"side_samples", block.side_samples},
-          {"answers", request.answers},
+          {"chosen", request.chosen},
           {"gpu_memory_bytes", request.gpu_memory_bytes}};
 }
 

@@ -93,13 +93,13 @@ class TimingSession::Samples {
     wall_.push_back(block.wall_ns);
     clock_.push_back(block.clock_mhz);
     overhead_.push_back(block.overhead_ns);
-    answers_ = std::move(launched.answers);
+    chosen_ = std::move(launched.chosen);
     if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
   }
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
-  /// Of the plan's questions, once a block has found them out.
-  const std::vector<std::int64_t>& answers() const { return answers_; }
+  /// Returns the chosen alternative of each tunable of the plan. Empty before the first block.
+  const std::vector<std::int64_t>& chosen() const { return chosen_; }
   Timing timing() const {
     Timing timing = all_;
     const MedianInterval interval = median_interval(all_.samples_ns);
@@ -117,7 +117,7 @@ class TimingSession::Samples {
  private:
   Timing all_;
   std::vector<double> warm_, wall_, clock_, overhead_, first_;
-  std::vector<std::int64_t> answers_;
+  std::vector<std::int64_t> chosen_;
 };
 
 TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
@@ -263,7 +263,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
     };
     std::optional<Launched> launched =
         session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block,
-                       into.answers(), first, stage_next_inputs);
+                       into.chosen(), first, stage_next_inputs);
     if (launched && !renewed) launched->timing->first_run_ns = 0;
     if (!launched || (rechecks(first) && !still_right(run_.verdict().cases[case_index], *launched,
                                                       outputs_[case_index].get())))
@@ -321,7 +321,7 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched =
         oracle_.launch(prepared_, case_index, baseline_[case_index], outputs_[case_index].get(),
-                       block, into.answers());
+                       block, into.chosen());
     if (!launched) return;
     if (!clocks_agree(*launched->timing)) continue;
     into.add(std::move(*launched));

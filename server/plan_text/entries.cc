@@ -213,7 +213,7 @@ std::vector<Entry> operation_entries(const Plan& plan, const BufferNames& names)
     }
     entries.push_back({0,
                        "choice",
-                       {{"question", std::to_string(choice->question)},
+                       {{"tunable", std::to_string(choice->tunable)},
                         {"alternatives", std::to_string(choice->alternatives.size())}}});
     for (const Alternative& alternative : choice->alternatives) {
       entries.push_back({1, "alternative " + one_line(alternative.label), {}});

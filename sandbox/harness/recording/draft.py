@@ -3,7 +3,7 @@ it cannot be a plan.
 
     draft = Draft("cuda:90")
     draft.begin()
-    with draft.choosing(owner, question) as choosing:  # an autotuned kernel
+    with draft.choosing(owner, key) as choosing:  # an autotuned kernel
         with choosing.alternative("BLOCK: 64"):
             draft.append(op)
     data = draft.encode()  # draft.check() raises the first refusal
@@ -64,8 +64,8 @@ class Draft:
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusal: NotRecordable | None = None
-        # The key is owner, question and number of alternatives.
-        self._questions: dict[tuple[int, object, int], int] = {}
+        # Numbers of tunables. The key is owner, key and number of alternatives.
+        self._tunables: dict[tuple[int, object, int], int] = {}
         self._settled: set[int] = set()  # owners whose choice host code has read
         self._alternative: list[plans.SimpleOp] | None = (
             # Receives the operations while an alternative is recorded.
@@ -99,14 +99,12 @@ class Draft:
     # ---- choices
 
     @contextlib.contextmanager
-    def choosing(self, owner: int, question: object) -> Iterator[_Choosing]:
+    def choosing(self, owner: int, key: object) -> Iterator[_Choosing]:
         """Records a piece of work that can be done in several ways."""
         chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
         yield chosen
         if chosen.count > 1:
-            number = self._questions.setdefault(
-                (owner, question, chosen.count), len(self._questions)
-            )
+            number = self._tunables.setdefault((owner, key, chosen.count), len(self._tunables))
             self.plan.ops.append(plans.Choice(number, chosen.alternatives))
         elif chosen.alternatives:
             self.plan.ops.extend(chosen.alternatives[0].ops)
@@ -115,9 +113,9 @@ class Draft:
         """Fixes the owner's choices, earlier and later ones, to the first alternative. Called when
         host code reads the result of a choice."""
         self._settled.add(owner)
-        numbers = {number for (asker, *_), number in self._questions.items() if asker == owner}
+        numbers = {number for (tuner, *_), number in self._tunables.items() if tuner == owner}
         for op in self.plan.ops:
-            if isinstance(op, plans.Choice) and op.question in numbers:
+            if isinstance(op, plans.Choice) and op.tunable in numbers:
                 del op.alternatives[1:]
 
     @contextlib.contextmanager

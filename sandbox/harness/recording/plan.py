@@ -137,10 +137,10 @@ class Alternative:
 
 @dataclass
 class Choice:
-    """Work that can be done in several ways. The launcher chooses the fastest. Choices with the
-    same question get the same answer."""
+    """Work that can be done in several ways. The launcher chooses the fastest. Choices of
+    the same tunable get the same alternative."""
 
-    question: int
+    tunable: int
     alternatives: list[Alternative]
 
 
@@ -194,8 +194,8 @@ def _op(op: Op) -> bytes:
             return struct.pack("<BIQQBQ", 1, buffer, offset, count, width, pattern)
         case Copy(dst, dst_offset, src, src_offset, nbytes):
             return struct.pack("<BIQIQQ", 2, dst, dst_offset, src, src_offset, nbytes)
-        case Choice(question, alternatives):
-            parts = [struct.pack("<BII", 3, question, len(alternatives))]
+        case Choice(tunable, alternatives):
+            parts = [struct.pack("<BII", 3, tunable, len(alternatives))]
             for alternative in alternatives:
                 parts.append(_text(alternative.label) + struct.pack("<I", len(alternative.ops)))
                 parts.extend(_op(one) for one in alternative.ops)

@@ -36,7 +36,7 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
             self.best_config = configs[0]
             return _run_config(self, configs[0], args, kwargs)
         result, first, tried = None, configs[0], 0
-        with sink.choosing(id(self), _question(self, args, kwargs)) as choosing:
+        with sink.choosing(id(self), _tuning_key(self, args, kwargs)) as choosing:
             for config in configs:
                 if choosing.count and (spent >= compile_budget_s or not choosing.has_room):
                     break
@@ -88,7 +88,7 @@ def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
     return tuner.fn.run(*args, **kwargs, **config.all_kwargs())
 
 
-def _question(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
+def _tuning_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
     """Returns the key by which Triton caches a choice."""
     named = {
         name: value

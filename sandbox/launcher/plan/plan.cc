@@ -192,7 +192,7 @@ class OpReader {
 
   ChoiceOp choice() {
     ChoiceOp op;
-    op.question = in_.number<std::uint32_t>("choice question");
+    op.tunable = in_.number<std::uint32_t>("choice tunable");
     const std::uint32_t n = in_.count("alternatives", kMaxAlternatives, kMinAlternativeBytes);
     for (std::uint32_t i = 0; i < n && in_.ok(); ++i) {
       Alternative alternative;

@@ -139,9 +139,9 @@ struct Alternative {
   bool operator==(const Alternative&) const = default;
 };
 /// Work that can be done in several ways. The launcher times the alternatives and takes the
-/// fastest. Choices with the same question get the same alternative.
+/// fastest. Choices of the same tunable get the same alternative.
 struct ChoiceOp {
-  std::uint32_t question = 0;
+  std::uint32_t tunable = 0;  // the number of the tunable in this plan
   std::vector<Alternative> alternatives;
   bool operator==(const ChoiceOp&) const = default;
 };

@@ -284,18 +284,20 @@ Status check_outputs(const Plan& plan, const PlanRules& rules) {
   return {};
 }
 
-/// Choices with the same question get the same answer, so they must have as many alternatives.
-Status check_questions(const Plan& plan) {
-  std::map<std::uint32_t, const ChoiceOp*> asked;
+/// Checks that the choices of one tunable have equally many alternatives, because all of them get
+/// the same one.
+Status check_tunables(const Plan& plan) {
+  std::map<std::uint32_t, const ChoiceOp*> seen;
   for (std::size_t i = 0; i < plan.ops.size(); ++i) {
     const auto* choice = std::get_if<ChoiceOp>(&plan.ops[i]);
     if (choice == nullptr) continue;
-    const ChoiceOp* first = asked.emplace(choice->question, choice).first->second;
+    const ChoiceOp* first = seen.emplace(choice->tunable, choice).first->second;
     if (first->alternatives.size() != choice->alternatives.size()) {
       return refuse("operation " + std::to_string(i),
-                    "choice: question " + std::to_string(choice->question) +
-                        " was asked before with " + std::to_string(first->alternatives.size()) +
-                        " alternatives, here with " + std::to_string(choice->alternatives.size()));
+                    "choice: tunable " + std::to_string(choice->tunable) + " had " +
+                        std::to_string(first->alternatives.size()) +
+                        " alternatives before, and has " +
+                        std::to_string(choice->alternatives.size()) + " here");
     }
   }
   return {};
@@ -334,7 +336,7 @@ Status check_plan(const Plan& plan, const PlanRules& rules) {
         !status)
       return status;
   }
-  if (Status status = check_questions(plan); !status) return status;
+  if (Status status = check_tunables(plan); !status) return status;
   if (plan.outputs.empty()) return refuse("outputs", "there is none");
   return check_outputs(plan, rules);
 }

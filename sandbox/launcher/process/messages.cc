@@ -73,16 +73,16 @@ tl::unexpected<Error> corrupt(const std::string& reason) {
   return fail(ErrorCode::corrupt, reason);
 }
 
-std::vector<std::size_t> read_answers(Fields& fields) {
-  std::vector<std::size_t> answers;
-  const json* list = fields.list("answers");
-  if (list == nullptr) return answers;
-  for (const json& answer : *list) {
-    if (!answer.is_number_unsigned())
-      return fields.reject("answers", "has an entry that is no number from 0 up"), answers;
-    answers.push_back(answer.get<std::size_t>());
+std::vector<std::size_t> read_chosen(Fields& fields) {
+  std::vector<std::size_t> chosen;
+  const json* list = fields.list("chosen");
+  if (list == nullptr) return chosen;
+  for (const json& index : *list) {
+    if (!index.is_number_unsigned())
+      return fields.reject("chosen", "has an entry that is no number from 0 up"), chosen;
+    chosen.push_back(index.get<std::size_t>());
   }
-  return answers;
+  return chosen;
 }
 
 json facts_json(const DeviceFacts& facts) {
@@ -128,7 +128,7 @@ Result<LaunchMessage> parse_launch(Frame frame) {
           fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
     if (frame.header.contains("side_samples"))
       message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
-    if (frame.header.contains("answers")) message.answers = read_answers(fields);
+    if (frame.header.contains("chosen")) message.chosen = read_chosen(fields);
     if (frame.header.contains("stage_next_inputs"))
       message.stage_next_inputs = fields.flag("stage_next_inputs");
   }
@@ -183,7 +183,7 @@ nlohmann::json launched_message(const std::string& case_id, const ReplayResult& 
   json message = {{"type", "launched"},          {"case", case_id},
                   {"outputs", outputs},          {"kernels", kernels},
                   {"canary_ok", true},           {"samples_ns", result.samples.cold_ns},
-                  {"choices", result.choices},   {"answers", result.answers},
+                  {"choices", result.choices},   {"chosen", result.chosen},
                   {"modified", result.modified}, {"moves", result.moves},
                   {"median_ns", nullptr},        {"low_ns", nullptr},
                   {"high_ns", nullptr}};

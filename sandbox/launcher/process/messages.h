@@ -43,7 +43,7 @@ struct LaunchMessage {
   // when timed: answered with `primed` before the samples, which wait for `sample`
   bool stage_next_inputs = false;
   TimingRules timing;
-  std::vector<std::size_t> answers;
+  std::vector<std::size_t> chosen;  // by tunable; empty: to be chosen
   std::uint64_t gpu_memory_bytes = 0;
   std::string plan;  // the payload, untrusted
   std::vector<UniqueFd> fds;

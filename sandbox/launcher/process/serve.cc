@@ -141,7 +141,7 @@ LaunchResult<ReplayResult> perform(int socket, const LaunchMessage& message, Gpu
   if (message.time) request.timing = message.timing;
   if (message.stage_next_inputs)
     request.stage_next_inputs = [&] { return stage_next_inputs(socket, message.case_id); };
-  request.answers = message.answers;
+  request.chosen = message.chosen;
   request.ablated = message.ablated;
   request.inspect = message.inspect;
   request.ours = ours;

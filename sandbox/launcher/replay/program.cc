@@ -55,18 +55,18 @@ class Program::Builder {
  private:
   template <class Op>
   LaunchStatus place(const Op& op) {
-    if (program_.stages_.empty() || program_.stages_.back().question)
+    if (program_.stages_.empty() || program_.stages_.back().tunable)
       program_.stages_.push_back({std::nullopt, {{}}});
     return add(op, program_.stages_.back().alternatives[0]);
   }
   LaunchStatus place(const ChoiceOp& op) {
-    const auto [number, is_new] = questions_.emplace(op.question, program_.questions_.size());
+    const auto [number, is_new] = numbers_.emplace(op.tunable, program_.tunables_.size());
     if (is_new) {
-      program_.questions_.emplace_back();
+      program_.tunables_.emplace_back();
       for (const Alternative& alternative : op.alternatives)
-        program_.questions_.back().push_back(alternative.label);
-      program_.answers_.push_back(0);
-      program_.first_.push_back(program_.stages_.size());
+        program_.tunables_.back().push_back(alternative.label);
+      program_.chosen_.push_back(0);
+      program_.first_stage_.push_back(program_.stages_.size());
     }
     Stage stage{number->second, {}};
     for (const Alternative& alternative : op.alternatives) {
@@ -137,7 +137,7 @@ class Program::Builder {
   const std::vector<DevicePtr>& buffers_;
   const std::vector<DevicePtr>& scratch_;
   std::size_t next_scratch_ = 0;
-  std::map<std::uint32_t, std::size_t> questions_;  // the plan's number to ours
+  std::map<std::uint32_t, std::size_t> numbers_;  // of a tunable: in the plan, in the program
 };
 
 LaunchResult<std::unique_ptr<Program>> Program::load(GpuDriver& gpu, const Plan& plan,
@@ -176,7 +176,7 @@ std::size_t Program::operations() const {
 std::vector<KernelUse> Program::kernels() const {
   std::vector<KernelUse> uses = uses_;
   for (const Stage& stage : stages_) {
-    for (const Step& step : chosen(stage)) {
+    for (const Step& step : steps_of(stage)) {
       if (const auto* launch = std::get_if<Launch>(&step)) ++uses[launch->binary].launches;
     }
   }
@@ -185,14 +185,14 @@ std::vector<KernelUse> Program::kernels() const {
 
 LaunchStatus Program::enqueue() {
   for (const Stage& stage : stages_) {
-    if (LaunchStatus s = run(chosen(stage)); !s) return s;
+    if (LaunchStatus s = run(steps_of(stage)); !s) return s;
   }
   return {};
 }
 
 LaunchStatus Program::enqueue_ablated() {
   for (const Stage& stage : stages_) {
-    for (const Step& step : chosen(stage)) {
+    for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
       if (launch != nullptr && !is_ours(uses_[launch->binary].name)) continue;
       if (LaunchStatus s = run(step); !s) return s;
@@ -204,7 +204,7 @@ LaunchStatus Program::enqueue_ablated() {
 std::vector<Program::Operation> Program::sequence() const {
   std::vector<Operation> operations;
   for (const Stage& stage : stages_) {
-    for (const Step& step : chosen(stage)) {
+    for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
       if (launch != nullptr) {
         operations.push_back({uses_[launch->binary].name, !is_ours(uses_[launch->binary].name)});
@@ -219,7 +219,7 @@ std::vector<Program::Operation> Program::sequence() const {
 LaunchStatus Program::enqueue_range(std::size_t first, std::size_t last) {
   std::size_t i = 0;
   for (const Stage& stage : stages_) {
-    for (const Step& step : chosen(stage)) {
+    for (const Step& step : steps_of(stage)) {
       const std::size_t at = i++;
       if (at < first || at >= last) continue;
       if (LaunchStatus s = run(step); !s) return s;
@@ -231,7 +231,7 @@ LaunchStatus Program::enqueue_range(std::size_t first, std::size_t last) {
 std::int64_t Program::moves() const {
   std::int64_t moves = 0;
   for (const Stage& stage : stages_) {
-    for (const Step& step : chosen(stage)) {
+    for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
       moves += std::holds_alternative<Copy>(step) ||
                        (launch != nullptr && is_ours(uses_[launch->binary].name))
@@ -252,15 +252,15 @@ LaunchStatus Program::forget() {
   return {};
 }
 
-LaunchStatus Program::enqueue_before(std::size_t question) {
-  for (std::size_t i = 0; i < first_[question]; ++i) {
-    if (LaunchStatus s = run(chosen(stages_[i])); !s) return s;
+LaunchStatus Program::enqueue_before(std::size_t tunable) {
+  for (std::size_t i = 0; i < first_stage_[tunable]; ++i) {
+    if (LaunchStatus s = run(steps_of(stages_[i])); !s) return s;
   }
   return {};
 }
 
-LaunchStatus Program::enqueue_alternative(std::size_t question, std::size_t alternative) {
-  return run(stages_[first_[question]].alternatives[alternative]);
+LaunchStatus Program::enqueue_alternative(std::size_t tunable, std::size_t alternative) {
+  return run(stages_[first_stage_[tunable]].alternatives[alternative]);
 }
 
 LaunchStatus Program::run(const std::vector<Step>& steps) {

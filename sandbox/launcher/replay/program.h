@@ -6,7 +6,7 @@
 //   (*program)->enqueue();
 //   gpu.synchronize();
 //
-// A choice takes its first alternative until answer() sets another (tune.h finds the fastest). The
+// A choice takes its first alternative until choose() sets another (tune() finds the fastest). The
 // destructor unloads the kernels. The plan need not outlive load(). Not thread-safe.
 #pragma once
 
@@ -23,11 +23,12 @@
 
 namespace assay::sandbox {
 
-/// Returns true for a kernel of the recorder, which copies and casts for torch. A submission gains
-/// nothing by giving its own kernel such a name: the kernel then does not count as its work.
+/// Returns true for a kernel of the recorder, which copies and casts in place of torch's kernels. A
+/// submission gains nothing by giving its own kernel such a name: the kernel then does not count as
+/// its work.
 inline bool is_ours(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
-/// The facts of a plan's binary on this device.
+/// The facts of one binary of a plan on this device.
 struct KernelUse {
   std::string name;
   std::int64_t registers = 0;
@@ -56,8 +57,8 @@ class Program {
   /// queued work first.
   LaunchStatus forget();
   struct Operation {
-    std::string name;        // the kernel's, "copy" or "fill"
-    bool submitted = false;  // a kernel of the submission's
+    std::string name;        // the name of the kernel, "copy" or "fill"
+    bool submitted = false;  // true for a kernel of the submission
   };
   /// Returns the operations that enqueue() queues now, in order.
   std::vector<Operation> sequence() const;
@@ -71,14 +72,16 @@ class Program {
   /// Returns one entry for each of the plan's binaries, in order.
   std::vector<KernelUse> kernels() const;
 
-  /// Returns the labels of each question's alternatives, in the order in which the plan first asks.
-  const std::vector<std::vector<std::string>>& questions() const { return questions_; }
-  void answer(std::size_t question, std::size_t alternative) { answers_[question] = alternative; }
-  std::size_t answer_of(std::size_t question) const { return answers_[question]; }
-  /// Queues the operations before a question's first choice, with the answers so far.
-  LaunchStatus enqueue_before(std::size_t question);
-  /// Queues one alternative of a question's first choice.
-  LaunchStatus enqueue_alternative(std::size_t question, std::size_t alternative);
+  /// Returns the labels of the alternatives of each tunable. The tunables are in the order of their
+  /// first choices in the plan.
+  const std::vector<std::vector<std::string>>& tunables() const { return tunables_; }
+  void choose(std::size_t tunable, std::size_t alternative) { chosen_[tunable] = alternative; }
+  std::size_t chosen(std::size_t tunable) const { return chosen_[tunable]; }
+  /// Queues the operations before the first choice of a tunable, with the alternatives chosen so
+  /// far.
+  LaunchStatus enqueue_before(std::size_t tunable);
+  /// Queues one alternative of the first choice of a tunable.
+  LaunchStatus enqueue_alternative(std::size_t tunable, std::size_t alternative);
 
  private:
   struct Launch {
@@ -104,9 +107,10 @@ class Program {
     KernelHandle handle;
     PlanBinary binary;
   };
-  /// A part of the sequence: fixed operations have one alternative, a choice has several.
+  /// A part of the sequence: fixed operations have one alternative and no tunable, a choice has
+  /// several alternatives.
   struct Stage {
-    std::optional<std::size_t> question;
+    std::optional<std::size_t> tunable;
     std::vector<std::vector<Step>> alternatives;
   };
 
@@ -114,19 +118,19 @@ class Program {
   LaunchStatus load_binaries(const Plan& plan);
   LaunchStatus run(const Step& step);
   LaunchStatus run(const std::vector<Step>& steps);
-  const std::vector<Step>& chosen(const Stage& stage) const {
-    return stage.alternatives[stage.question ? answers_[*stage.question] : 0];
+  const std::vector<Step>& steps_of(const Stage& stage) const {
+    return stage.alternatives[stage.tunable ? chosen_[*stage.tunable] : 0];
   }
   class Builder;
 
   GpuDriver& gpu_;
   std::vector<KernelHandle> handles_;  // by binary
-  std::vector<KernelUse> uses_;        // by binary; launches are counted when asked for
+  std::vector<KernelUse> uses_;        // by binary; kernels() counts the launches
   std::vector<Stateful> stateful_;
   std::vector<Stage> stages_;
-  std::vector<std::vector<std::string>> questions_;
-  std::vector<std::size_t> answers_;  // by question
-  std::vector<std::size_t> first_;    // by question: the stage that asks it first
+  std::vector<std::vector<std::string>> tunables_;
+  std::vector<std::size_t> chosen_;       // by tunable
+  std::vector<std::size_t> first_stage_;  // by tunable: the stage of its first choice
 };
 
 }  // namespace assay::sandbox

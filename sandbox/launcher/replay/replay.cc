@@ -122,9 +122,9 @@ class Replay {
     }
     result.kernels = program_->kernels();
     result.moves = program_->moves();
-    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
-      result.answers.push_back(program_->answer_of(i));
-      result.choices.push_back(program_->questions()[i][program_->answer_of(i)]);
+    for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
+      result.chosen.push_back(program_->chosen(i));
+      result.choices.push_back(program_->tunables()[i][program_->chosen(i)]);
     }
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
@@ -173,7 +173,7 @@ class Replay {
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
       if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
-      return request_.answers.empty() ? tune(gpu_, *program_, work.restore, clock_) : answer();
+      return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : apply_chosen();
     };
     work.restore = [&]() -> LaunchStatus {
       // Variables of a kernel's own would hand answers on from sample to sample.
@@ -248,12 +248,12 @@ class Replay {
     return exchange_.close();
   }
 
-  LaunchStatus answer() {
-    for (std::size_t i = 0; i < program_->questions().size(); ++i) {
-      if (i >= request_.answers.size() || request_.answers[i] >= program_->questions()[i].size())
+  LaunchStatus apply_chosen() {
+    for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
+      if (i >= request_.chosen.size() || request_.chosen[i] >= program_->tunables()[i].size())
         return launch_fail(LaunchErrorKind::internal_error,
-                           "the answers do not fit the plan's questions");
-      program_->answer(i, request_.answers[i]);
+                           "the chosen alternatives do not fit the plan's tunables");
+      program_->choose(i, request_.chosen[i]);
     }
     return {};
   }

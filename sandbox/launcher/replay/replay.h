@@ -40,8 +40,9 @@ struct ReplayRequest {
   // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
-  // to the plan's questions, as an earlier replay found them; empty: to be found out
-  std::vector<std::size_t> answers;
+  // The alternative of each tunable, as an earlier replay chose it. Empty: the timed replay
+  // chooses.
+  std::vector<std::size_t> chosen;
   // When timed: called once before the warm-up, so that the judge can put new inputs into the
   // shared buffers. The warm-up still runs on the old inputs. So the first sample is the first run
   // on its inputs, and values that a kernel kept from earlier runs are of no use.
@@ -62,8 +63,8 @@ struct ReplayOutput {
 struct ReplayResult {
   std::vector<ReplayOutput> outputs;
   std::vector<KernelUse> kernels;
-  std::vector<std::string> choices;  // the label of the alternative taken, by question
-  std::vector<std::size_t> answers;  // its index
+  std::vector<std::string> choices;  // by tunable: the label of the chosen alternative
+  std::vector<std::size_t> chosen;   // by tunable: its index
   // inputs that were written and are no inout arguments; looked for when it is not timed
   std::vector<std::string> modified;
   std::int64_t moves = 0;  // operations that only move data

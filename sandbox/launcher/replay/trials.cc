@@ -23,19 +23,20 @@ class Tuner {
         clock_(clock),
         end_(clock.monotonic_ns() + kMaxTuneMs * kNsPerMs) {}
 
-  LaunchStatus answer(std::size_t question) {
+  /// Chooses the fastest alternative of one tunable.
+  LaunchStatus choose(std::size_t tunable) {
     std::optional<double> best;
     std::optional<LaunchError> refusal;
-    for (std::size_t i = 0; i < program_.questions()[question].size(); ++i) {
+    for (std::size_t i = 0; i < program_.tunables()[tunable].size(); ++i) {
       if (best && clock_.monotonic_ns() >= end_) break;
-      LaunchResult<double> ns = time(question, i, best);
+      LaunchResult<double> ns = time(tunable, i, best);
       if (!ns && ns.error().kind != LaunchErrorKind::launch_failure)
         return tl::unexpected(ns.error());
       if (!ns) {
         refusal = ns.error();
       } else if (!best || *ns < *best) {
         best = *ns;
-        program_.answer(question, i);
+        program_.choose(tunable, i);
       }
     }
     if (!best && refusal) return tl::unexpected(*refusal);
@@ -43,24 +44,24 @@ class Tuner {
   }
 
  private:
-  LaunchResult<double> time(std::size_t question, std::size_t alternative,
+  LaunchResult<double> time(std::size_t tunable, std::size_t alternative,
                             std::optional<double> best) {
-    LaunchResult<double> first = sample(question, alternative);
+    LaunchResult<double> first = sample(tunable, alternative);
     if (!first || (best && *first > kClearlySlower * *best)) return first;
     std::vector<double> samples;
     for (std::int64_t i = 0; i < kTuneSamples; ++i) {
-      LaunchResult<double> ns = sample(question, alternative);
+      LaunchResult<double> ns = sample(tunable, alternative);
       if (!ns) return ns;
       samples.push_back(*ns);
     }
     return median_interval(samples).median;
   }
 
-  LaunchResult<double> sample(std::size_t question, std::size_t alternative) {
+  LaunchResult<double> sample(std::size_t tunable, std::size_t alternative) {
     if (LaunchStatus s = restore_(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = program_.enqueue_before(question); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = program_.enqueue_before(tunable); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
-    const auto enqueue = [&] { return program_.enqueue_alternative(question, alternative); };
+    const auto enqueue = [&] { return program_.enqueue_alternative(tunable, alternative); };
     if (LaunchStatus s = queue_timed(gpu_, program_.operations(), enqueue); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
@@ -79,8 +80,8 @@ class Tuner {
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
                   const Clock& clock) {
   Tuner tuner(gpu, program, restore, clock);
-  for (std::size_t question = 0; question < program.questions().size(); ++question) {
-    if (LaunchStatus s = tuner.answer(question); !s) return s;
+  for (std::size_t tunable = 0; tunable < program.tunables().size(); ++tunable) {
+    if (LaunchStatus s = tuner.choose(tunable); !s) return s;
   }
   return {};
 }

@@ -101,10 +101,10 @@ def _op(r: Reader) -> dict[str, Any]:
             )
         )
     if code == 3:
-        question, count = r.take("II")
+        tunable, count = r.take("II")
         return {
             "op": "choice",
-            "question": question,
+            "tunable": tunable,
             "alternatives": [_alternative(r) for _ in range(count)],
         }
     assert code == 0

@@ -86,7 +86,7 @@ def test_initial_contents_of_a_buffer_are_written_for_every_choice(supervisor: S
 def test_launches_with_one_key_share_a_choice(supervisor: Supervisor) -> None:
     body = "y, z = torch.empty_like(x), torch.empty_like(x)\nlaunch(x, y)\nlaunch(y, z)\nlaunch(x[:500], y)\nreturn z"
     ops = ops_of(record(supervisor, body))
-    assert [op["question"] for op in ops] == [0, 0, 1]
+    assert [op["tunable"] for op in ops] == [0, 0, 1]
 
 
 def test_host_code_that_reads_the_choice_fixes_it(supervisor: Supervisor) -> None:

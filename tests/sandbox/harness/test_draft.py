@@ -15,7 +15,7 @@ def fill(count: int) -> plans.Fill:
 
 def test_alternatives_hold_their_operations_and_preparations_go_before() -> None:
     draft = Draft("cuda:90")
-    with draft.choosing(1, "question") as choosing:
+    with draft.choosing(1, "key") as choosing:
         with choosing.alternative("a"):
             assert draft.in_alternative and draft.is_first_alternative
             draft.append(fill(1))
@@ -34,7 +34,7 @@ def test_alternatives_hold_their_operations_and_preparations_go_before() -> None
 
 def test_an_alternative_that_raises_is_dropped_and_a_single_one_is_not_a_choice() -> None:
     draft = Draft("cuda:90")
-    with draft.choosing(1, "question") as choosing:
+    with draft.choosing(1, "key") as choosing:
         with pytest.raises(ValueError, match="does not compile"), choosing.alternative("a"):
             draft.append(fill(1))
             raise ValueError("does not compile")
@@ -46,7 +46,7 @@ def test_an_alternative_that_raises_is_dropped_and_a_single_one_is_not_a_choice(
 
 def test_settling_fixes_earlier_and_later_choices_to_the_first_alternative() -> None:
     draft = Draft("cuda:90")
-    with draft.choosing(1, "question") as choosing:
+    with draft.choosing(1, "key") as choosing:
         for count in (1, 2):
             with choosing.alternative(str(count)):
                 draft.append(fill(count))

@@ -101,7 +101,7 @@ struct OpWriter {
   }
   void operator()(const ChoiceOp& op) const {
     out.number(static_cast<std::uint8_t>(OpCode::choice));
-    out.number(op.question);
+    out.number(op.tunable);
     out.number(static_cast<std::uint32_t>(op.alternatives.size()));
     for (const Alternative& alternative : op.alternatives) {
       out.string(alternative.label);

@@ -308,7 +308,7 @@ TEST_CASE("the launcher's word counts only when it is complete") {
       {"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
       {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
       {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
-      {"answers", {1, 0}},        {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
+      {"chosen", {1, 0}},         {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
       {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1},
       {"modified", {"x"}},        {"moves", 2}};
   REQUIRE(parse_launched(frame(launched)));
@@ -329,7 +329,7 @@ TEST_CASE("the launcher's word counts only when it is complete") {
   CHECK(refuses(parse_launched, inspected));
   CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
   CHECK(parse_launched(frame(launched))->timing->warm_ns == 2.0);
-  CHECK(parse_launched(frame(launched))->answers == std::vector<std::int64_t>{1, 0});
+  CHECK(parse_launched(frame(launched))->chosen == std::vector<std::int64_t>{1, 0});
   CHECK(parse_launched(frame(launched))->timing->first_run_ns == 0);
   json renewed = launched;
   renewed["first_run_ns"] = 12.5;

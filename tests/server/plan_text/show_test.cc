@@ -32,7 +32,7 @@ TEST_CASE("a plan for people") {
 
 TEST_CASE("choices show what each alternative does, and operations keep their numbers") {
   const std::string text = show_plan(test::rich_plan(), 1);
-  CHECK(text.find("  4  choice  question 7  alternatives 3\n    alternative BLOCK: 64\n      "
+  CHECK(text.find("  4  choice  tunable 7  alternatives 3\n    alternative BLOCK: 64\n      "
                   "kernel k\xc3\xa9rnel") != std::string::npos);
   CHECK(text.find("    alternative BLOCK: 128\n      copy x to scratch0") != std::string::npos);
 }

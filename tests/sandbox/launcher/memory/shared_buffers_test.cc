@@ -72,7 +72,7 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
   DeviceBuffers exchange = shared.exchange();
   const ReplayRequest request{.gpu_memory_bytes = 1 << 28,
                               .timing = TimingRules{.min_samples = 5, .max_samples = 10},
-                              .answers = {}};
+                              .chosen = {}};
   REQUIRE(replay(shared.gpu, test::vector_add_plan(kSharedFloats, "look"), exchange, request,
                  SystemClock()));
   CHECK(launches > 5);

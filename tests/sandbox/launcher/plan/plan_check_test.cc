@@ -135,7 +135,7 @@ TEST_CASE("every way in which a plan can be wrong has its own sentence") {
        [](Plan& p) { std::get<FillOp>(choice(p).alternatives[0].ops[1]).count = 100; }},
       {"operation 4: alternative 0: operation 0: kernel 'kérnel': the block is over",
        [](Plan& p) { std::get<KernelOp>(choice(p).alternatives[0].ops[0]).block[0] = 2048; }},
-      {"operation 5: choice: question 7 was asked before with 3 alternatives, here with 1",
+      {"operation 5: choice: tunable 7 had 3 alternatives before, and has 1 here",
        [](Plan& p) {
          p.ops.push_back(ChoiceOp{7, {{"a", {}}}});
        }},

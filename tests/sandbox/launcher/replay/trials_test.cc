@@ -120,7 +120,7 @@ TEST_CASE("a later question is tried after what the earlier one chose") {
   TuneBench bench;
   Plan plan = bench.plan();
   ChoiceOp second = std::get<ChoiceOp>(plan.ops[0]);
-  second.question = 42;
+  second.tunable = 42;
   std::swap(second.alternatives[0], second.alternatives[1]);
   plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});
   plan.ops.push_back(second);

@@ -31,14 +31,14 @@ class CudaDriver final : public GpuDriver {
 
   ~CudaDriver() override {
     // The calls below would wait for ever on a blocked stream.
-    open_gate();
+    unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.cuModuleUnload(kernel.module);
     }
     if (start_ != nullptr) api_.cuEventDestroy_v2(start_);
     if (stop_ != nullptr) api_.cuEventDestroy_v2(stop_);
     if (stream_ != nullptr) api_.cuStreamDestroy_v2(stream_);
-    if (gate_ != nullptr) api_.cuMemFreeHost(gate_);
+    if (blocker_ != nullptr) api_.cuMemFreeHost(blocker_);
     if (context_ != nullptr) api_.cuDevicePrimaryCtxRelease_v2(device_);
   }
 
@@ -56,7 +56,7 @@ class CudaDriver final : public GpuDriver {
       return s;
     if (LaunchStatus s = check(api_.cuEventCreate(&stop_, kEventDefault), "cuEventCreate"); !s)
       return s;
-    return open_gate_memory();
+    return allocate_blocker();
   }
 
   const DeviceFacts& facts() const override { return facts_; }
@@ -239,15 +239,15 @@ class CudaDriver final : public GpuDriver {
     return check(api_.cuStreamSynchronize(stream_), "running on the GPU");
   }
 
-  LaunchStatus close_gate() override {
-    if (gate_ == nullptr) return {};
-    std::atomic_ref<std::uint32_t>(*gate_).store(0, std::memory_order_release);
-    return check(api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq),
-                 "closing the gate");
+  LaunchStatus block_stream() override {
+    if (blocker_ == nullptr) return {};
+    std::atomic_ref<std::uint32_t>(*blocker_).store(0, std::memory_order_release);
+    return check(api_.cuStreamWaitValue32_v2(stream_, blocker_on_device_, 1, kWaitValueGeq),
+                 "blocking the stream");
   }
-  void open_gate() override {
-    if (gate_ != nullptr)
-      std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
+  void unblock_stream() override {
+    if (blocker_ != nullptr)
+      std::atomic_ref<std::uint32_t>(*blocker_).store(1, std::memory_order_release);
   }
   LaunchStatus mark_start() override {
     return check(api_.cuEventRecord(start_, stream_), "recording an event");
@@ -285,18 +285,18 @@ class CudaDriver final : public GpuDriver {
 
   /// Some virtual GPUs do not support stream waits on host memory. There the stream is never
   /// blocked, and a measurement contains the gaps that the host leaves.
-  LaunchStatus open_gate_memory() {
+  LaunchStatus allocate_blocker() {
     void* word = nullptr;
     if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess)
       return {};
-    gate_ = static_cast<std::uint32_t*>(word);
-    *gate_ = 1;
+    blocker_ = static_cast<std::uint32_t*>(word);
+    *blocker_ = 1;
     const bool works =
-        api_.cuMemHostGetDevicePointer_v2(&gate_on_device_, word, 0) == kSuccess &&
-        api_.cuStreamWaitValue32_v2(stream_, gate_on_device_, 1, kWaitValueGeq) == kSuccess;
+        api_.cuMemHostGetDevicePointer_v2(&blocker_on_device_, word, 0) == kSuccess &&
+        api_.cuStreamWaitValue32_v2(stream_, blocker_on_device_, 1, kWaitValueGeq) == kSuccess;
     if (!works) {
       api_.cuMemFreeHost(word);
-      gate_ = nullptr;
+      blocker_ = nullptr;
     }
     return synchronize();
   }
@@ -368,8 +368,8 @@ class CudaDriver final : public GpuDriver {
   CUstream stream_ = nullptr;
   CUevent start_ = nullptr;
   CUevent stop_ = nullptr;
-  std::uint32_t* gate_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
-  CUdeviceptr gate_on_device_ = 0;
+  std::uint32_t* blocker_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
+  CUdeviceptr blocker_on_device_ = 0;
   std::vector<LoadedKernel> kernels_;
   std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address, bytes
 };

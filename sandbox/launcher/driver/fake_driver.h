@@ -101,8 +101,8 @@ class FakeDriver : public GpuDriver {
   /// Writes the address first and zeros after it.
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;
-  LaunchStatus close_gate() override { return usable(); }
-  void open_gate() override {}
+  LaunchStatus block_stream() override { return usable(); }
+  void unblock_stream() override {}
   LaunchStatus mark_start() override;
   LaunchStatus mark_stop() override;
   LaunchResult<double> elapsed_ns() override;

@@ -130,11 +130,11 @@ class GpuDriver {
 
   virtual LaunchStatus synchronize() = 0;
 
-  // Timing. Work that is queued between close_gate() and open_gate() waits on the device until the
-  // gate opens, so that the host's cost of queueing is not measured. At most kMaxGatedOperations
-  // fit behind a gate. A device without gates ignores both calls.
-  virtual LaunchStatus close_gate() = 0;
-  virtual void open_gate() = 0;
+  // Timing. Work that is queued between block_stream() and unblock_stream() waits on the device for
+  // unblock_stream(), so that the host's cost of queueing is not measured. At most
+  // kMaxBlockedOperations can wait. A device that cannot block its stream ignores both calls.
+  virtual LaunchStatus block_stream() = 0;
+  virtual void unblock_stream() = 0;
   virtual LaunchStatus mark_start() = 0;
   virtual LaunchStatus mark_stop() = 0;
   /// Returns the device time between the marks. Call it after synchronize().
@@ -143,9 +143,9 @@ class GpuDriver {
   virtual LaunchStatus reset_persisting_l2() = 0;
 };
 
-/// The driver's queue holds about a thousand entries. Queueing into a full queue blocks, and behind
-/// a closed gate it blocks for ever.
-inline constexpr std::size_t kMaxGatedOperations = 256;
+/// The driver's queue holds about a thousand entries. Queueing into a full queue waits, and while
+/// the stream is blocked it waits for ever.
+inline constexpr std::size_t kMaxBlockedOperations = 256;
 
 /// Checks that a device works: allocates memory, fills it, lets the device copy it, and reads it
 /// back. The error says which step failed. Each launcher calls this before it reports that it is

@@ -37,14 +37,14 @@ class HipDriver final : public GpuDriver {
 
   ~HipDriver() override {
     // The calls below would wait for ever on a blocked stream.
-    open_gate();
+    unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.hipModuleUnload(kernel.module);
     }
     if (start_ != nullptr) api_.hipEventDestroy(start_);
     if (stop_ != nullptr) api_.hipEventDestroy(stop_);
     if (stream_ != nullptr) api_.hipStreamDestroy(stream_);
-    if (gate_ != nullptr) api_.hipFree(gate_);
+    if (blocker_ != nullptr) api_.hipFree(blocker_);
   }
 
   LaunchStatus open(int index) {
@@ -61,7 +61,7 @@ class HipDriver final : public GpuDriver {
             check(api_.hipEventCreateWithFlags(&stop_, kEventDefault), "hipEventCreateWithFlags");
         !s)
       return s;
-    return make_gate(index);
+    return allocate_blocker(index);
   }
 
   const DeviceFacts& facts() const override { return facts_; }
@@ -205,15 +205,15 @@ class HipDriver final : public GpuDriver {
     return check(api_.hipStreamSynchronize(stream_), "running on the GPU");
   }
 
-  LaunchStatus close_gate() override {
-    if (gate_ == nullptr) return {};
-    std::atomic_ref<std::uint32_t>(*gate_).store(0, std::memory_order_release);
-    return check(api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue),
-                 "closing the gate");
+  LaunchStatus block_stream() override {
+    if (blocker_ == nullptr) return {};
+    std::atomic_ref<std::uint32_t>(*blocker_).store(0, std::memory_order_release);
+    return check(api_.hipStreamWaitValue32(stream_, blocker_, 1, kStreamWaitValueGte, kWholeValue),
+                 "blocking the stream");
   }
-  void open_gate() override {
-    if (gate_ != nullptr)
-      std::atomic_ref<std::uint32_t>(*gate_).store(1, std::memory_order_release);
+  void unblock_stream() override {
+    if (blocker_ != nullptr)
+      std::atomic_ref<std::uint32_t>(*blocker_).store(1, std::memory_order_release);
   }
   LaunchStatus mark_start() override {
     return check(api_.hipEventRecord(start_, stream_), "recording an event");
@@ -256,7 +256,7 @@ class HipDriver final : public GpuDriver {
 
   /// Not every device supports stream waits. Without them the stream is never blocked, and a
   /// measurement contains the gaps that the host leaves.
-  LaunchStatus make_gate(int index) {
+  LaunchStatus allocate_blocker(int index) {
     int supported = 0;
     void* word = nullptr;
     if (api_.hipDeviceGetAttribute(&supported, kAttributeCanUseStreamWaitValue, index) !=
@@ -265,12 +265,12 @@ class HipDriver final : public GpuDriver {
       return {};
     if (api_.hipExtMallocWithFlags(&word, sizeof(std::uint64_t), kMallocSignalMemory) != kSuccess)
       return {};
-    gate_ = static_cast<std::uint32_t*>(word);
-    *gate_ = 1;
-    if (api_.hipStreamWaitValue32(stream_, gate_, 1, kStreamWaitValueGte, kWholeValue) !=
+    blocker_ = static_cast<std::uint32_t*>(word);
+    *blocker_ = 1;
+    if (api_.hipStreamWaitValue32(stream_, blocker_, 1, kStreamWaitValueGte, kWholeValue) !=
         kSuccess) {
       api_.hipFree(word);
-      gate_ = nullptr;
+      blocker_ = nullptr;
     }
     return synchronize();
   }
@@ -317,7 +317,7 @@ class HipDriver final : public GpuDriver {
   HipEvent start_ = nullptr;
   HipEvent stop_ = nullptr;
   // Signal memory, which host and device see. Null if the stream cannot be blocked.
-  std::uint32_t* gate_ = nullptr;
+  std::uint32_t* blocker_ = nullptr;
   std::vector<LoadedKernel> kernels_;
 };
 

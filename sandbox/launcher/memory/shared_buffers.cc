@@ -7,9 +7,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 16 << 20;  // that the host reads at once to compare
+constexpr std::uint64_t kPieceBytes = 16 << 20;  // the host compares this much at once
 
-/// Whether `bytes` bytes of device memory at `a` are what `expected` says of each piece of them.
+/// Compares `bytes` bytes of device memory at `a`, piece by piece, with the bytes that
+/// expected(offset, size) returns.
 template <class Expected>
 LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes,
                                   Expected expected) {
@@ -41,9 +42,9 @@ DeviceBuffers::~DeviceBuffers() {
 
 LaunchStatus DeviceBuffers::open() {
   if (base_ != 0) return {};
-  // What ran before must be over: it could reach the memory from the moment that it is mapped.
+  // Earlier kernels must have ended, because they could reach the memory once it is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
-  LaunchResult<DevicePtr> base = gpu_.map_shared(fd_, bytes_);
+  LaunchResult<DevicePtr> base = gpu_.map_shared(memory_.fd, memory_.bytes);
   if (!base) return tl::unexpected(base.error());
   base_ = *base;
   return {};
@@ -56,7 +57,7 @@ LaunchStatus DeviceBuffers::copy_in(std::size_t input, DevicePtr to) {
 
 LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) {
   if (LaunchStatus s = open(); !s) return s;
-  return gpu_.copy_async(base_ + output_offset_ + offset, from, bytes);
+  return gpu_.copy_async(base_ + output_.offset + offset, from, bytes);
 }
 
 LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* ours) {

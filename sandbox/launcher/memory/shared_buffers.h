@@ -2,10 +2,13 @@
 // memory files of the host, or device memory that is shared with the judge and saves both sides the
 // transfer over the bus.
 //
-//   DeviceBuffers shared(gpu, fd, bytes, {{"x", 0, 4096}}, 4096, 4096);
-//   shared.copy_in(0, buffer);           // maps the memory
-//   shared.close();                      // before submitted code runs: it can reach mapped memory
-//   shared.copy_out(0, buffer, 4096);    // after the run; maps the memory again
+//   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
+//   LaunchStatus copied = shared.copy_in(0, buffer);         // maps the memory
+//   LaunchStatus closed = shared.close();                    // before submitted code runs
+//   LaunchStatus out = shared.copy_out(0, buffer, 4096);     // after the run: maps the memory
+//   again
+//
+// Submitted code can reach memory that is mapped, so close() must be called before it runs.
 //
 // Not thread-safe: one thread drives a device.
 #pragma once
@@ -30,15 +33,15 @@ class SharedBuffers {
   virtual std::uint64_t bytes(std::size_t input) const = 0;
   /// True if a plan may write to the input.
   virtual bool inout(std::size_t input) const = 0;
-  /// Bytes for the outputs.
+  /// Returns the bytes of the memory for outputs.
   virtual std::uint64_t output_bytes() const = 0;
 
   /// Fills device memory at `to` with an input.
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory to `offset` of the outputs.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Returns true if device memory at `at` still equals an input, bit for bit. Maps the memory. If
-  /// `ours` is null, the host compares.
+  /// Returns true if device memory at `at` equals an input, bit for bit. Maps the memory. `ours`
+  /// compares on the device; if it is null, the host compares.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) = 0;
   /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot reach
   /// inputs or outputs.
@@ -51,7 +54,7 @@ struct HostInput {
   bool inout = false;
 };
 
-/// Buffers in host memory, which is borrowed. Device code never reaches it.
+/// Buffers in host memory, which the object borrows. Device code never reaches them.
 class HostBuffers final : public SharedBuffers {
  public:
   HostBuffers(GpuDriver& gpu, std::vector<HostInput> inputs, std::span<std::byte> output)
@@ -83,19 +86,24 @@ struct DeviceInput {
   bool inout = false;
 };
 
-/// Buffers in device memory of another process, which is mapped only during copies. Ranges must lie
-/// inside it (RequestMemory checks them).
+/// Device memory that another process allocated.
+struct SharedDeviceMemory {
+  int fd = -1;              // the handle, borrowed
+  std::uint64_t bytes = 0;  // of the whole memory
+};
+
+/// A range of the shared memory.
+struct SharedRange {
+  std::uint64_t offset = 0, bytes = 0;
+};
+
+/// Buffers in device memory of another process, which is mapped only during copies. All ranges must
+/// lie inside the memory; RequestMemory checks them.
 class DeviceBuffers final : public SharedBuffers {
  public:
-  /// `fd` is the handle, which is borrowed. `bytes` is the size of the whole shared memory.
-  DeviceBuffers(GpuDriver& gpu, int fd, std::uint64_t bytes, std::vector<DeviceInput> inputs,
-                std::uint64_t output_offset, std::uint64_t output_bytes)
-      : gpu_(gpu),
-        fd_(fd),
-        bytes_(bytes),
-        inputs_(std::move(inputs)),
-        output_offset_(output_offset),
-        output_bytes_(output_bytes) {}
+  DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,
+                SharedRange output)
+      : gpu_(gpu), memory_(memory), inputs_(std::move(inputs)), output_(output) {}
   DeviceBuffers(const DeviceBuffers&) = delete;
   DeviceBuffers& operator=(const DeviceBuffers&) = delete;
   ~DeviceBuffers() override;
@@ -104,7 +112,7 @@ class DeviceBuffers final : public SharedBuffers {
   const std::string& name(std::size_t input) const override { return inputs_[input].name; }
   std::uint64_t bytes(std::size_t input) const override { return inputs_[input].bytes; }
   bool inout(std::size_t input) const override { return inputs_[input].inout; }
-  std::uint64_t output_bytes() const override { return output_bytes_; }
+  std::uint64_t output_bytes() const override { return output_.bytes; }
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override;
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override;
   LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) override;
@@ -114,11 +122,10 @@ class DeviceBuffers final : public SharedBuffers {
   LaunchStatus open();
 
   GpuDriver& gpu_;
-  const int fd_;
-  const std::uint64_t bytes_;
+  const SharedDeviceMemory memory_;
   const std::vector<DeviceInput> inputs_;
-  const std::uint64_t output_offset_, output_bytes_;
-  DevicePtr base_ = 0;  // 0: closed
+  const SharedRange output_;
+  DevicePtr base_ = 0;  // 0 while the memory is not mapped
 };
 
 }  // namespace assay::sandbox

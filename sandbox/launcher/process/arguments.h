@@ -1,4 +1,4 @@
-// The command line of assay-launcher (main.cc says what it means).
+// The command line of assay-launcher. main.cc documents it.
 //
 //   Result<LauncherArguments> arguments =
 //       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
@@ -15,22 +15,22 @@
 
 namespace assay::sandbox {
 
-// a fake device whose memory is lost: for tests
+// For tests: a fake device that fails every call.
 inline constexpr std::string_view kSickDriver = "fake-sick";
-// one whose memory others have: for tests
+// For tests: a fake device whose memory is nearly all in use.
 inline constexpr std::string_view kFullDriver = "fake-full";
 
 struct LauncherArguments {
   int socket = -1;
   int device = -1;
   std::string driver = "cuda";
-  std::string ncu;  // empty: no counters
+  std::string ncu;  // path of ncu; empty: no counters
   bool strict = false;
-  bool confined = false;  // started by ncu, inside the jail that a first launcher built
+  bool confined = false;  // ncu started this launcher inside the jail that a first launcher built
   bool probe = false;
 };
 
-/// Errors: invalid_argument, which names the valid arguments.
+/// Errors: invalid_argument, which says what is wrong.
 Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string>& words);
 
 }  // namespace assay::sandbox

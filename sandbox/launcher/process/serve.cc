@@ -21,8 +21,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// Populates all pages in one call, which saves a page fault for each during the copy to the GPU.
-/// Older kernels lack the call; then the pages fault.
+/// Populates all pages in one call, which saves a page fault for each page during the copy to the
+/// GPU. Older kernels lack the call, and take the page faults.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);
@@ -45,15 +45,15 @@ class RequestMemory {
   /// Errors: `corrupt` if a range is outside its memory; `io` if a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchMessage& message, GpuDriver& gpu);
 
-  SharedBuffers& exchange() { return *exchange_; }
+  SharedBuffers& buffers() { return *buffers_; }
 
  private:
   Status map_files(const LaunchMessage& message, GpuDriver& gpu);
   Status describe_device(const LaunchMessage& message, GpuDriver& gpu);
 
-  std::map<std::size_t, Mapping> files_;  // by index of the descriptor; several inputs share one
+  std::map<std::size_t, Mapping> files_;  // by index of the descriptor; inputs may share a file
   Mapping output_;
-  std::unique_ptr<SharedBuffers> exchange_;  // borrows the above
+  std::unique_ptr<SharedBuffers> buffers_;  // borrows the members above
 };
 
 Result<RequestMemory> RequestMemory::open(const LaunchMessage& message, GpuDriver& gpu) {
@@ -93,8 +93,8 @@ Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
       Mapping::map(output, message.output_offset + message.output_bytes, true);
   if (!mapping) return fail(mapping.error());
   output_ = std::move(*mapping);
-  exchange_ = std::make_unique<HostBuffers>(gpu, std::move(inputs),
-                                            output_.bytes().subspan(message.output_offset));
+  buffers_ = std::make_unique<HostBuffers>(gpu, std::move(inputs),
+                                           output_.bytes().subspan(message.output_offset));
   return {};
 }
 
@@ -111,13 +111,13 @@ Status RequestMemory::describe_device(const LaunchMessage& message, GpuDriver& g
           check_range("outputs", message.output_offset, message.output_bytes, message.device_bytes);
       !inside)
     return inside;
-  exchange_ = std::make_unique<DeviceBuffers>(gpu, message.fds[message.output_fd].get(),
-                                              message.device_bytes, std::move(inputs),
-                                              message.output_offset, message.output_bytes);
+  const SharedDeviceMemory memory{message.fds[message.output_fd].get(), message.device_bytes};
+  buffers_ = std::make_unique<DeviceBuffers>(
+      gpu, memory, std::move(inputs), SharedRange{message.output_offset, message.output_bytes});
   return {};
 }
 
-/// Tells the supervisor that the inputs may be changed, and waits until they are.
+/// Tells the supervisor that the inputs may be changed, and waits until they have been changed.
 LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   const auto broken = [](const Error& error) {
     return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message);
@@ -145,19 +145,19 @@ LaunchResult<ReplayResult> perform(int socket, const LaunchMessage& message, Gpu
   request.ablated = message.ablated;
   request.inspect = message.inspect;
   request.ours = ours;
-  return replay(gpu, *plan, memory->exchange(), request, clock);
+  return replay(gpu, *plan, memory->buffers(), request, clock);
 }
 
 }  // namespace
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock) {
-  // Now, while nobody waits: the driver compiles them.
+  // Loaded before `ready`, because the driver compiles them, which no job should wait for.
   std::optional<TrustedKernels> ours;
-  if (gpu.facts().shared_bytes_per_block > 0) {  // else there are no real multiprocessors
+  if (gpu.facts().shared_bytes_per_block > 0) {  // 0 for the fake device, which cannot run them
     LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
     if (!loaded)
-      return fail(ErrorCode::unavailable, "kernels of our own: " + loaded.error().message);
+      return fail(ErrorCode::unavailable, "loading the trusted kernels: " + loaded.error().message);
     ours.emplace(std::move(*loaded));
   }
   if (Status sent =

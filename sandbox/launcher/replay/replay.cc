@@ -16,18 +16,19 @@
 namespace assay::sandbox {
 namespace {
 
-LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& exchange) {
+LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& shared) {
   PlanRules rules;
   rules.target = gpu.facts().target;
-  rules.output_bytes = exchange.output_bytes();
-  for (std::size_t i = 0; i < exchange.inputs(); ++i)
-    rules.inputs.push_back({exchange.name(i), exchange.bytes(i)});
+  rules.output_bytes = shared.output_bytes();
+  for (std::size_t i = 0; i < shared.inputs(); ++i)
+    rules.inputs.push_back({shared.name(i), shared.bytes(i)});
   if (Status status = check_plan(plan, rules); !status)
     return launch_fail(LaunchErrorKind::invalid_plan, status.error().message);
   return {};
 }
 
-/// Returns the scratch parameters of every launch, in plan order.
+/// Calls visit(op, scratch, bytes) for each scratch parameter of every launch, in plan order. Stops
+/// at an error and returns it.
 template <class Visit>
 LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   LaunchStatus status;
@@ -80,25 +81,26 @@ std::string describe(const PlanBuffer& buffer, std::size_t index) {
          std::to_string(buffer.bytes) + " bytes)";
 }
 
-/// The exchange's input of this name; check_plan() has found every one.
-std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& exchange) {
+/// Returns the index of the input that a buffer is filled with. check_plan() has found all inputs.
+std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
   std::size_t input = 0;
-  while (exchange.name(input) != buffer.name) ++input;
+  while (shared.name(input) != buffer.name) ++input;
   return input;
 }
 
-/// Everything that one case has on the device. Members are released in reverse order.
+/// The state of one replay: everything that a case has on the device. Members are released in
+/// reverse order.
 class Replay {
  public:
-  Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange, const ReplayRequest& request,
+  Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared, const ReplayRequest& request,
          const Clock& clock)
       : gpu_(gpu),
         plan_(plan),
-        exchange_(exchange),
+        shared_(shared),
         request_(request),
         clock_(clock),
         memory_(gpu),
-        pristine_(gpu, kPoisonByte),
+        initial_(gpu, kPoisonByte),
         offsets_(output_offsets(plan)) {}
 
   LaunchResult<ReplayResult> run() {
@@ -106,8 +108,8 @@ class Replay {
     LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
     if (!program) return tl::unexpected(program.error());
     program_ = std::move(*program);
-    if (LaunchStatus s = pristine_.write(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = exchange_.close(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = initial_.write(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = shared_.close(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
@@ -143,15 +145,15 @@ class Replay {
       if (!memory) return tl::unexpected(memory.error());
       buffers_.push_back(*memory);
       if (buffer.kind == BufferKind::scratch) {
-        pristine_.add_poisoned(*memory, buffer.bytes);
+        initial_.add_poisoned(*memory, buffer.bytes);
       } else if (buffer.kind == BufferKind::constant) {
         const auto bytes = std::as_bytes(std::span(buffer.constant.data(), buffer.constant.size()));
-        pristine_.add(*memory, bytes.size(),
-                      [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
+        initial_.add(*memory, bytes.size(),
+                     [this, bytes](DevicePtr to) { return gpu_.write(to, bytes); });
       } else {
-        const std::size_t input = input_of(buffer, exchange_);
-        pristine_.add(*memory, exchange_.bytes(input),
-                      [this, input](DevicePtr to) { return exchange_.copy_in(input, to); });
+        const std::size_t input = input_of(buffer, shared_);
+        initial_.add(*memory, shared_.bytes(input),
+                     [this, input](DevicePtr to) { return shared_.copy_in(input, to); });
       }
     }
     return for_each_scratch(plan_,
@@ -163,7 +165,7 @@ class Replay {
                                       "' (" + std::to_string(bytes) + " bytes)");
                               if (!memory) return tl::unexpected(memory.error());
                               scratch_.push_back(*memory);
-                              pristine_.add_poisoned(*memory, bytes);
+                              initial_.add_poisoned(*memory, bytes);
                               return {};
                             });
   }
@@ -172,21 +174,22 @@ class Replay {
     std::mt19937_64 random(std::random_device{}());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
-      if (LaunchStatus s = closed(pristine_.keep_on_device()); !s) return s;
+      if (LaunchStatus s = closed(initial_.keep_on_device()); !s) return s;
       return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : apply_chosen();
     };
     work.restore = [&]() -> LaunchStatus {
-      // Variables of a kernel's own would hand answers on from sample to sample.
+      // A kernel could use its variables on the device to pass results from sample to sample.
       if (LaunchStatus s = program_->forget(); !s) return s;
-      return closed(pristine_.restore_async());
+      return closed(initial_.restore_async());
     };
     work.enqueue = [&] { return program_->enqueue(); };
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Half of the time the first sample, which alone cannot use what was kept from an earlier one;
-    // else one of the others. Reservoir of one: the n'th of them replaces what was kept with
-    // probability 1/n, so that in the end each is equally likely.
+    // Draws the sample whose outputs are returned: with probability 1/2 the first, because only the
+    // first cannot use results that were kept from an earlier one. Otherwise one of the others, by
+    // a reservoir of one: the n-th of them replaces the outputs read so far with probability 1/n,
+    // so each is equally likely.
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
       const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
@@ -213,19 +216,19 @@ class Replay {
 
   LaunchStatus stage_next_inputs() {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
-    if (LaunchStatus s = exchange_.close(); !s) return s;
+    if (LaunchStatus s = shared_.close(); !s) return s;
     if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
-    return closed(pristine_.stage(request_.ours));
+    return closed(initial_.stage(request_.ours));
   }
 
   LaunchResult<bool> swap_inputs() {
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
-    LaunchResult<bool> unseen = pristine_.swap_inputs();
-    if (LaunchStatus s = exchange_.close(); !s && unseen) return tl::unexpected(s.error());
+    LaunchResult<bool> unseen = initial_.swap_inputs();
+    if (LaunchStatus s = shared_.close(); !s && unseen) return tl::unexpected(s.error());
     return unseen;
   }
 
-  /// Each buffer that holds an output, once.
+  /// Returns each buffer that holds an output, once.
   std::vector<OutputBuffer> output_buffers() const {
     std::set<std::uint32_t> found;
     std::vector<OutputBuffer> outputs;
@@ -239,13 +242,13 @@ class Replay {
   LaunchStatus find_modified(std::vector<std::string>& modified) {
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].kind != BufferKind::input) continue;
-      const std::size_t input = input_of(plan_.buffers[i], exchange_);
-      if (exchange_.inout(input)) continue;
-      LaunchResult<bool> same = exchange_.same(input, buffers_[i], request_.ours);
+      const std::size_t input = input_of(plan_.buffers[i], shared_);
+      if (shared_.inout(input)) continue;
+      LaunchResult<bool> same = shared_.same(input, buffers_[i], request_.ours);
       if (!same) return closed(tl::unexpected(same.error()));
-      if (!*same) modified.push_back(exchange_.name(input));
+      if (!*same) modified.push_back(shared_.name(input));
     }
-    return exchange_.close();
+    return shared_.close();
   }
 
   LaunchStatus apply_chosen() {
@@ -258,9 +261,10 @@ class Replay {
     return {};
   }
 
-  /// No submitted code may run while the exchange is open.
+  /// Closes the shared buffers and returns the first error. Submitted code must not run while they
+  /// are mapped.
   LaunchStatus closed(LaunchStatus status) {
-    LaunchStatus end = exchange_.close();
+    LaunchStatus end = shared_.close();
     return status ? end : status;
   }
 
@@ -269,20 +273,20 @@ class Replay {
       const PlanOutput& output = plan_.outputs[i];
       const std::uint64_t bytes = output_span_bytes(output).value_or(0);
       if (LaunchStatus s =
-              exchange_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes);
+              shared_.copy_out(offsets_[i], buffers_[output.buffer] + output.offset, bytes);
           !s)
         return closed(s);
     }
-    return exchange_.close();
+    return shared_.close();
   }
 
   GpuDriver& gpu_;
   const Plan& plan_;
-  SharedBuffers& exchange_;
+  SharedBuffers& shared_;
   const ReplayRequest& request_;
   const Clock& clock_;
   GuardedMemory memory_;
-  InitialState pristine_;
+  InitialState initial_;
   std::vector<std::uint64_t> offsets_;
   std::vector<DevicePtr> buffers_;  // by plan buffer
   std::vector<DevicePtr> scratch_;  // by global scratch parameter
@@ -291,12 +295,12 @@ class Replay {
 
 }  // namespace
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange,
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                                   const ReplayRequest& request, const Clock& clock) {
-  if (LaunchStatus s = check(gpu, plan, exchange); !s) return tl::unexpected(s.error());
+  if (LaunchStatus s = check(gpu, plan, shared); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s)
     return tl::unexpected(s.error());
-  return Replay(gpu, plan, exchange, request, clock).run();
+  return Replay(gpu, plan, shared, request, clock).run();
 }
 
 }  // namespace assay::sandbox

@@ -1,8 +1,9 @@
 // replay performs a launch plan on inputs that the submission never saw, and returns the outputs.
 // The plan tier rests on it.
 //
-//   LaunchResult<ReplayResult> result =
-//       replay(gpu, plan, shared_buffers, {.gpu_memory_bytes = 1 << 30}, clock);
+//   ReplayRequest request;
+//   request.gpu_memory_bytes = 1 << 30;
+//   LaunchResult<ReplayResult> result = replay(gpu, plan, shared_buffers, request, clock);
 //
 // The steps:
 //  1. Check the plan, and its memory against the limit.
@@ -12,7 +13,7 @@
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
 //  6. Copy the outputs. If the plan was timed, they are those of one timed run that is drawn at
 //     random, so that a kernel cannot tell which run is checked.
-// One thread.
+// Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -33,30 +34,31 @@
 
 namespace assay::sandbox {
 
-// NaN as a float, -1 as an integer: what nobody wrote is never right by chance
+// NaN as a float, -1 as an integer, so that memory that no kernel wrote is never right by chance.
 inline constexpr std::uint8_t kPoisonByte = 0xFF;
 
 struct ReplayRequest {
-  // over the plan's buffers, scratch and guards; copies for timing are ours and not counted
+  // Limit for the plan's buffers, scratch and guards. The copies for timing are the launcher's own
+  // and do not count.
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
   // The alternative of each tunable, as an earlier replay chose it. Empty: the timed replay
   // chooses.
   std::vector<std::size_t> chosen;
-  // When timed: called once before the warm-up, so that the judge can put new inputs into the
-  // shared buffers. The warm-up still runs on the old inputs. So the first sample is the first run
-  // on its inputs, and values that a kernel kept from earlier runs are of no use.
+  // If timed: called once before the warm-up, so that the judge can put new inputs into the shared
+  // buffers. The warm-up still runs on the old inputs. So the first sample is the first run on its
+  // inputs, and values that a kernel kept from earlier runs are of no use.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  bool inspect = false;  // after timing: determinism and timeline
-  // without the submission's kernels: what is right all the same is not their work
+  bool inspect = false;  // if timed: also check determinism and take a timeline
+  // Run without the submission's kernels. Outputs that are right even so are not their work.
   bool ablated = false;
-  TrustedKernels* ours = nullptr;  // null where the device cannot run them
+  TrustedKernels* ours = nullptr;  // null if the device cannot run them
 };
 
 struct ReplayOutput {
   std::string dtype;
   std::vector<std::int64_t> shape, strides;
-  std::uint64_t offset = 0;  // in the exchange's outputs, at kOutputAlignment
+  std::uint64_t offset = 0;  // in the output memory, a multiple of kOutputAlignment
   std::uint64_t bytes = 0;
 };
 
@@ -65,14 +67,14 @@ struct ReplayResult {
   std::vector<KernelUse> kernels;
   std::vector<std::string> choices;  // by tunable: the label of the chosen alternative
   std::vector<std::size_t> chosen;   // by tunable: its index
-  // inputs that were written and are no inout arguments; looked for when it is not timed
+  // Inputs that the plan changed although they are not inout. Empty if the plan was timed.
   std::vector<std::string> modified;
   std::int64_t moves = 0;  // operations that only move data
   Samples samples;         // empty unless timed
   std::optional<Inspection> inspection;
 };
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& exchange,
+LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                                   const ReplayRequest& request, const Clock& clock);
 
 }  // namespace assay::sandbox

@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-// of the median: a sample under it was taken while the clock was throttled
+// A cold sample is discarded if its clock is below this share of the median clock, because the
+// clock was throttled then.
 constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 // Bytes written to flush the L2, in multiples of its size.
@@ -19,19 +20,20 @@ constexpr std::uint64_t kFlushPerL2 = 2;
 // For a device that does not report the size of its L2.
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;
 
-/// Opens the gate when the scope ends. A gate that stays closed would make every later wait
-/// endless.
-class Gate {
+/// Unblocks the stream at the end of the scope. On a stream that stays blocked every later wait
+/// would be endless.
+class UnblockAtEnd {
  public:
-  explicit Gate(GpuDriver& gpu) : gpu_(gpu) {}
-  Gate(const Gate&) = delete;
-  Gate& operator=(const Gate&) = delete;
-  ~Gate() { gpu_.open_gate(); }
+  explicit UnblockAtEnd(GpuDriver& gpu) : gpu_(gpu) {}
+  UnblockAtEnd(const UnblockAtEnd&) = delete;
+  UnblockAtEnd& operator=(const UnblockAtEnd&) = delete;
+  ~UnblockAtEnd() { gpu_.unblock_stream(); }
 
  private:
   GpuDriver& gpu_;
 };
 
+/// One series of samples: the state of take_samples().
 class Series {
  public:
   Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
@@ -47,10 +49,10 @@ class Series {
     if (LaunchStatus s = warm_up(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = find_overheads(); !s) return tl::unexpected(s.error());
     if (work_.stage_next_inputs) {
-      if (LaunchStatus s = a_few(); !s) return tl::unexpected(s.error());
+      if (LaunchStatus s = discard_a_few(); !s) return tl::unexpected(s.error());
     }
-    // Only now: what keeps answers from run to run has none for these inputs, and yet finds its
-    // instructions where later runs find them.
+    // The inputs are swapped after the warm-up. So a kernel that keeps results from run to run has
+    // none for these inputs, but its instructions are in the caches as for later runs.
     LaunchResult<bool> unseen =
         work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
     if (!unseen) return tl::unexpected(unseen.error());
@@ -69,7 +71,7 @@ class Series {
   std::int64_t budget() const { return rules_.max_time_ms * kNsPerMs; }
 
   LaunchStatus warm_up() {
-    if (LaunchStatus s = a_few(); !s) return s;
+    if (LaunchStatus s = discard_a_few(); !s) return s;
     const std::int64_t wanted = rules_.warm_up_ms * kNsPerMs;
     for (std::int64_t i = kWarmUpSamples;
          elapsed() < wanted && i < rules_.max_samples && elapsed() < budget() / 4; ++i) {
@@ -80,7 +82,7 @@ class Series {
     return {};
   }
 
-  LaunchStatus a_few() {
+  LaunchStatus discard_a_few() {
     for (std::int64_t i = 0; i < kWarmUpSamples && (i == 0 || elapsed() < budget() / 4); ++i) {
       if (LaunchResult<double> discarded = cold(); !discarded)
         return tl::unexpected(discarded.error());
@@ -156,8 +158,9 @@ class Series {
     return ns;
   }
 
-  /// Restored in between, since a second run on what the first one left could go anywhere; that
-  /// traffic is in the caches too.
+  /// Takes a sample with the caches as an earlier run leaves them. The buffers are restored after
+  /// that run, because the contents that it left may be invalid inputs. The traffic of the restore
+  /// is in the caches too.
   LaunchStatus take_warm() {
     if (LaunchStatus s = work_.restore(); !s) return s;
     if (LaunchStatus s = work_.enqueue(); !s) return s;
@@ -196,7 +199,7 @@ class Series {
   const Clock& clock_;
   ColdState cold_;
   std::int64_t begin_;
-  std::vector<double> clocks_;  // of each cold sample, MHz
+  std::vector<double> clocks_;  // MHz, one for each cold sample
   double warm_overhead_ns_ = 0;
   Samples samples_;
 };
@@ -206,9 +209,9 @@ class Series {
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& enqueue,
                          const std::function<LaunchStatus()>& before) {
-  const Gate gate(gpu);
-  if (operations <= kMaxGatedOperations) {
-    if (LaunchStatus s = gpu.close_gate(); !s) return s;
+  const UnblockAtEnd unblock(gpu);
+  if (operations <= kMaxBlockedOperations) {
+    if (LaunchStatus s = gpu.block_stream(); !s) return s;
   }
   if (before) {
     if (LaunchStatus s = before(); !s) return s;

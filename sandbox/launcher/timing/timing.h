@@ -25,18 +25,19 @@
 
 namespace assay::sandbox {
 
-inline constexpr double kLeastNs = 100;  // no kernel is faster
-// The duration of TrustedKernels::touch_async() by the GPU's own time stamps (CUPTI), median on an
+inline constexpr double kLeastNs = 100;  // lower bound of a reported time: no kernel is faster
+// The duration of TrustedKernels::touch_async() by the time stamps of the GPU (CUPTI): median on an
 // H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
 inline constexpr double kTouchWarmNs = 944;
-// The most samples that a request may ask for: all of them travel in one frame.
+// Upper bound of max_samples in a request, because one frame carries all samples.
 inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
 
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  // Wall time, warm-up and refilling included. It wins over min_samples.
+  // Wall time, including warm-up and refills. Sampling stops at this limit even if fewer than
+  // min_samples were taken.
   std::int64_t max_time_ms = 1'000;
   // Sampling stops when half of the 95 % interval of the median is at most this share of the
   // median. A series of blocks narrows the interval further.
@@ -49,11 +50,11 @@ struct Samples {
   std::vector<double> cold_ns;  // without the discarded samples
   // Taken after an uncounted run and refilled inputs, with the caches as these leave them.
   std::vector<double> warm_ns;
-  // Cold, by the host's clock and without a gate, from before queueing to after the wait: the time
-  // that a caller waits.
+  // Cold, by the host's clock and on a stream that is not blocked. From before queueing to after
+  // the wait: the time that a caller waits.
   std::vector<double> wall_ns;
-  // Overhead of the marks, subtracted from the cold samples. The overhead with warm caches is
-  // subtracted from the warm samples.
+  // Overhead of the marks with cold caches, subtracted from the cold samples. The overhead with
+  // warm caches is subtracted from the warm samples.
   double overhead_ns = 0;
   double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
   std::int64_t discarded = 0;  // cold samples at a clock clearly below the median
@@ -63,16 +64,16 @@ struct Samples {
 
 /// The callbacks of a measurement. Those with a default may be empty.
 struct TimedWork {
-  // Called once, before the first sample. It may use the memory that is left.
+  // Called once, before the first sample. It may allocate the device's remaining memory.
   std::function<LaunchStatus()> prepare;
   // Queues the refill of the inputs and the poison of the outputs.
   std::function<LaunchStatus()> restore;
   // Queues the operations, and nothing else.
   std::function<LaunchStatus()> enqueue;
-  // Called once, after prepare. Waits until new inputs are there, and stages them.
+  // Called once, after prepare. Waits for new inputs, and stages them.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  // Called after the warm-up if stage_next_inputs was. Switches to the staged inputs. Returns true
-  // if no kernel can have read them.
+  // Called after the warm-up if stage_next_inputs is set. Switches to the staged inputs. Returns
+  // true if no kernel can have read them.
   std::function<LaunchResult<bool>()> swap_inputs = {};
   // Queues kernels that overwrite shared memory and registers.
   std::function<LaunchStatus()> scrub = {};
@@ -109,8 +110,8 @@ class ColdState {
   DevicePtr memory_ = 0;
 };
 
-/// Queues the operations of `enqueue` between the timer's marks, behind a gate if the device's
-/// queue has room for all of them. `before` is queued first and not timed.
+/// Queues the operations of `enqueue` between the timer's marks, on a blocked stream if the
+/// device's queue has room for all of them. `before` is queued first and not timed.
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& enqueue,
                          const std::function<LaunchStatus()>& before = {});

@@ -30,9 +30,9 @@ struct Bench {
   }
   LaunchResult<ReplayResult> run(const Plan& plan) { return run(plan, gpu); }
   LaunchResult<ReplayResult> run(const Plan& plan, FakeDriver& driver) {
-    HostBuffers exchange(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}},
-                         std::as_writable_bytes(std::span(out)));
-    return replay(driver, plan, exchange, request, clock);
+    HostBuffers buffers(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}},
+                        std::as_writable_bytes(std::span(out)));
+    return replay(driver, plan, buffers, request, clock);
   }
   void check_sum() const {
     for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(out[i] == x[i] + y[i]);

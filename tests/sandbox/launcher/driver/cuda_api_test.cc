@@ -1,4 +1,4 @@
-// Compares our own declarations of the driver API with NVIDIA's header, at compile time, wherever
+// Compares Assay's declarations of the driver API with NVIDIA's header, at compile time, wherever
 // that header is installed.
 #include "sandbox/launcher/driver/cuda_api.h"
 
@@ -121,7 +121,8 @@ static_assert(offsetof(cuda_abi::CUlaunchConfig, numAttrs) == offsetof(CUlaunchC
 
 #endif
 
-TEST_CASE("a result of the driver is somebody's fault") {
+TEST_CASE(
+    "each error of the CUDA driver is attributed to the submission, the launch or the launcher") {
   using assay::sandbox::LaunchErrorKind;
   cuda_abi::CudaApi api;
   api.cuGetErrorName = [](cuda_abi::CUresult, const char** text) -> cuda_abi::CUresult {

@@ -7,7 +7,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// A device that loses what is copied on it.
+/// A device whose copies on the device have no effect.
 class Forgetful final : public FakeDriver {
  public:
   LaunchStatus copy_async(DevicePtr, DevicePtr, std::uint64_t) override { return {}; }
@@ -15,12 +15,12 @@ class Forgetful final : public FakeDriver {
 
 }  // namespace
 
-TEST_CASE("a device that fills, copies and reads back is well, and gets its memory back") {
+TEST_CASE("a device that fills, copies and reads back is healthy, and all memory is freed") {
   FakeDriver gpu(1 << 20);
   for (int i = 0; i < 10; ++i) CHECK(check_health(gpu));
 }
 
-TEST_CASE("a device that loses data or does not answer is not well") {
+TEST_CASE("a device that loses data, is lost or is full fails its check") {
   Forgetful forgetful;
   const LaunchStatus wrong = check_health(forgetful);
   REQUIRE_FALSE(wrong);

@@ -1,4 +1,4 @@
-// Compares our own declarations of HIP's API with AMD's header, at compile time, wherever that
+// Compares Assay's declarations of HIP's API with AMD's header, at compile time, wherever that
 // header is installed (Debian: libamdhip64-dev).
 #include "sandbox/launcher/driver/hip_api.h"
 
@@ -6,9 +6,9 @@
 #include "tests/sandbox/launcher/driver/same_call.h"
 
 #if __has_include(<hip/hip_runtime_api.h>)
-#define __HIP_PLATFORM_AMD__ 1  // NOLINT: the header wants it
-#define __HIP_DISABLE_CPP_FUNCTIONS__ \
-  1  // NOLINT: templates beside hipMalloc, whose name would then be two functions
+#define __HIP_PLATFORM_AMD__ 1  // NOLINT: the header requires it
+// Without the header's templates, which overload hipMalloc.
+#define __HIP_DISABLE_CPP_FUNCTIONS__ 1  // NOLINT
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wshadow"
@@ -78,7 +78,7 @@ TEST_CASE("the keys of a HIP launch are the header's") {
 
 #endif
 
-TEST_CASE("a result of HIP is somebody's fault") {
+TEST_CASE("each error of HIP is attributed to the submission, the launch or the launcher") {
   using assay::sandbox::LaunchErrorKind;
   hip_abi::HipApi api;
   api.hipGetErrorName = [](hip_abi::HipResult) { return "NAME"; };
@@ -93,8 +93,7 @@ TEST_CASE("a result of HIP is somebody's fault") {
   CHECK(hip_abi::classify(api, 700, "running").message == "running: NAME (words)");
 }
 
-TEST_CASE(
-    "the target is read from the kernel driver's description of the GPU at a place on the bus") {
+TEST_CASE("the target comes from the kernel driver's description of the GPU at its PCI address") {
   CHECK(hip_abi::target_of_version(90402) == "hip:gfx942");
   CHECK(hip_abi::target_of_version(90010) == "hip:gfx90a");
   CHECK(hip_abi::target_of_version(110001) == "hip:gfx1101");
@@ -109,7 +108,7 @@ TEST_CASE(
     CHECK_FALSE(hip_abi::version_at(properties, broken));
 }
 
-TEST_CASE("without the library it is named") {
+TEST_CASE("the error without the HIP library names it") {
   const auto api = hip_abi::open_hip_api();
   if (!api) CHECK(api.error().message.find("libamdhip64") != std::string::npos);
 }

@@ -1,4 +1,4 @@
-// HipDriver over a table of functions that work on host memory: what it asks of HIP, without AMD
+// HipDriver over a table of functions that work on host memory: checks its calls of HIP without AMD
 // hardware.
 #include <algorithm>
 #include <cstdlib>
@@ -110,7 +110,7 @@ TEST_CASE("HIP: fills of every width, whatever the pattern") {
   CHECK(gpu->allocate(std::uint64_t{1} << 30).error().kind == LaunchErrorKind::gpu_memory_limit);
 }
 
-TEST_CASE("HIP: parameters lie at multiples of their sizes, with nothing of ours behind them") {
+TEST_CASE("HIP: parameters lie at multiples of their sizes, with zeros behind them") {
   const HipApi api = host_memory();
   const auto gpu = open(api);
   const KernelHandle kernel = gpu->load("image", "kernel", 0).value();
@@ -131,7 +131,7 @@ TEST_CASE("HIP: parameters lie at multiples of their sizes, with nothing of ours
   CHECK(last.parameters[24] == std::byte{1});
 }
 
-TEST_CASE("HIP: what AMD's GPUs lack, or is not done, is refused by name") {
+TEST_CASE("HIP: the driver refuses by name what AMD's GPUs lack and what is not implemented") {
   const HipApi api = host_memory();
   const auto gpu = open(api);
   const KernelHandle kernel = gpu->load("image", "kernel", 0).value();

@@ -6,7 +6,7 @@
 
 namespace assay::sandbox::stub {
 
-/// A driver with so many devices, of which one may be broken.
+/// A driver with `devices` devices. Device `broken` cannot be read.
 struct Api {
   int devices = 0;
   int broken = -1;
@@ -45,8 +45,9 @@ TEST_CASE("devices are listed in their order, and the list says which one is bro
 }
 
 TEST_CASE(
-    "one device is opened whatever is the matter with its neighbours, and one that is not there "
-    "names those that are") {
+    "a device is opened even if its neighbours are broken, and the error for a missing device "
+    "names "
+    "the valid ones") {
   const stub::Api sick{.devices = 3, .broken = 1};
   CHECK(device_at(with(sick), 2, "CUDA")->name == "device 2");
   CHECK(device_at(with(sick), 1, "CUDA").error().message == "device 1 is broken");

@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint32_t kSharedFloats = 500;
 constexpr std::uint64_t kBytes = 1 << 16, kY = 4096, kOut = 8192;
 
-/// Two inputs and room for outputs in one piece of "device memory" that somebody else owns.
+/// Two inputs and room for outputs in one block of "device memory" that another process owns.
 struct Shared {
   Shared() {
     add_fake_kernels(gpu);
@@ -28,10 +28,11 @@ struct Shared {
     at(kOut)[kSharedFloats] = -7.0f;
   }
   float* at(std::uint64_t offset) const { return reinterpret_cast<float*>(memory.data() + offset); }
-  DeviceBuffers exchange() {
-    return {gpu,    file.get(),
-            kBytes, {{"x", 0, kSharedFloats * 4}, {"y", kY, kSharedFloats * 4}},
-            kOut,   kSharedFloats * 4};
+  DeviceBuffers buffers() {
+    return {gpu,
+            {file.get(), kBytes},
+            {{"x", 0, kSharedFloats * 4}, {"y", kY, kSharedFloats * 4}},
+            {kOut, kSharedFloats * 4}};
   }
 
   FakeDriver gpu;
@@ -43,14 +44,14 @@ struct Shared {
 
 TEST_CASE("a plan is replayed from shared device memory, and its outputs go there") {
   Shared shared;
-  DeviceBuffers exchange = shared.exchange();
+  DeviceBuffers buffers = shared.buffers();
   for (const bool timed : {false, true}) {
     ReplayRequest request;
     request.gpu_memory_bytes = 1 << 28;
     if (timed) request.timing = TimingRules{.min_samples = 5, .max_samples = 10};
     std::memset(shared.at(kOut), 0, kSharedFloats * 4);
     REQUIRE(
-        replay(shared.gpu, test::vector_add_plan(kSharedFloats), exchange, request, SystemClock()));
+        replay(shared.gpu, test::vector_add_plan(kSharedFloats), buffers, request, SystemClock()));
     std::size_t wrong = 0;
     for (std::uint32_t i = 0; i < kSharedFloats; ++i)
       wrong += shared.at(kOut)[i] != static_cast<float>(i) + 0.5f ? 1 : 0;
@@ -69,31 +70,31 @@ TEST_CASE("submitted code never runs while the shared memory is mapped") {
     mapped += launch.gpu.shared_mappings();
     return LaunchStatus();
   });
-  DeviceBuffers exchange = shared.exchange();
+  DeviceBuffers buffers = shared.buffers();
   const ReplayRequest request{.gpu_memory_bytes = 1 << 28,
                               .timing = TimingRules{.min_samples = 5, .max_samples = 10},
                               .chosen = {}};
-  REQUIRE(replay(shared.gpu, test::vector_add_plan(kSharedFloats, "look"), exchange, request,
+  REQUIRE(replay(shared.gpu, test::vector_add_plan(kSharedFloats, "look"), buffers, request,
                  SystemClock()));
   CHECK(launches > 5);
   CHECK(mapped == 0);
 }
 
 TEST_CASE(
-    "shared memory that cannot be mapped, and a fault while it is wanted, are errors and leave "
+    "shared memory that cannot be mapped, and a fault while it is mapped, are errors and leave "
     "nothing mapped") {
   Shared shared;
-  DeviceBuffers broken(shared.gpu, -1, kBytes, {{"x", 0, 4}}, 4096, 4);
+  DeviceBuffers broken(shared.gpu, {-1, kBytes}, {{"x", 0, 4}}, {4096, 4});
   const DevicePtr memory = shared.gpu.allocate(64).value();
   const LaunchStatus failed = broken.copy_in(0, memory);
   REQUIRE_FALSE(failed);
   CHECK(failed.error().kind == LaunchErrorKind::internal_error);
   CHECK(failed.error().message.find("importing shared memory") != std::string::npos);
 
-  DeviceBuffers exchange = shared.exchange();
-  REQUIRE(exchange.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value()));
+  DeviceBuffers buffers = shared.buffers();
+  REQUIRE(buffers.copy_in(0, shared.gpu.allocate(kSharedFloats * 4).value()));
   CHECK(shared.gpu.shared_mappings() == 1);
-  REQUIRE_FALSE(exchange.copy_out(0, 0xdead, 4));
-  REQUIRE_FALSE(exchange.close());
+  REQUIRE_FALSE(buffers.copy_out(0, 0xdead, 4));
+  REQUIRE_FALSE(buffers.close());
   CHECK(shared.gpu.shared_mappings() == 0);
 }

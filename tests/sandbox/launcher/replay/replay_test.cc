@@ -218,9 +218,9 @@ TEST_CASE("an input that was written is named, unless it may be") {
   const auto result = bench.run(plan);
   REQUIRE(result);
   CHECK(result->modified == std::vector<std::string>{"x"});
-  HostBuffers exchange(bench.gpu, {{"x", bytes_of(bench.x), true}, {"y", bytes_of(bench.y), false}},
-                       std::as_writable_bytes(std::span(bench.out)));
-  const auto allowed = replay(bench.gpu, plan, exchange, bench.request, bench.clock);
+  HostBuffers buffers(bench.gpu, {{"x", bytes_of(bench.x), true}, {"y", bytes_of(bench.y), false}},
+                      std::as_writable_bytes(std::span(bench.out)));
+  const auto allowed = replay(bench.gpu, plan, buffers, bench.request, bench.clock);
   REQUIRE(allowed);
   CHECK(allowed->modified.empty());
   CHECK(bench.run(test::vector_add_plan(kN))->modified.empty());

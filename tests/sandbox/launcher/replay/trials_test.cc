@@ -63,10 +63,10 @@ struct TuneBench {
   LaunchResult<ReplayResult> run(const Plan& what) {
     std::vector<float> x(kTunedFloats, 1.0f);
     std::vector<float> y(kTunedFloats, 2.0f);
-    HostBuffers exchange(gpu,
-                         {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
-                         std::as_writable_bytes(std::span(out)));
-    return replay(gpu, what, exchange, request, clock);
+    HostBuffers buffers(gpu,
+                        {{"x", std::as_bytes(std::span(x))}, {"y", std::as_bytes(std::span(y))}},
+                        std::as_writable_bytes(std::span(out)));
+    return replay(gpu, what, buffers, request, clock);
   }
 
   FakeDriver gpu;

@@ -15,7 +15,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// Writes down the order of what is asked of it; each kernel takes what `next_ns` says.
+/// Logs its calls, one letter for each. Each timed sequence takes next_ns().
 class ScriptedGpu final : public GpuDriver {
  public:
   explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) {
@@ -24,7 +24,7 @@ class ScriptedGpu final : public GpuDriver {
   std::string log;
   std::uint64_t flushed = 0;
   int allocated = 0;
-  bool gate_closed = false;
+  bool blocked = false;
 
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t) override {
@@ -57,15 +57,15 @@ class ScriptedGpu final : public GpuDriver {
   }
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
   LaunchStatus synchronize() override {
-    REQUIRE_FALSE(gate_closed);  // it would wait for ever
+    REQUIRE_FALSE(blocked);  // a real device would wait for ever
     return note('S');
   }
-  LaunchStatus close_gate() override {
-    gate_closed = true;
+  LaunchStatus block_stream() override {
+    blocked = true;
     return note('(');
   }
-  void open_gate() override {
-    gate_closed = false;
+  void unblock_stream() override {
+    blocked = false;
     log += ')';
   }
   LaunchStatus mark_start() override { return note('<'); }
@@ -93,7 +93,7 @@ TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   return work;
 }
 
-/// Each look at it moves it on, so that warm-up ends.
+/// Advances by `tick_ns` with each reading, so that the warm-up ends.
 class TickingClock final : public Clock {
  public:
   explicit TickingClock(std::int64_t tick_ns) : tick_ns_(tick_ns) {}
@@ -107,7 +107,7 @@ class TickingClock final : public Clock {
 
 }  // namespace
 
-TEST_CASE("a sample's steps come in their order, and the gate opens before the wait") {
+TEST_CASE("a sample's steps come in their order, and the stream is unblocked before the wait") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000},
@@ -119,17 +119,17 @@ TEST_CASE("a sample's steps come in their order, and the gate opens before the w
   CHECK(gpu.allocated == 0);
 }
 
-TEST_CASE("a sequence too long for the driver's queue runs without a gate") {
+TEST_CASE("the stream is not blocked for a sequence too long for the driver's queue") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   REQUIRE(take_samples(gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000},
-                       work_on(gpu, kMaxGatedOperations + 1), clock));
+                       work_on(gpu, kMaxBlockedOperations + 1), clock));
   CHECK(gpu.log.find('(') == std::string::npos);
 }
 
 TEST_CASE(
-    "steady times stop at min_samples, noisy ones when the interval is narrow, hopeless ones at "
-    "max_samples") {
+    "sampling stops at min_samples for steady times, when the interval is narrow for noisy times, "
+    "and otherwise at max_samples") {
   const TickingClock clock(10'000);
   const auto count = [&](std::function<double()> times, TimingRules rules) {
     ScriptedGpu gpu(std::move(times));
@@ -149,7 +149,7 @@ TEST_CASE(
   CHECK(count([&] { return (fast = !fast) ? 1000.0 : 9000.0; }, rules) == 2000);
 }
 
-TEST_CASE("time runs out before min_samples, with at least one sample") {
+TEST_CASE("sampling stops at the time limit before min_samples, with at least one sample") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(200'000'000);
   const auto samples = take_samples(
@@ -158,10 +158,11 @@ TEST_CASE("time runs out before min_samples, with at least one sample") {
   CHECK(samples->cold_ns.size() == 1);
 }
 
-TEST_CASE("what the marks take is taken off, and warm and host-clock samples come beside") {
+TEST_CASE(
+    "the overhead of the marks is subtracted, and warm and host-clock samples are taken too") {
   std::size_t kernels = 0;
-  ScriptedGpu gpu(
-      [&] { return 1200.0 + kTouchColdNs * static_cast<double>(kernels); });  // marks take 1,200 ns
+  constexpr double kMarksNs = 1200;
+  ScriptedGpu gpu([&] { return kMarksNs + kTouchColdNs * static_cast<double>(kernels); });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
   work.restore = [&] {
@@ -180,20 +181,19 @@ TEST_CASE("what the marks take is taken off, and warm and host-clock samples com
       gpu, {.min_samples = 6, .max_samples = 6, .max_time_ms = 10'000, .side_samples = 2}, work,
       clock);
   REQUIRE(samples);
-  CHECK(samples->overhead_ns == Approx(1200));
+  CHECK(samples->overhead_ns == Approx(kMarksNs));
   REQUIRE(samples->cold_ns.size() == 6);
   CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
-  CHECK(
-      samples->warm_ns ==
-      std::vector<double>(
-          2, 2 * kTouchColdNs + kTouchWarmNs));  // the known kernel is done sooner with warm caches
+  // The kernel of known duration is faster with warm caches, so more of its time counts as
+  // overhead.
+  CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);
   CHECK(samples->wall_ns.size() == 2);
 }
 
 TEST_CASE(
-    "samples at a low clock are discarded and counted, and memory that buffers do not show is "
-    "scrubbed before each") {
+    "samples at a low clock are discarded and counted, and on-chip memory is scrubbed before each "
+    "sample") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
@@ -211,7 +211,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "inputs are renewed before the warm-up, which runs on the old ones, and taken over right "
+    "new inputs are staged before the warm-up, which runs on the old inputs, and swapped in right "
     "before the first sample") {
   double ns = 0;
   ScriptedGpu gpu([&] { return ns += 1000; });
@@ -244,8 +244,9 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a first run at a low clock says nothing, and inputs that cannot be renewed or taken over end "
-    "the series") {
+    "a first run at a low clock is not reported, and inputs that cannot be staged or swapped end "
+    "the "
+    "series") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
@@ -267,12 +268,12 @@ TEST_CASE(
   };
   CHECK(take_samples(gpu, {}, work, clock).error().message == "no inputs");
   work.stage_next_inputs = [] {
-    return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "nobody answers"));
+    return LaunchStatus(launch_fail(LaunchErrorKind::internal_error, "no new inputs"));
   };
-  CHECK(take_samples(gpu, {}, work, clock).error().message == "nobody answers");
+  CHECK(take_samples(gpu, {}, work, clock).error().message == "no new inputs");
 }
 
-TEST_CASE("a failing launch opens the gate and ends the series") {
+TEST_CASE("a failing launch unblocks the stream and ends the series") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);
   TimedWork work = work_on(gpu);
@@ -280,6 +281,6 @@ TEST_CASE("a failing launch opens the gate and ends the series") {
   const auto samples = take_samples(gpu, {}, work, clock);
   REQUIRE_FALSE(samples);
   CHECK(samples.error().kind == LaunchErrorKind::launch_failure);
-  CHECK_FALSE(gpu.gate_closed);
+  CHECK_FALSE(gpu.blocked);
   CHECK(gpu.allocated == 0);
 }

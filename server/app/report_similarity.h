@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "server/app/paths.h"
+#include "server/app/workspace.h"
 #include "server/report/model/rows.h"
 
 namespace assay::server {

@@ -15,7 +15,7 @@
 #include "base/result.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job.h"
-#include "server/app/paths.h"
+#include "server/app/workspace.h"
 
 namespace assay::server {
 

@@ -1,12 +1,86 @@
 #include "server/app/workspace.h"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "server/app/exit_status.h"
 
 namespace assay::server {
+
+namespace fs = std::filesystem;
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+fs::path state_directory() {
+  if (const std::string dir = environment("ASSAY_STATE_DIR"); !dir.empty()) return dir;
+  if (const std::string dir = environment("XDG_STATE_HOME"); !dir.empty())
+    return fs::path(dir) / "assay";
+  if (const std::string home = environment("HOME"); !home.empty())
+    return fs::path(home) / ".local/state/assay";
+  return "/tmp/assay-state";
+}
+
+}  // namespace
+
+Result<Paths> find_paths() {
+  Paths paths;
+  const std::string root = environment("ASSAY_ROOT");
+  paths.root = root.empty() ? fs::path(ASSAY_SOURCE_ROOT) : fs::path(root);
+  std::error_code error;
+  for (const char* part : {"operators", "sandbox/harness"}) {
+    if (!fs::is_directory(paths.root / part, error)) {
+      return fail(ErrorCode::not_found, (paths.root / part).string() +
+                                            " is missing; set ASSAY_ROOT to Assay's source tree");
+    }
+  }
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::io, "readlink /proc/self/exe: " + error.message());
+  paths.binaries = self.parent_path();
+  const std::string python = environment("ASSAY_PYTHON");
+  paths.python = python.empty() ? paths.root / ".venv/bin/python" : fs::path(python);
+  paths.state = state_directory();
+  return paths;
+}
+
+std::string find_ncu() {
+  std::vector<fs::path> places;
+  std::stringstream path(environment("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');)
+    places.push_back(fs::path(folder) / "ncu");
+  places.emplace_back("/usr/local/cuda/bin/ncu");
+  std::error_code error;
+  for (const fs::directory_entry& version :
+       fs::directory_iterator("/opt/nvidia/nsight-compute", error))
+    places.push_back(version.path() / "ncu");
+  for (const fs::path& place : places) {
+    if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();
+  }
+  return {};
+}
+
+sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation) {
+  sandbox::SandboxConfig config;
+  config.python = paths.python.string();
+  config.harness_dir = (paths.root / "sandbox/harness").string();
+  config.launcher = (paths.binaries / "assay-launcher").string();
+  config.jail_exec = (paths.binaries / "assay-jail").string();
+  config.ncu = find_ncu();
+  config.state_dir = paths.state.string();
+  config.isolation = isolation;
+  config.cuda_toolkit = environment("ASSAY_CUDA_TOOLKIT");
+  config.cuda_home = environment("CUDA_HOME");
+  return config;
+}
 
 std::optional<Workspace> open_workspace(const std::string& command, int& status,
                                         const std::string& suite) {

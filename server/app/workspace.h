@@ -1,21 +1,53 @@
-// The workspace of a command: where Assay's parts are, and the catalog of operators.
+// The workspace of a command: the paths of Assay's parts on this machine (operators, harness,
+// helper programs, the Python with torch), and the catalog of operators. Thread-safe.
+//
+//   int status = kPass;
+//   const std::optional<Workspace> workspace = open_workspace("eval", status);
+//   if (!workspace) return status;  // the reason is printed
+//
+// The paths are relative to the source tree that this binary was built from, unless ASSAY_ROOT
+// names another. ASSAY_PYTHON names the interpreter, ASSAY_STATE_DIR the writable directory
+// (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
+#include "base/result.h"
 #include "operators/catalog.h"
-#include "server/app/paths.h"
+#include "sandbox/job/config.h"
 
 namespace assay::server {
+
+struct Paths {
+  std::filesystem::path root;      // contains operators/, sandbox/harness/, reference_agents/
+  std::filesystem::path binaries;  // contains assay, assay-jail, assay-launcher
+  std::filesystem::path python;
+  std::filesystem::path state;
+
+  std::filesystem::path operators() const { return root / "operators"; }
+  std::filesystem::path default_store() const { return state / "assay.db"; }
+};
+
+/// Finds the paths. Error: not_found, if a part of the tree is missing; it names the part's path
+/// and the variable that sets another tree.
+Result<Paths> find_paths();
+
+/// Returns the path of Nsight Compute's `ncu`, from PATH or from the installer's folder, or "".
+std::string find_ncu();
+
+/// Returns a configuration with these paths and defaults for the rest.
+sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation);
 
 struct Workspace {
   Paths paths;
   operators::Catalog catalog;
 };
 
-/// Finds the paths and loads the catalog, from `suite` (a folder like operators/) if it is not
-/// empty. On an error: prints it as `command`'s, sets `status` and returns nullopt.
+/// Finds the paths, makes the state directory and loads the catalog from `suite`, a folder like
+/// operators/, or from Assay's own operators if `suite` is empty. On an error it prints the message
+/// under the name of `command`, sets `status` and returns nullopt.
 std::optional<Workspace> open_workspace(const std::string& command, int& status,
                                         const std::string& suite = "");
 

@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <memory>
 
 #include "base/stderr_line.h"
 #include "base/unique_fd.h"
-#include "server/app/address.h"
 #include "server/app/exit_status.h"
 #include "server/mcp/http/socket_io.h"
 #include "server/mcp/http/tokens.h"
@@ -18,9 +18,18 @@
 namespace assay::server {
 namespace {
 
-constexpr double kDefaultRate = 50;  // requests a second and token: an agent needs fewer than 10
-constexpr double kBurstSeconds = 4;  // of the rate, at once after a pause
+constexpr int kMaxPort = 65535;
+// Requests a second for each token. An agent needs fewer than 10.
+constexpr double kDefaultRate = 50;
+// After a pause, a client may send at once what the rate allows in this time.
+constexpr double kBurstSeconds = 4;
 constexpr off_t kMaxTokenFileBytes = 1 << 20;
+
+tl::unexpected<Error> malformed(const std::string& text) {
+  return fail(ErrorCode::invalid_argument,
+              "'" + text +
+                  "' is not HOST:PORT, e.g. 127.0.0.1:8080 (ports 0 to 65535; 0 picks a free one)");
+}
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
@@ -82,6 +91,24 @@ bool set_tls(const HttpFlags& flags, mcp::HttpOptions& options, int& status) {
 }
 
 }  // namespace
+
+Result<Address> parse_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return malformed(text);
+  Address address;
+  address.host = text.substr(0, colon);
+  const char* begin = text.data() + colon + 1;
+  const char* end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(begin, end, address.port);
+  if (error != std::errc() || stopped != end || begin == end || address.port < 0 ||
+      address.port > kMaxPort)
+    return malformed(text);
+  if (address.host.front() == '[' && address.host.back() == ']')
+    address.host = address.host.substr(1, address.host.size() - 2);
+  address.loopback =
+      address.host == "localhost" || address.host == "::1" || address.host.rfind("127.", 0) == 0;
+  return address;
+}
 
 const std::vector<std::string>& token_scopes() {
   static const std::vector<std::string> scopes = {tools::kScopePractice, tools::kScopeScore};

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "server/app/exit_status.h"
-#include "server/app/paths.h"
+#include "server/app/workspace.h"
 #include "server/commands/commands.h"
 
 namespace assay::server {

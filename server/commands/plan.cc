@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "server/app/exit_status.h"
-#include "server/app/paths.h"
+#include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/plan_text/diff.h"
 #include "server/plan_text/plan_source.h"

@@ -15,7 +15,6 @@
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "sandbox/device/make_device.h"
-#include "server/app/address.h"
 #include "server/app/exit_status.h"
 #include "server/app/log_options.h"
 #include "server/app/sandbox_options.h"

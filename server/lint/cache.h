@@ -15,7 +15,7 @@
 
 #include "operators/catalog.h"
 #include "sandbox/job/device.h"
-#include "server/app/paths.h"
+#include "server/app/workspace.h"
 #include "server/lint/report.h"
 
 namespace assay::server {

@@ -1,11 +1,11 @@
-#include "server/app/address.h"
+#include "server/commands/http_settings.h"
 
 #include "tests/catch.h"
 
 using namespace assay;
 using assay::server::parse_address;
 
-TEST_CASE("loopback addresses are taken apart") {
+TEST_CASE("an address has a host and a port") {
   CHECK(parse_address("127.0.0.1:8080")->host == "127.0.0.1");
   CHECK(parse_address("127.0.0.1:8080")->port == 8080);
   CHECK(parse_address("localhost:0")->port == 0);
@@ -22,7 +22,7 @@ TEST_CASE("malformed addresses are refused with the form") {
   }
 }
 
-TEST_CASE("an address that others could reach is told from one that only this machine can") {
+TEST_CASE("only a loopback address is out of reach for other machines") {
   for (const char* text :
        {"0.0.0.0:80", "10.1.2.3:80", "example.org:80", "[::]:80", "128.0.0.1:80"}) {
     INFO(text);

@@ -42,7 +42,7 @@ FOREIGN: dict[str, str] = {
     "server/conformance/input_tools.cc": "state that the client hands back",
     "server/mcp/client/channel_http.cc": "HTTP headers",
     "server/mcp/http/socket_io.cc": "error texts of OpenSSL",
-    "server/report/model/model_label.cc": "the model's label, which the client chose",
+    "server/report/model/label.cc": "the model's label, which the client chose",
     "tools/answer/reference_source.cc": "the Python source of a reference",
 }
 

@@ -1,12 +1,25 @@
 #include "server/app/report_source.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <vector>
 
+#include "base/small_file.h"
 #include "base/try.h"
+#include "base/unique_fd.h"
 #include "server/app/exit_status.h"
-#include "server/report/model/text.h"
+#include "server/report/model/format.h"
 #include "server/runs/services.h"
 
 namespace assay::server {
@@ -101,6 +114,134 @@ int status_of_report_error(const Error& error) {
   if (error.code == ErrorCode::invalid_argument) return kUsage;
   if (error.code == ErrorCode::io) return kNoInput;
   return kStoreUnusable;
+}
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMostAnswerBytes = 64U << 20;
+constexpr std::size_t kMessageCharacters = 200;
+
+struct Child {
+  pid_t pid = -1;
+  UniqueFd pidfd;
+};
+
+/// A file in memory, so that neither process ever waits for the other to read.
+Result<UniqueFd> memory_file(const std::string& content) {
+  UniqueFd file(::memfd_create("codebleu", MFD_CLOEXEC));
+  if (!file) return fail_errno("memfd_create");
+  std::size_t done = 0;
+  while (done < content.size()) {
+    const ssize_t written = ::write(file.get(), content.data() + done, content.size() - done);
+    if (written < 0) return fail_errno("write to a memory file");
+    done += static_cast<std::size_t>(written);
+  }
+  if (::lseek(file.get(), 0, SEEK_SET) < 0) return fail_errno("lseek in a memory file");
+  return file;
+}
+
+Result<Child> start(std::vector<std::string> words, int input, int output) {
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  if (::posix_spawn_file_actions_init(&actions) != 0)
+    return fail(ErrorCode::unavailable, "posix_spawn_file_actions_init: out of memory");
+  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
+  ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+  Child child;
+  // No environment: the child must not see keys or paths.
+  char* environment[] = {nullptr};
+  const int error = ::posix_spawn(&child.pid, arguments.front(), &actions, nullptr,
+                                  arguments.data(), environment);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0)
+    return fail(ErrorCode::unavailable,
+                "posix_spawn " + words.front() + ": " + std::strerror(error));
+  child.pidfd = UniqueFd(static_cast<int>(::syscall(SYS_pidfd_open, child.pid, 0)));
+  return child;
+}
+
+Status finish(const Child& child) {
+  pollfd ended{child.pidfd.get(), POLLIN, 0};
+  int ready = 0;
+  do {
+    ready = ::poll(&ended, 1, kSimilarityWallMs);
+  } while (ready < 0 && errno == EINTR);
+  if (ready <= 0) ::kill(child.pid, SIGKILL);
+  int status = 0;
+  while (::waitpid(child.pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (ready <= 0)
+    return fail(ErrorCode::unavailable,
+                "codebleu.py took more than " + std::to_string(kSimilarityWallMs / 1000) + " s");
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
+  const std::string how = WIFSIGNALED(status) ? "signal " + std::to_string(WTERMSIG(status))
+                                              : "status " + std::to_string(WEXITSTATUS(status));
+  return fail(ErrorCode::unavailable, "codebleu.py ended with " + how);
+}
+
+Result<std::string> run_program(const Paths& paths, const std::string& input) {
+  ASSAY_TRY(question, memory_file(input));
+  ASSAY_TRY(answer, memory_file(""));
+  ASSAY_TRY(child, start({paths.python.string(), "-I", "-B",
+                          (paths.root / "metrics/codebleu.py").string()},
+                         question.get(), answer.get()));
+  ASSAY_RETURN_IF_ERROR(finish(child));
+  return read_small_file("/proc/self/fd/" + std::to_string(answer.get()), kMostAnswerBytes);
+}
+
+Result<std::vector<std::optional<report::Similarity>>> parse_answer(const std::string& text,
+                                                                    std::size_t expected) {
+  try {
+    std::vector<std::optional<report::Similarity>> scores;
+    const json answer = json::parse(text);
+    for (const json& score : answer.at("scores")) {
+      if (score.contains("error")) {
+        scores.emplace_back();
+        continue;
+      }
+      scores.push_back(report::Similarity{score.at("ngram"), score.at("weighted_ngram"),
+                                          score.at("syntax"), score.at("dataflow"),
+                                          score.at("codebleu")});
+    }
+    if (scores.size() == expected) return scores;
+    return fail(ErrorCode::unavailable, "codebleu.py answered " + std::to_string(scores.size()) +
+                                            " of " + std::to_string(expected) + " pairs");
+  } catch (const json::exception& error) {
+    return fail(ErrorCode::unavailable,
+                "codebleu.py gave no readable answer: " +
+                    report::printable_line(error.what(), kMessageCharacters));
+  }
+}
+
+}  // namespace
+
+Status add_similarity(report::Report& report, const std::map<std::string, std::string>& sources,
+                      const operators::Catalog& catalog, const Paths& paths) {
+  json pairs = json::array();
+  std::vector<report::ReportRow*> rows;
+  for (report::ReportRow& row : report.rows) {
+    const auto source = sources.find(row.job);
+    const operators::Operator* op = catalog.find(row.operator_name);
+    if (source == sources.end() || op == nullptr || row.language != sandbox::kPython) continue;
+    pairs.push_back({{"candidate", source->second}, {"reference", op->oracle_source}});
+    rows.push_back(&row);
+  }
+  if (rows.empty()) return {};
+  ASSAY_TRY(answer, run_program(paths, json{{"pairs", pairs}}.dump(
+                                           -1, ' ', true, json::error_handler_t::replace)));
+  ASSAY_TRY(scores, parse_answer(answer, rows.size()));
+  std::map<std::string, std::vector<double>> of_operator;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i]->similarity = scores[i];
+    if (scores[i]) of_operator[rows[i]->operator_name].push_back(scores[i]->codebleu);
+  }
+  std::vector<double> means;
+  for (const auto& [name, values] : of_operator) means.push_back(metrics::mean(values));
+  report.totals.similarity = metrics::estimate(means);
+  return {};
 }
 
 }  // namespace assay::server

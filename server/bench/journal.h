@@ -1,15 +1,20 @@
 // The journal of a bench: the identity of the bench, its runs and its finished attempts, one JSON
 // object per line. Each line is appended and synced when it happens, so that after kill -9 a
-// resumed bench knows which attempts it need not repeat.
+// resumed bench knows which attempts it need not repeat. `assay bench --replay` reads the journal
+// of a recorded bench and compares its attempts with those of the replay.
 //
-//   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all","samples":2,"device":"cuda:0","server":"","store":"..."}
+//   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all",
+//    "samples":2,"device":"cuda:0","server":"","store":"..."}
 //   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...]}
-//   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,"cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
+//   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
+//    "cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// `cost_usd` is null if the cost is not known: the model has no price, or a reply had no token
-// counts. `charged_usd` is what --max-cost counts; it takes the worst case for such a reply.
+// (Two of these lines are wrapped here.) `cost_usd` is null if the cost is not known: the model has
+// no price, or a reply had no token counts. `charged_usd` is what --max-cost counts; for a reply
+// without token counts it is the worst case.
 //
-// Only one process at a time can open a journal for writing. Thread-safe after open().
+// Only one process at a time can open a journal for writing. BenchJournal is thread-safe after
+// open(); the functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -38,24 +43,24 @@ struct BenchIdentity {
 /// The outcome of a replayed attempt whose transcript had no reply for it.
 inline constexpr const char* kNoReply = "no_reply";
 
-/// One attempt that is over, as the journal has it.
+/// A finished attempt, as the journal has it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  std::string replay;  // how a replayed attempt differs from the recorded one; empty: it does not
+  std::string replay;  // how a replayed attempt differs from the recorded one; empty: not at all
   std::optional<double> cost_usd = {};  // absent: not known
   double charged_usd = 0;
   double wall_ms = 0;  // 0: the attempt was not timed
 };
 
-/// What a journal holds.
+/// The content of a journal.
 struct JournalContent {
   BenchIdentity identity;
   std::map<std::int64_t, agents::RunHandle> runs;                          // by sample
   std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;  // by sample and operator
 };
 
-/// Reads the journal in `directory` and changes nothing. not_found if there is none, corrupt if it
-/// is broken. A torn last line is ignored.
+/// Reads the journal in `directory` and does not change it. A torn last line is ignored. Errors:
+/// not_found, there is none; corrupt, it is broken.
 Result<JournalContent> read_journal(const std::filesystem::path& directory);
 
 /// True if `directory` holds a journal that is not empty.
@@ -63,20 +68,21 @@ bool has_journal(const std::filesystem::path& directory);
 
 class BenchJournal {
  public:
-  /// Creates `directory` if it is missing. With `resume`, the journal there must be of the same
-  /// bench; without, it must not have opened a run (invalid_argument either way). unavailable while
-  /// another bench has the journal open.
+  /// Opens the journal in `directory`, and creates both if they are missing. With `resume` the
+  /// journal must have the same identity. Without `resume` it must not contain a run. Errors:
+  /// invalid_argument, if one of these does not hold; unavailable, while another bench has the
+  /// journal open.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 
-  /// The run of a sample (from 1); null if no part of the bench has opened it yet.
+  /// Returns the run of a sample (from 1), or null if no part of the bench has opened it yet.
   const agents::RunHandle* run_of(std::int64_t sample) const;
   bool is_finished(std::int64_t sample, const std::string& operator_name) const;
-  /// The attempts that earlier parts of the bench finished.
+  /// Returns the attempts that earlier parts of the bench finished.
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const {
     return content_.finished;
   }
-  /// The sum of what those attempts charged to the spending limit.
+  /// Returns the sum that these attempts charged to the spending limit, in US dollars.
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
@@ -92,8 +98,33 @@ class BenchJournal {
   const std::string path_;
   UniqueFd fd_;
   Mutex mutex_;  // one line at a time
-  /// Its runs include those of this part of the bench, its finished attempts do not.
+  /// The runs include those of this part of the bench. The finished attempts do not.
   JournalContent content_;
 };
+
+/// The recorded bench of one agent with one model.
+struct RecordedBench {
+  std::filesystem::path directory;
+  JournalContent journal;
+};
+
+/// Returns the bench in `directory`, or the benches in its folders, sorted by name. Errors:
+/// not_found, there is none; corrupt, a journal is broken; invalid_argument, they differ in
+/// operators or samples, which the pairs of one bench never do.
+Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
+
+/// Returns the suite of the recorded bench as `start_run` takes it: a list of its operators, even
+/// if the catalog has changed since.
+std::string recorded_suite(const JournalContent& journal);
+
+struct ReplayOutcome {
+  std::size_t same = 0;      // attempts with the same end after the same steps
+  std::size_t other = 0;     // attempts with another end, or other steps
+  std::size_t no_reply = 0;  // attempts whose transcript had no reply to continue with
+  std::string text;          // a line for each attempt that is not the same, then the counts
+};
+
+/// Compares the attempts that the replay finished.
+ReplayOutcome compare_replay(const JournalContent& recorded, const JournalContent& replayed);
 
 }  // namespace assay::bench

@@ -7,7 +7,7 @@
 #include <system_error>
 
 #include "sandbox/device/make_device.h"
-#include "server/app/sandbox_options.h"
+#include "server/app/option_groups.h"
 #include "tools/model/tracks.h"
 
 namespace assay::bench {

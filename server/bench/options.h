@@ -9,8 +9,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
-#include "server/app/log_options.h"
-#include "server/app/sandbox_options.h"
+#include "server/app/option_groups.h"
 
 namespace assay::bench {
 

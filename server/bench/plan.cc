@@ -7,8 +7,8 @@
 
 #include "base/stderr_line.h"
 #include "reference_agents/registry/provider.h"
-#include "server/bench/replay.h"
-#include "server/report/model/model_label.h"
+#include "server/bench/journal.h"
+#include "server/report/model/label.h"
 #include "tools/model/tracks.h"
 
 namespace assay::bench {

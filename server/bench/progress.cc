@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "server/report/model/text.h"
+#include "server/report/model/format.h"
 
 namespace assay::bench {
 namespace {

@@ -8,9 +8,12 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -19,6 +22,7 @@
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/spending.h"
 #include "reference_agents/registry/agents.h"
+#include "reference_agents/registry/provider.h"
 #include "server/bench/progress.h"
 
 namespace assay::bench {
@@ -314,6 +318,48 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
                          plan.jobs);
   Workers(client, budget, progress, plan, *tasks, ends).run();
   return ends;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kTokenVariable = "ASSAY_TOKEN";
+
+/// Starts this executable as a server. It ends when its standard input does. It does not need the
+/// keys of the models, so they are removed from the environment first.
+Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
+                                                  const fs::path& store) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
+  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
+                                      options.device, "--store", store.string()};
+  const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
+  command.insert(command.end(), sandbox.begin(), sandbox.end());
+  const std::vector<std::string> log = arguments_of(options.log);
+  command.insert(command.end(), log.begin(), log.end());
+  agents::forget_keys();
+  auto client = mcp::Client::connect_stdio(command);
+  if (client) return client;
+  // The server has written the reason to stderr, which it shares with the bench.
+  return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " +
+                                          store.string() +
+                                          " did not start: " + client.error().message);
+}
+
+}  // namespace
+
+Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
+                                                   const fs::path& store) {
+  if (options.server.empty()) return start_server(options, store);
+  const char* token = std::getenv(kTokenVariable);
+  auto client = mcp::Client::connect_http(options.server, token == nullptr ? "" : token);
+  if (!client) return client;
+  if (const auto tools = (*client)->list_tools(); !tools)
+    return fail(ErrorCode::unavailable,
+                "no server answers at " + options.server + ": " + tools.error().message);
+  return client;
 }
 
 }  // namespace assay::bench

@@ -1,18 +1,21 @@
-// Runs a bench: lists the attempts that are left, and `jobs` threads make one after another. The
-// end of each attempt is journalled.
+// Runs a bench: connects to its server, lists the attempts that are left, and makes them with
+// `jobs` threads. The end of each attempt is journalled.
 //
-//   Result<std::vector<PairEnd>> ends = run_bench(client, plan);
+//   Result<std::unique_ptr<mcp::Client>> client = connect_bench(options, store);
+//   Result<std::vector<PairEnd>> ends = run_bench(**client, plan);
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/llm/spending.h"
+#include "server/bench/options.h"
 #include "server/bench/plan.h"
 #include "server/bench/progress.h"
 #include "server/mcp/client/client.h"
@@ -69,5 +72,11 @@ Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& b
 report::Label label_of(const agents::Attempt& attempt);
 /// The text beside the label on the attempt's line of progress.
 std::string explanation_of(const BenchAttempt& made);
+
+/// Starts a server with `store`, or connects to --server. Before it starts one it removes the keys
+/// of the models from the environment: the clients of the models have read them by then.
+/// unavailable if the server does not start or does not answer.
+Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
+                                                   const std::filesystem::path& store);
 
 }  // namespace assay::bench

@@ -9,7 +9,7 @@
 #include "reference_agents/llm/json_fields.h"
 #include "server/app/exit_status.h"
 #include "server/app/report_source.h"
-#include "server/bench/replay.h"
+#include "server/bench/journal.h"
 #include "server/report/model/compare.h"
 #include "server/report/text/forms.h"
 

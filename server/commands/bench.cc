@@ -15,7 +15,6 @@
 #include "server/bench/options.h"
 #include "server/bench/plan.h"
 #include "server/bench/run.h"
-#include "server/bench/server.h"
 #include "server/bench/status.h"
 #include "server/commands/commands.h"
 #include "tools/model/tracks.h"

@@ -11,7 +11,7 @@
 
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
-#include "server/app/sandbox_options.h"
+#include "server/app/option_groups.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/lint/run.h"

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "server/app/exit_status.h"
-#include "server/app/report_similarity.h"
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"

@@ -1,6 +1,16 @@
 #include "server/lint/report.h"
 
+#include <unistd.h>
+
+#include <algorithm>
 #include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "base/handle.h"
 
 namespace assay::server {
 namespace {
@@ -49,6 +59,102 @@ Result<LintReport> lint_from_json(const nlohmann::json& document) {
     return fail(ErrorCode::corrupt, std::string("not a lint report: ") + error.what());
   }
   return report;
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFormat = "assay.lint/1";
+
+std::string bytes_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+/// Combines two hashes. Unlike a sum, the result depends on where one content ends.
+std::string both(const std::string& known, std::string_view more) {
+  return sha256_hex(known + "\n" + sha256_hex(more));
+}
+
+/// Paths below `folder` for which `wanted` is true, in the same order on every machine. Empty if
+/// the folder does not exist.
+template <class Wanted>
+std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+       it.increment(error)) {
+    if (it->path().filename() == "__pycache__") it.disable_recursion_pending();
+    if (wanted(*it)) found.push_back(it->path());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+std::string content_of_folder(const fs::path& folder) {
+  std::string content;
+  const auto is_source = [](const fs::directory_entry& entry) {
+    return entry.is_regular_file() && entry.path().extension() != ".pyc";
+  };
+  for (const fs::path& file : below(folder, is_source))
+    content = both(both(content, fs::relative(file, folder).string()), bytes_of(file));
+  return content;
+}
+
+/// Names and versions of the packages that are installed with the interpreter.
+std::string packages_of(const fs::path& python) {
+  std::string names = python.string();
+  std::error_code error;
+  for (fs::directory_iterator versions(python.parent_path().parent_path() / "lib", error), end;
+       !error && versions != end; versions.increment(error)) {
+    std::vector<std::string> installed;
+    std::error_code ignored;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(versions->path() / "site-packages", ignored)) {
+      if (entry.path().extension() == ".dist-info")
+        installed.push_back(entry.path().filename().string());
+    }
+    std::sort(installed.begin(), installed.end());
+    for (const std::string& name : installed) names += "\n" + name;
+  }
+  return names;
+}
+
+}  // namespace
+
+std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& device) {
+  std::string content = kFormat;
+  for (const char* program : {"assay", "assay-jail", "assay-launcher"})
+    content = both(content, bytes_of(paths.binaries / program));
+  content = both(content, content_of_folder(paths.root / "sandbox/harness"));
+  content = both(content, packages_of(paths.python));
+  return both(both(content, device.name), device.description);
+}
+
+fs::path LintCache::path_of(const operators::Operator& op) const {
+  return folder_ / (both(judges_, content_of_folder(op.directory)) + ".json");
+}
+
+std::optional<LintReport> LintCache::find(const operators::Operator& op) const {
+  if (fresh_) return std::nullopt;
+  const nlohmann::json document = nlohmann::json::parse(bytes_of(path_of(op)), nullptr, false);
+  Result<LintReport> report = lint_from_json(document);
+  if (!report || report->name != op.name || !report->is_sound()) return std::nullopt;
+  return std::move(*report);
+}
+
+void LintCache::keep(const operators::Operator& op, const LintReport& report) const {
+  if (!report.is_sound()) return;
+  std::error_code error;
+  fs::create_directories(folder_, error);
+  const fs::path path = path_of(op);
+  const fs::path unfinished = path.string() + "." + std::to_string(::getpid());
+  std::ofstream(unfinished, std::ios::binary) << lint_to_json(report).dump();
+  fs::rename(unfinished, path, error);  // atomic, even if another process writes the same report
+  if (error) fs::remove(unfinished, error);
 }
 
 }  // namespace assay::server

@@ -19,7 +19,6 @@
 #include "sandbox/device/lint.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/device.h"
-#include "server/lint/cache.h"
 #include "server/lint/report.h"
 
 namespace assay::server {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <dtl/dtl.hpp>
 #include <map>
 #include <vector>
 
 #include "base/escape.h"
-#include "server/plan_text/align.h"
-#include "server/plan_text/entries.h"
+#include "server/plan_text/show.h"
 
 namespace assay::server {
 namespace {
@@ -130,6 +130,26 @@ PlanDiff diff_plans(const Plan& before, const Plan& after) {
               operation_entries(after, renamed), true);
   put_section(diff, "outputs", output_entries(before, names), output_entries(after, renamed));
   return diff;
+}
+
+std::vector<Aligned> align(const std::vector<std::string>& left,
+                           const std::vector<std::string>& right) {
+  dtl::Diff<std::string, std::vector<std::string>> diff(left, right);
+  diff.onHuge();
+  diff.compose();
+  std::vector<Aligned> pairs;
+  std::size_t i = 0;
+  std::size_t j = 0;
+  for (const auto& [element, info] : diff.getSes().getSequence()) {
+    if (info.type == dtl::SES_DELETE) {
+      pairs.push_back({i++, std::nullopt});
+    } else if (info.type == dtl::SES_ADD) {
+      pairs.push_back({std::nullopt, j++});
+    } else {
+      pairs.push_back({i++, j++});
+    }
+  }
+  return pairs;
 }
 
 }  // namespace assay::server

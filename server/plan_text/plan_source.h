@@ -1,14 +1,17 @@
 // Reads a launch plan that the command line names: a file with the plan's bytes, or an artifact of
-// a store by its handle.
+// a store by its handle. Finds the case of an operator for which the plan was recorded: a plan
+// contains the sizes of its arguments, but not its case. Thread-safe.
 //
-//   Result<StoredPlan> plan = read_plan("small-cuda-90.plan", store);
-//   Result<StoredPlan> plan = read_plan("artifact_4kq7v0c2m9x1h5t8z3w6b0ndra", store);
+//   const NamedPlan given = named_plan(op, "artifact_4kq7v0c2m9x1h5t8z3w6b0ndra");
+//   Result<StoredPlan> stored = read_plan(given.where, store);
+//   Result<std::string> id = case_of_plan(op, stored->plan);
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "base/result.h"
+#include "operators/catalog.h"
 #include "sandbox/launcher/plan/plan.h"
 
 namespace assay::server {
@@ -18,12 +21,23 @@ struct StoredPlan {
   sandbox::Plan plan;  // the decoded bytes
 };
 
-/// `where`: a path, "-" for standard input, or the handle of an artifact in `store`. Errors:
-/// not_found, no such file, store or artifact; corrupt, not a plan, naming the byte; unavailable,
-/// the store cannot be read.
+/// Reads the plan at `where`: a path, "-" for standard input, or the handle of an artifact in
+/// `store`. Errors: not_found, there is no such file, store or artifact; corrupt, it is not a plan
+/// (the message names the byte); unavailable, the store cannot be read.
 Result<StoredPlan> read_plan(const std::string& where, const std::filesystem::path& store);
 
-/// The exit status for an error of read_plan().
+/// Returns the exit status for an error of read_plan().
 int status_of_plan_error(const Error& error);
+
+/// A value of `--plan`: "square=plans/square.plan" names its case, "plans/square.plan" does not.
+struct NamedPlan {
+  std::string case_id;  // empty: case_of_plan() finds it
+  std::string where;    // read_plan() takes it
+};
+NamedPlan named_plan(const operators::Operator& op, const std::string& word);
+
+/// Returns the only case whose tensors have the sizes of the plan's inputs. Error:
+/// invalid_argument, if no case or several cases have these sizes; it names the cases.
+Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan);
 
 }  // namespace assay::server

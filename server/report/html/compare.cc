@@ -10,7 +10,6 @@
 #include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
 #include "server/report/model/format.h"
-#include "server/report/model/text.h"
 
 namespace assay::report {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "server/report/html/svg.h"
 #include "server/report/model/format.h"
-#include "server/report/model/text.h"
 
 namespace assay::report {
 namespace {

@@ -1,12 +1,20 @@
-// Formats the numbers of a report: by unit, with intervals, as dollars. Every form for people uses
-// these, so that a number looks alike in the terminal and on the page. Pure functions.
+// Formats numbers and text for people: numbers by unit, with intervals, as dollars; printable
+// lines, columns and tables of UTF-8 text. The terminal and the page use the same functions, so
+// that a number looks alike in both. Pure functions.
 //
-//   with_interval(estimate, Unit::share)  ->  "50.0 % (28 to 72)"
+//   with_interval(estimate, Unit::share)  // "50.0 % (28 to 72)"
+//   text_table({{"operator", "outcome"}, {"vector_add", "pass"}});
+//   // operator    outcome
+//   // ----------  -------
+//   // vector_add  pass
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "metrics/estimate.h"
 #include "tools/model/services.h"
@@ -16,19 +24,37 @@ namespace assay::report {
 /// ratio: "0.812". share: "81.2 %", of a value from 0 to 1. error: "0.0021", two digits.
 enum class Unit { ratio, share, error };
 
-/// What stands for a value that is absent: a dash.
+/// Stands for a value that is absent: a dash.
 inline constexpr const char* kNoValue = "–";
 
-/// kNoValue for no value.
+/// Returns kNoValue for an absent value.
 std::string value_text(const std::optional<double>& value, Unit unit);
-/// The mean and its interval in brackets; kNoValue for no estimate.
+/// Returns the mean and its interval in brackets, or kNoValue for an absent estimate.
 std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit unit);
 
-/// `format` is printf's, for one double. kNoValue for no value.
+/// Returns `value` in a printf format for one double, or kNoValue for an absent value.
 std::string number(const std::optional<double>& value, const char* format);
-/// "$12.35"; four decimals below a dollar.
+/// Returns "$12.35"; below a dollar with four decimals.
 std::string dollars(double amount);
-/// "$0.0120", "not known", "not known, at least $0.0120"; "none" where no model cost anything.
+/// Returns "$0.0120", "not known" or "not known, at least $0.0120"; "none" if no model cost
+/// anything.
 std::string cost_in_words(const tools::Usage& usage, bool no_model);
+
+/// Makes one line of printable text of at most `limit` characters, with an ellipsis if it is cut.
+/// Text that a submission caused may contain anything: control characters and malformed UTF-8
+/// become spaces.
+std::string printable_line(std::string_view text, std::size_t limit);
+
+/// Returns the number of characters (code points) of UTF-8 text.
+std::size_t width_of(std::string_view text);
+
+/// Returns `text` with spaces up to `width` characters.
+std::string padded(const std::string& text, std::size_t width);
+
+using TextRow = std::vector<std::string>;  // cells
+
+/// Returns the rows with aligned columns. The first row is the head, which is underlined. All rows
+/// have as many cells as the head.
+std::string text_table(const std::vector<TextRow>& rows);
 
 }  // namespace assay::report

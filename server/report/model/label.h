@@ -1,4 +1,8 @@
-// Labels for how a submission ended, as reports and benches show them. Pure functions.
+// Labels of a report: how a submission ended (Label), and who answered in a run (ModelLabel). The
+// label of an agent without a model ends with "(no model)": reports show that and never rank such a
+// run. Pure functions.
+//
+//   parse_model_label("replay of openai:gpt-5 (no model)").answered_by  // AnsweredBy::recording
 #pragma once
 
 #include <string>
@@ -11,7 +15,8 @@ namespace assay::report {
 
 enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 
-/// "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU", "not submitted"
+/// Returns "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU" or
+/// "not submitted".
 std::string_view to_string(Label label);
 
 Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,
@@ -19,5 +24,25 @@ Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage
 
 /// Returns the text of the hint that a passing submission would be slow, or "".
 std::string slow_hint(const std::vector<sandbox::Hint>& hints);
+
+enum class AnsweredBy {
+  model,
+  script,     // scripted or simulated: no model answered
+  recording,  // a replay: a model answered when the recording was made
+};
+
+struct ModelLabel {
+  AnsweredBy answered_by = AnsweredBy::model;
+  std::string name;  // without the marks: "openai:gpt-5", "sim:7"
+};
+
+/// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or a replay_label().
+ModelLabel parse_model_label(const std::string& label);
+
+/// Returns the sentence above a report for which no model answered; "" if a model did.
+const char* note_of(AnsweredBy answered_by);
+
+/// Returns the label of a replay of the answers of `model`: "replay of openai:gpt-5 (no model)".
+std::string replay_label(const std::string& model);
 
 }  // namespace assay::report

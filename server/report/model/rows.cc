@@ -8,7 +8,7 @@
 #include "metrics/estimate.h"
 #include "metrics/measures.h"
 #include "sandbox/device/make_device.h"
-#include "server/report/model/text.h"
+#include "server/report/model/format.h"
 #include "tools/model/outcome_names.h"
 
 namespace assay::report {

@@ -19,7 +19,6 @@
 #include "operators/catalog.h"
 #include "server/report/model/label.h"
 #include "server/report/model/metrics.h"
-#include "server/report/model/model_label.h"
 #include "server/report/model/stages.h"
 #include "tools/model/services.h"
 

@@ -4,7 +4,6 @@
 #include "base/text.h"
 #include "metrics/measures.h"
 #include "server/report/model/format.h"
-#include "server/report/model/text.h"
 #include "server/report/text/forms.h"
 
 namespace assay::report {

@@ -1,3 +1,4 @@
+
 #include "server/plan_text/diff.h"
 
 #include "tests/catch.h"
@@ -74,4 +75,31 @@ TEST_CASE("changes inside an alternative are found there") {
   std::get<KernelOp>(std::get<ChoiceOp>(after.ops[4]).alternatives[0].ops[0]).grid = {9, 1, 1};
   CHECK(changed(before, after) ==
         "operations\n  ~     kernel k\xc3\xa9rnel: grid 4x2x1 -> 9x1x1\n");
+}
+
+using namespace assay::server;
+
+TEST_CASE("what is in both lists stands beside each other, the rest alone") {
+  CHECK(align({}, {}).empty());
+  CHECK(align({"a", "b"}, {"a", "b"}) == std::vector<Aligned>{{0, 0}, {1, 1}});
+  CHECK(align({"a", "b"}, {"b", "c"}) ==
+        std::vector<Aligned>{{0, std::nullopt}, {1, 0}, {std::nullopt, 1}});
+  CHECK(align({"a"}, {"a", "a", "a"}).size() == 3);
+}
+
+TEST_CASE("every position comes once and in order, whatever the lists") {
+  const std::vector<std::string> left = {"k", "f", "k", "c", "k", "x"};
+  const std::vector<std::string> right = {"f", "k", "k", "y", "c"};
+  for (const auto& [a, b] : {std::pair(left, right), std::pair(right, left),
+                             std::pair(left, std::vector<std::string>{})}) {
+    std::size_t i = 0;
+    std::size_t j = 0;
+    for (const Aligned& pair : align(a, b)) {
+      if (pair.left) CHECK(*pair.left == i++);
+      if (pair.right) CHECK(*pair.right == j++);
+      if (pair.left && pair.right) CHECK(a[*pair.left] == b[*pair.right]);
+    }
+    CHECK(i == a.size());
+    CHECK(j == b.size());
+  }
 }

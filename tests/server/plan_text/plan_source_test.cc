@@ -55,3 +55,72 @@ TEST_CASE("what is no plan is refused with the place and a status of its own") {
   CHECK(refused((folder.path / "none.plan").string()).second == kNoInput);
   CHECK(refused("artifact_0123456789abcdefghjkmnpqrs").first.find("no store") != std::string::npos);
 }
+
+using namespace assay;
+using namespace assay::server;
+
+namespace {
+
+operators::Operator vector_add() {
+  operators::Operator op;
+  op.name = "vector_add";
+  for (const char* name : {"x", "y"})
+    op.arguments.push_back({.name = name,
+                            .type = operators::ArgumentType::tensor,
+                            .dtype = "case",
+                            .shape = {"2*n"},
+                            .role = {},
+                            .description = ""});
+  op.arguments.push_back({.name = "scale",
+                          .type = operators::ArgumentType::floating,
+                          .dtype = "",
+                          .shape = {},
+                          .role = {},
+                          .description = ""});
+  op.cases = {{.id = "small",
+               .hidden = false,
+               .interpreter = true,
+               .dtype = "float32",
+               .axes = {{"n", 32}},
+               .distribution = "normal"},
+              {.id = "half",
+               .hidden = true,
+               .interpreter = true,
+               .dtype = "float16",
+               .axes = {{"n", 1000}},
+               .distribution = "normal"},
+              {.id = "float",
+               .hidden = false,
+               .interpreter = true,
+               .dtype = "float32",
+               .axes = {{"n", 500}},
+               .distribution = "normal"}};
+  return op;
+}
+
+}  // namespace
+
+TEST_CASE("a plan is for the case whose tensors have the sizes of its inputs") {
+  CHECK(case_of_plan(vector_add(), sandbox::test::vector_add_plan(64)).value() == "small");
+}
+
+TEST_CASE("sizes that fit no case or several are an error that names what can be chosen") {
+  const auto none = case_of_plan(vector_add(), sandbox::test::vector_add_plan(65));
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("no case") != std::string::npos);
+  CHECK(none.error().message.find("small, half, float") != std::string::npos);
+  const auto several = case_of_plan(vector_add(), sandbox::test::vector_add_plan(1000));
+  REQUIRE_FALSE(several);
+  CHECK(several.error().message.find("half, float") != std::string::npos);
+  CHECK(several.error().message.find("small") == std::string::npos);
+}
+
+TEST_CASE("a plan's case can be named, and a file's name may have an equals sign") {
+  const operators::Operator op = vector_add();
+  const NamedPlan named = named_plan(op, "half=plans/a=b.plan");
+  CHECK((named.case_id == "half" && named.where == "plans/a=b.plan"));
+  const NamedPlan file = named_plan(op, "other=plans/half.plan");
+  CHECK((file.case_id.empty() && file.where == "other=plans/half.plan"));
+  const NamedPlan plain = named_plan(op, "artifact_0123456789");
+  CHECK((plain.case_id.empty() && plain.where == "artifact_0123456789"));
+}

@@ -1,5 +1,7 @@
 #include "server/plan_text/show.h"
 
+#include <bit>
+
 #include "base/handle.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/plan_samples.h"
@@ -43,4 +45,82 @@ TEST_CASE("a plan of nothing, and one whose buffers have no sum") {
   CHECK(show_plan(plan, 0).find("operations: 0\n  none\n") != std::string::npos);
   plan.buffers = {{BufferKind::scratch, ~0ULL, "", ""}, {BufferKind::scratch, 1, "", ""}};
   CHECK(show_plan(plan, 0).find("over 2^64 bytes") != std::string::npos);
+}
+
+using namespace assay::server;
+using namespace assay::sandbox;
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+namespace {
+
+std::string fact(const Entry& entry, const std::string& wanted) {
+  for (const auto& [label, value] : entry.facts) {
+    if (label == wanted) return value;
+  }
+  return "(none)";
+}
+
+}  // namespace
+
+TEST_CASE("a kernel's arguments are named by buffer and offset, scalars by value") {
+  Plan plan = test::vector_add_plan(1000);
+  std::get<PointerParam>(std::get<KernelOp>(plan.ops[0]).params[1]).offset = 64;
+  const auto entries = operation_entries(plan, buffer_names(plan));
+  REQUIRE(entries.size() == 1);
+  CHECK(entries[0].title == "kernel fake_vector_add");
+  CHECK(entries[0].facts == Facts{{"grid", "8x1x1"},
+                                  {"block", "128x1x1"},
+                                  {"argument 0", "x"},
+                                  {"argument 1", "y + 64"},
+                                  {"argument 2", "scratch0"},
+                                  {"argument 3", "1000 (4 bytes)"}});
+}
+
+TEST_CASE("one of everything that the format has") {
+  const Plan plan = test::rich_plan();
+  const BufferNames names = buffer_names(plan);
+  CHECK(names == BufferNames{"x", "y", "scratch0", "constant0"});
+  const auto entries = operation_entries(plan, names);
+  REQUIRE(entries.size() == 11);
+  CHECK(fact(entries[1], "cluster") == "2x1x1");
+  CHECK(fact(entries[1], "launch") == "cooperative, programmatic dependent");
+  CHECK(fact(entries[1], "argument 2") == "-1 (8 bytes)");
+  CHECK(fact(entries[1], "argument 3") == "null");
+  CHECK(fact(entries[1], "argument 4") == "global scratch, 128 bytes a program, aligned to 128");
+  CHECK(fact(entries[1], "argument 6")
+            .starts_with("tensor map of scratch0, shape [16, 4], strides [64] bytes, box [8, 2]"));
+  CHECK(entries[2].title == "fill scratch0");
+  CHECK(fact(entries[2], "pattern") == "0x102030405060708");
+  CHECK(entries[3].title == "copy x to scratch0");
+  CHECK(entries[4].title == "choice");
+  CHECK(entries[5].title == "alternative BLOCK: 64");
+  CHECK(entries[5].depth == 1);
+  CHECK(entries[6].depth == 2);
+  CHECK(entries[10].title == "alternative (no name)");
+  CHECK(fact(buffer_entries(plan, names)[2], "role") == "scratch, holds an output");
+  CHECK(fact(binary_entries(plan)[1], "shared memory") == "70,000 bytes a block");
+  CHECK(fact(output_entries(plan, names)[1], "in") == "scratch0 + 4");
+}
+
+TEST_CASE("a scalar that is rather a float is shown as both") {
+  Plan plan = test::vector_add_plan(64);
+  std::get<KernelOp>(plan.ops[0]).params = {ScalarParam{4, std::bit_cast<std::uint32_t>(1.5F)},
+                                            ScalarParam{8, std::bit_cast<std::uint64_t>(-0.25)},
+                                            ScalarParam{4, 0xFFFFFFFF}};
+  const Entry entry = operation_entries(plan, buffer_names(plan))[0];
+  CHECK(fact(entry, "argument 0") == "1069547520, as float32 1.5 (4 bytes)");
+  CHECK(fact(entry, "argument 1").find("as float64 -0.25") != std::string::npos);
+  CHECK(fact(entry, "argument 2") == "-1 (4 bytes)");
+}
+
+TEST_CASE(
+    "names of a plan cannot drive a terminal or forge a line, and indices that point nowhere are "
+    "said to") {
+  Plan plan = test::vector_add_plan(64, "\x1b[2Jevil\nkernel");
+  plan.ops.push_back(CopyOp{9, 0, 0, 0, 4});
+  const auto entries = operation_entries(plan, buffer_names(plan));
+  CHECK(entries[0].title == "kernel \\x1b[2Jevil kernel");
+  CHECK(entries[1].title == "copy x to no buffer 9");
+  std::get<KernelOp>(plan.ops[0]).binary = 5;
+  CHECK(operation_entries(plan, buffer_names(plan))[0].title == "kernel of no binary 5");
 }

@@ -1,3 +1,4 @@
+
 #include "server/report/model/format.h"
 
 #include "tests/catch.h"
@@ -18,4 +19,26 @@ TEST_CASE("numbers and their intervals") {
 TEST_CASE("dollars") {
   CHECK(dollars(0.0821) == "$0.0821");
   CHECK(dollars(12.345) == "$12.35");
+}
+
+using namespace assay::report;
+
+TEST_CASE("columns are as wide as their widest cell, in characters") {
+  CHECK(text_table({{"a", "bb"}, {"–––", "x"}}) == "a    bb\n---  --\n–––  x\n");
+  CHECK(padded("–", 3) == "–  ");
+  CHECK(padded("long", 2) == "long");
+}
+
+TEST_CASE("printable lines") {
+  CHECK(printable_line("a\nb\t\x1b[1m c", 99) == "a b [1m c");
+  CHECK(printable_line("\xc2\x9b"
+                       "31m",
+                       99) == "31m");  // a C1 control, which terminals obey
+  CHECK(printable_line("caf\xc3\xa9", 99) == "caf\xc3\xa9");
+  CHECK(printable_line("\xff\xfe"
+                       "ab",
+                       99) == "ab");
+  CHECK(printable_line("abcdef", 4) == "abc…");
+  CHECK(printable_line("abcd", 4) == "abcd");
+  CHECK(width_of("caf\xc3\xa9…") == 5);
 }

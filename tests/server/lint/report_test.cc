@@ -1,11 +1,10 @@
-#include "server/lint/cache.h"
+#include "server/lint/report.h"
 
 #include <filesystem>
 #include <fstream>
 #include <string>
 
 #include "base/handle.h"
-#include "server/lint/report.h"
 #include "tests/catch.h"
 
 using namespace assay;

@@ -1,4 +1,4 @@
-#include "server/app/sandbox_options.h"
+#include "server/app/option_groups.h"
 
 #include <string>
 

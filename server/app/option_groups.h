@@ -1,0 +1,75 @@
+// Groups of command line options that several commands share. SandboxOptions: the strictness of the
+// sandbox, the limits of every job, and a GPU's share of the machine. LogOptions: --log-level,
+// --log-format and --log-file. Values; the functions belong to the thread that parses the command
+// line.
+//
+//   auto options = std::make_shared<SandboxOptions>();
+//   add_sandbox_options(*command, *options);
+//   // After the command line is parsed, before the first device:
+//   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);
+//   std::vector<std::string> arguments = arguments_of(*options);  // for a child process
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/job.h"
+#include "server/app/workspace.h"
+
+namespace assay::server {
+
+/// The defaults depend on the number of cores, because each recorder and judge keeps a core busy.
+int default_recorders();
+int default_gpu_sharers();
+int default_gpu_jobs();
+int default_judges();
+inline constexpr int kMostGpuSharers = 16;
+inline constexpr int kMostGpuJobs = 64;
+inline constexpr int kMostJudges = 8;
+
+struct SandboxOptions {
+  std::string isolation = "best-effort";  // isolation_from() parses it
+  std::string without;                    // layers to leave out; only in a build with mutations
+  sandbox::Limits limits;                 // of every job
+  int recorders = default_recorders();
+  int gpu_sharers = default_gpu_sharers();
+  int gpu_jobs = default_gpu_jobs();
+  int judges = default_judges();
+  bool host_tier = true;
+  std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
+};
+
+/// The parsed value of --isolation.
+struct IsolationChoice {
+  sandbox::Isolation isolation = sandbox::Isolation::best_effort;
+  bool spawn = false;
+};
+/// Parses "strict", "best-effort", "spawn", or a combination such as "strict,spawn".
+Result<IsolationChoice> isolation_from(const std::string& text);
+
+/// Adds the options to `command` and returns them.
+std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
+/// Returns the options that differ from their defaults, as command-line arguments.
+std::vector<std::string> arguments_of(const SandboxOptions& options);
+/// Returns the configuration of the sandbox, and leaves out the layers in `without`. Error:
+/// invalid_argument; it names the valid values.
+Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
+
+struct LogOptions {
+  std::string level = "info";
+  std::string format = "text";
+  std::string file = {};  // empty: stderr
+};
+
+void add_log_options(CLI::App& command, LogOptions& options);
+/// Returns the options as command-line arguments.
+std::vector<std::string> arguments_of(const LogOptions& options);
+
+/// Configures the log. Errors: invalid_argument for an unknown name, with the valid ones; others if
+/// the file cannot be opened.
+Status start_log(const LogOptions& options);
+
+}  // namespace assay::server

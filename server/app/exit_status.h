@@ -1,10 +1,13 @@
-// The exit statuses of `assay`, each with one meaning, and the message before one
-// (docs/reference/cli.md lists them).
+// The exit statuses of `assay`, each with one meaning (docs/reference/cli.md lists them), and the
+// message on stderr that goes with one. Thread-safe.
+//
+//   if (!store) return print_error("serve", kStoreUnusable, store.error().message);
 #pragma once
 
 #include <string>
 
 #include "base/result.h"
+#include "base/stderr_line.h"
 
 namespace assay::server {
 
@@ -28,9 +31,16 @@ enum ExitStatus : int {
 };
 
 /// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
-int print_error(const std::string& command, int status, const std::string& message);
+inline int print_error(const std::string& command, int status, const std::string& message) {
+  stderr_line("assay " + command + ": " + message);
+  return status;
+}
 
-/// kUnknownName if no device has that name, kUnavailable if the device cannot be used here.
-int status_of_device_error(const Error& error);
+/// Returns kUnknownName if no device has that name, kUnavailable if the device cannot be used here.
+inline int status_of_device_error(const Error& error) {
+  return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found
+             ? kUnknownName
+             : kUnavailable;
+}
 
 }  // namespace assay::server

@@ -1,5 +1,6 @@
-// `assay serve`: the MCP server over stdio or HTTP. Puts store, devices, tools and protocol
-// together.
+// `assay serve`: the MCP server over stdio or HTTP, with its store, devices and tools.
+#include "server/commands/serve.h"
+
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -21,13 +22,14 @@
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
 #include "server/commands/http_settings.h"
-#include "server/commands/registration.h"
 #include "server/conformance/fixtures.h"
 #include "server/mcp/core/server.h"
 #include "server/mcp/http/http_metrics.h"
 #include "server/mcp/http/http_server.h"
 #include "server/mcp/stdio/stdio_server.h"
 #include "server/runs/services.h"
+#include "tools/registry.h"
+#include "tools/resources/resources.h"
 
 namespace assay::server {
 namespace {
@@ -202,6 +204,24 @@ int serve(const ServeOptions& options) {
 }
 
 }  // namespace
+
+Status register_all(mcp::Server& server, const tools::Services& services,
+                    const std::vector<operators::Guide>& guides) {
+  for (mcp::Tool& tool : tools::make_tools(services)) {
+    if (Status added = server.add_tool(std::move(tool)); !added) return added;
+  }
+  tools::ResourceList resources = tools::make_resources(services, guides);
+  for (mcp::ResourceTemplate& one : resources.templates) {
+    if (Status added = server.add_template(std::move(one)); !added) return added;
+  }
+  for (mcp::Resource& one : resources.resources) {
+    if (Status added = server.add_resource(std::move(one)); !added) return added;
+  }
+  for (mcp::Prompt& prompt : tools::make_prompts(services, guides)) {
+    if (Status added = server.add_prompt(std::move(prompt)); !added) return added;
+  }
+  return {};
+}
 
 void add_serve(CLI::App& app, int& status) {
   auto options = std::make_shared<ServeOptions>();

@@ -1,6 +1,7 @@
-// Registers everything that Assay offers (tools, resources and prompts) with an MCP server.
+// The content of the MCP server that `assay serve` runs: tools, resources and prompts. A test
+// registers them without a transport.
 //
-//   if (const Status added = register_all(server, services, *guides); !added) return fail(...);
+//   const Status added = register_all(server, services, guides);
 #pragma once
 
 #include <vector>
@@ -12,8 +13,8 @@
 
 namespace assay::server {
 
-/// `services` must outlive the server. An error names what could not be registered: a name is
-/// taken, or a schema cannot be used.
+/// Registers every tool, resource and prompt of Assay. `services` must outlive the server. Fails if
+/// a name is taken or a schema cannot be used; the error names the entry.
 Status register_all(mcp::Server& server, const tools::Services& services,
                     const std::vector<operators::Guide>& guides);
 

@@ -1,4 +1,4 @@
-#include "server/commands/registration.h"
+#include "server/commands/serve.h"
 
 #include <chrono>
 #include <nlohmann/json.hpp>

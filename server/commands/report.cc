@@ -9,7 +9,7 @@
 #include "server/app/report_source.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
-#include "server/report/html/pages.h"
+#include "server/report/html/page.h"
 #include "server/report/model/compare.h"
 #include "server/report/text/forms.h"
 

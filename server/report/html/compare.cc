@@ -1,3 +1,4 @@
+// The page that compares several reports.
 #include "server/report/model/compare.h"
 
 #include <algorithm>

@@ -1,17 +1,185 @@
+// The page of one report: key figures, plots and tables.
 #include <algorithm>
+#include <cstdint>
+#include <ctime>
 
 #include "base/text.h"
 #include "server/report/html/page.h"
-#include "server/report/html/pages.h"
 #include "server/report/html/plots.h"
 #include "server/report/html/svg.h"
-#include "server/report/html/tables.h"
 #include "server/report/model/format.h"
 
 namespace assay::report {
 namespace {
 
-/// Pass@1 of each group, and of all operators if `all` is given; "" if nothing is known.
+/// Returns the style class that colours a row.
+const char* style_of(Label label) {
+  switch (label) {
+    case Label::pass: return "pass";
+    case Label::slow: return "slow";
+    case Label::needs_gpu:
+    case Label::missing: return "none";
+    default: return "fail";
+  }
+}
+
+std::string or_nothing(const std::string& text) {
+  return text.empty() || text == "none" ? kNoValue : text;
+}
+
+/// Adds a space after each comma, so that the list can wrap.
+std::string spaced(const std::string& list) {
+  std::string out;
+  for (const char character : list)
+    out += character == ',' ? std::string(", ") : std::string(1, character);
+  return out;
+}
+
+std::string date_of(std::int64_t unix_ms) {
+  const auto seconds = static_cast<std::time_t>(unix_ms / 1'000);
+  std::tm parts{};
+  char text[32];
+  if (gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M UTC", &parts) == 0)
+    return kNoValue;
+  return text;
+}
+
+std::string group_table(const Report& report) {
+  TableHead head = {"groups",
+                    "Groups",
+                    {{"Group"},
+                     {"Operators", true},
+                     {"Pass@1", true},
+                     {"Call accuracy", true},
+                     {"Perf@1", true}}};
+  for (const Metric& metric : report.metrics) {
+    if (metric.averaged) head.columns.push_back({std::string(metric.title), true});
+  }
+  std::vector<TableRow> rows;
+  const auto add = [&rows, &report](const std::string& kind, const Groups& groups) {
+    for (const auto& [name, summary] : groups) {
+      TableRow row{"",
+                   {kind + group_name(name), std::to_string(summary.operators),
+                    with_interval(summary.pass_at_1, Unit::share),
+                    with_interval(summary.call_accuracy, Unit::share),
+                    with_interval(summary.perf_at_1, Unit::ratio)}};
+      for (const Metric& metric : report.metrics) {
+        if (metric.averaged)
+          row.cells.push_back(with_interval(mean_of(summary, metric), metric.unit));
+      }
+      rows.push_back(std::move(row));
+    }
+  };
+  add("", {{"all", report.all}});
+  add("split ", report.by_split);
+  add("difficulty ", report.by_difficulty);
+  add("family ", report.by_family);
+  return html_table(head, rows,
+                    "In brackets: 95 % intervals over the operators of a group. GPU efficiency: "
+                    "mean over the cases of an operator, and of the best one (TritonBench). A "
+                    "dash, or no column: nothing was timed.");
+}
+
+/// Returns the error types of TritonBench that occurred; "" if there was no error.
+std::string error_table(const Report& report) {
+  std::vector<TableRow> rows;
+  for (const auto& [group, types] : report.totals.errors) {
+    for (const auto& [type, count] : types)
+      rows.push_back({"", {type, group, std::to_string(count)}});
+  }
+  if (rows.empty()) return "";
+  return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
+}
+
+/// Returns the stages where failed attempts ended; "" if no attempt failed.
+std::string stage_table(const Report& report) {
+  TableHead head{"stages", "Where attempts died", {{"Stage"}, {"Attempts", true}}};
+  for (const metrics::GroupCount& group : report.stages.front().groups)
+    head.columns.push_back({std::string(group.group), true});
+  head.columns.push_back({"No error", true});
+  std::vector<TableRow> rows;
+  std::int64_t deaths = 0;
+  for (const StageCount& stage : report.stages) {
+    TableRow row{"", {std::string(stage.stage), std::to_string(stage.attempts)}};
+    for (const metrics::GroupCount& group : stage.groups)
+      row.cells.push_back(std::to_string(group.total));
+    row.cells.push_back(std::to_string(stage.without_error));
+    rows.push_back(row);
+    deaths += stage.attempts;
+  }
+  return deaths == 0 ? "" : html_table(head, rows, kStageRemark);
+}
+
+std::string operator_table(const Report& report) {
+  TableHead head = {
+      "operators", "Operators", {{"Operator"}, {"Outcome"}, {"Error kind"}}, Narrow::cards};
+  std::vector<const Metric*> columns;
+  for (const Metric& metric : report.metrics) {
+    if (metric.table == OperatorTable::none) continue;
+    columns.push_back(&metric);
+    head.columns.push_back({std::string(metric.title), true});
+  }
+  head.columns.insert(head.columns.end(), {{"Tier"}, {"Explanation"}});
+  std::vector<TableRow> rows;
+  for (const ReportRow& row : report.rows) {
+    const std::string sample = report.samples.size() > 1 ? " #" + std::to_string(row.sample) : "";
+    TableRow line{style_of(row.label),
+                  {row.operator_name + sample, std::string(to_string(row.label)),
+                   or_nothing(row.error_kind)}};
+    for (const Metric* metric : columns)
+      line.cells.push_back(value_text(metric->of(row), metric->unit));
+    line.cells.insert(line.cells.end(), {or_nothing(row.tier), row.explanation});
+    rows.push_back(std::move(line));
+  }
+  return html_table(head, rows);
+}
+
+std::string totals_table(const Report& report) {
+  const ReportTotals& totals = report.totals;
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"pass@1", number(100 * totals.pass_at_1, "%.1f %%") + " (" + std::to_string(totals.passed) +
+                     " of " + std::to_string(totals.attempts) + ")"},
+      {"perf@1", totals.perf_at_1 ? number(totals.perf_at_1, "%.3f")
+                                  : "none (" + totals.no_perf_reason + ")"},
+      {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
+      {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
+  if (totals.similarity)
+    facts.emplace_back("CodeBLEU", with_interval(totals.similarity, Unit::ratio));
+  facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " +
+                                   grouped(report.usage.output_tokens) + " out");
+  facts.emplace_back("cost", cost_in_words(report.usage, report.scripted()));
+  if (totals.cost_per_solved)
+    facts.emplace_back("cost per solved operator", dollars(*totals.cost_per_solved));
+  if (totals.cost_per_pass_rate)
+    facts.emplace_back("cost / pass rate (TritonGym's $/Pass)",
+                       dollars(*totals.cost_per_pass_rate));
+  if (totals.cost_per_perf)
+    facts.emplace_back("cost / perf@1 (TritonGym's $/Perf)", dollars(*totals.cost_per_perf));
+  facts.emplace_back("tool calls", grouped(totals.tool_calls));
+  facts.emplace_back("sandbox time",
+                     number(totals.sandbox_ms / 1'000, "%.1f s") +
+                         " (sum over the graded jobs, without their time in the queue)");
+  return facts_table("totals", "Totals", facts);
+}
+
+/// Returns agent, model, device and runs, with names in full.
+std::string origin_table(const Report& report) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"agent", report.run.request.agent},
+      {"model", report.run.request.model},
+      {"track", std::string(tools::to_string(report.run.request.track))},
+      {"suite", spaced(report.run.request.suite)},
+      {"device", report.devices.empty() ? "none: nothing was graded" : join(report.devices)},
+      {"started", date_of(report.run.created_unix_ms)},
+      {report.samples.size() > 1 ? "runs" : "run", join(report.samples)}};
+  if (!report.missing_layers.empty())
+    facts.emplace_back("sandbox layers that the machine lacked", join(report.missing_layers));
+  return facts_table("origin", "Where this comes from", facts);
+}
+
+/// Plots Pass@1 of each group, and of all operators if `all` is given. Returns "" if nothing is
+/// known.
 std::string pass_plot(const std::string& heading, const metrics::Summary* all, const Groups& groups,
                       const std::string& prefix) {
   std::vector<Bar> bars;

@@ -3,7 +3,7 @@
 // command, and intervals show how little a difference may mean. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
-//   std::string page = comparison_as_html(*comparison);  // server/report/html/pages.h
+//   std::string page = comparison_as_html(*comparison);  // server/report/html/page.h
 #pragma once
 
 #include <cstdint>

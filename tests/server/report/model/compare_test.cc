@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "server/report/html/pages.h"
+#include "server/report/html/page.h"
 #include "server/report/model/rows.h"
 #include "server/report/text/forms.h"
 #include "tests/catch.h"

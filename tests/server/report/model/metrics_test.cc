@@ -7,7 +7,7 @@
 #include <set>
 #include <vector>
 
-#include "server/report/html/pages.h"
+#include "server/report/html/page.h"
 #include "server/report/model/rows.h"
 #include "server/report/text/forms.h"
 #include "tests/catch.h"

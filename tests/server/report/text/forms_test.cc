@@ -5,7 +5,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "server/report/html/pages.h"
+#include "server/report/html/page.h"
 #include "tests/catch.h"
 #include "tools/model/outcome_names.h"
 

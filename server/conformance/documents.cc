@@ -1,4 +1,4 @@
-// Resources and prompts under the suite's names.
+// Resources and prompts under the names of the suite.
 #include <cstdint>
 
 #include "server/conformance/fixtures.h"

@@ -52,7 +52,7 @@ ToolResult fail_later(const json&, RequestContext&) {
   });
 }
 
-/// Breaks its own output schema, which is a protocol error and not the tool's.
+/// Breaks its own output schema, so that the task ends in a protocol error.
 Tool broken_tool() {
   Tool out = tool(
       "protocol_error_job", "Ends in a protocol error", json::object(), TaskSupport::optional,
@@ -81,7 +81,7 @@ ToolResult two_inputs(const json&, RequestContext&) {
   });
 }
 
-/// Asks before there is a task, then becomes one.
+/// Asks before the task begins, then becomes a task.
 ToolResult ask_then_work(const json&, RequestContext& before) {
   const auto name = answered(before, "user_name", "name");
   if (!name) return need({{"user_name", ask_for("What is your name?", "name", "string")}});

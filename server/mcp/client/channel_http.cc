@@ -189,7 +189,7 @@ class HttpChannel final : public Channel {
     return out;
   }
 
-  /// Returns the response that the whole body is.
+  /// Returns the response when the whole body is one.
   Result<json> find_response(const HttpResponse& response, const json& id) const {
     const auto message = parse_message(
         response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});

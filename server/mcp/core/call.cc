@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// A person may have to answer.
+/// Long, because a person may have to answer.
 constexpr std::chrono::minutes kQuestionTimeout{10};
 
 }  // namespace
@@ -119,7 +119,7 @@ json input_required_result(const InputRequired& needed, const CallScope& call,
                            const SignedState& seal) {
   json out = {{"resultType", "input_required"}};
   if (!needed.requests.empty()) out["inputRequests"] = to_json(needed.requests);
-  // Without requests there must be a state: it is what the client retries with.
+  // The client retries with the answers or the state, so one of them must be there.
   if (!needed.state.empty() || needed.requests.empty())
     out["requestState"] = seal.seal(
         needed.state,

@@ -44,7 +44,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The changes that wait to be sent, each kind and subject once.
+/// The changes that wait to be sent; each kind and subject is in it once.
 class Pending {
  public:
   void add(const Change& change) {

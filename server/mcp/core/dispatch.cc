@@ -20,8 +20,8 @@ json describe(const ServerInfo& info) {
   return out;
 }
 
-/// The status of an HTTP answer that carries this error, in the stateless era; legacy errors always
-/// go out with 200.
+/// Returns the HTTP status of an answer with this error in the stateless era. In the legacy era the
+/// status is always 200.
 int http_status_of(int code) {
   switch (code) {
     case kMethodNotFound: return kHttpNotFound;
@@ -47,7 +47,7 @@ MessageCounts::Ending ending_of(const Outcome& outcome) {
 
 }  // namespace
 
-/// THE list of methods. `needs` is what must be registered for the method to exist.
+/// The table of all methods. A method exists only if what it `needs` is registered.
 struct Method {
   enum class Needs {
     nothing,
@@ -225,7 +225,7 @@ bool Dispatcher::offers(const Method& method) const {
 
 void Dispatcher::notification(const Message& message, const TransportContext& transport) {
   if (message.method != "notifications/cancelled")
-    return;  // notifications/initialized and others ask for nothing
+    return;  // the other notifications need no action
   const auto id = message.params.find("requestId");
   if (id != message.params.end()) in_flight_.cancel(transport.scope, *id);
 }

@@ -1,15 +1,15 @@
-// Dispatcher: one JSON-RPC message in, at most one out, whatever carried it. Speaks both eras at
-// once: a request whose params._meta names a protocol version is served statelessly (2026-07-28),
-// everything else by the legacy rules (2025-11-25 back to 2024-11-05). What a legacy client told
-// earlier is in its Session, which the transport passes along; there is no other state between
-// requests.
+// Dispatcher handles JSON-RPC messages from any transport: each message has at most one response.
+// It serves both eras at once. A request whose params._meta names a protocol version is of the
+// stateless era (2026-07-28); all others follow the legacy rules (2025-11-25 back to 2024-11-05).
+// The only state between requests is the Session of a legacy client, which the transport passes
+// along.
 //
 //   const ResolvedCall call = dispatcher.resolve(message);
 //   const Outcome out = dispatcher.handle(call, {.scope = "stdio", .notify = write_line});
 //   if (out.response) write_line(*out.response);
 //
-// Registration must be finished before the first resolve(); everything else may then be called from
-// many threads at once. A resolved call must not outlive the dispatcher.
+// All tools, resources and prompts must be registered before the first resolve(). Then many threads
+// may call at once. A resolved call must not outlive the dispatcher.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,8 @@
 namespace assay::mcp {
 
 struct Outcome {
-  std::optional<nlohmann::json> response;  // none for notifications
-  bool cancelled = false;  // the client asked to stop: a stream must not carry the response
+  std::optional<nlohmann::json> response;  // a notification has none
+  bool cancelled = false;  // the client cancelled, so a stream must not carry the response
   int http_status = 200;
 };
 
@@ -50,31 +50,31 @@ class Dispatcher {
   const Clock& clock() const { return clock_; }
   const ChangeNotifier& hub() const { return hub_; }
 
-  /// The first look at a message, and the only one that searches by name. `stateless`: the
-  /// transport knows that the request belongs to the stateless era.
+  /// Looks up everything that the message names. `stateless` is true when the transport knows that
+  /// the request belongs to the stateless era.
   ResolvedCall resolve(Message message, bool stateless = false) const;
   Outcome handle(const ResolvedCall& call, const TransportContext& transport);
   Outcome handle(Message message, const TransportContext& transport) {
     return handle(resolve(std::move(message), transport.stateless), transport);
   }
-  /// From now on the session hears of changes, until the result dies. The session must live longer.
+  /// Sends changes to the session while the returned listener lives. The session must outlive it.
   ChangeNotifier::Listener join(const Session& session);
-  /// Makes a request cancellable before handle() gets it.
+  /// Makes a request cancellable while it waits for handle().
   InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
     return in_flight_.open(scope, call.message.id);
   }
-  /// At shutdown: running calls and tasks are cancelled, subscriptions end with a result.
+  /// For shutdown: cancels running calls and tasks, and ends subscriptions with a result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
   void cancel_all() { in_flight_.cancel_all(); }
   std::size_t in_flight() const { return in_flight_.size(); }
 
-  /// Why the headers that mirror a tool's arguments (param_headers.h) do not match them; nothing
-  /// when they do.
+  /// Compares the headers that mirror a tool's arguments with them (http_headers.h). Returns the
+  /// problem, or nothing when they match.
   static std::optional<std::string> argument_mismatch(const ResolvedCall& call,
                                                       const HeaderLookup& header);
 
-  /// Every message that was handled, whatever carried it.
+  /// The counts of all messages that were handled, over all transports.
   const MessageCounts& counts() const { return counts_; }
 
  private:
@@ -82,7 +82,7 @@ class Dispatcher {
   using Handler = Rpc<nlohmann::json> (Dispatcher::*)(CallScope& call);
   static const std::vector<Method>& methods();
   static const Method* find(const std::string& name, bool stateless);
-  /// Whether something is registered that gives the method a meaning.
+  /// True when something is registered that the method is for.
   bool offers(const Method& method) const;
   Outcome answer(const ResolvedCall& call, const TransportContext& transport);
   Outcome answer_request(const ResolvedCall& call, const TransportContext& transport);
@@ -112,7 +112,7 @@ class Dispatcher {
   nlohmann::json capabilities(bool stateless) const;
   nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
   Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const CallScope& call) const;
-  /// Runs a reader or a prompt, with input where it needs some.
+  /// Runs `attempt`, which reads a resource or gets a prompt, and asks for the input that it needs.
   template <class Attempt, class Render>
   Rpc<nlohmann::json> run_handler(CallScope& call, const Attempt& attempt, const Render& render);
 

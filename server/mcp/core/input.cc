@@ -7,7 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The client capability behind a method; null for a method that no client serves.
+/// Returns the capability that a client needs for a method, or null for a method that no client
+/// has.
 const char* capability_of(const std::string& method) {
   if (method == "elicitation/create") return "elicitation";
   if (method == "sampling/createMessage") return "sampling";

@@ -1,5 +1,5 @@
-// How many messages a dispatcher handled: by method, by how they ended, and how long they took. The
-// transport makes no difference.
+// MessageCounts counts the messages that a dispatcher has handled: by method, by outcome and by
+// time.
 //
 //   counts.add("tools/call", MessageCounts::Ending::ok, 0.004);
 //   const MessageCounts::Snapshot now = counts.snapshot();
@@ -18,14 +18,14 @@ namespace assay::mcp {
 class MessageCounts {
  public:
   enum class Ending {
-    ok,         // a result
-    failed,     // a tool's result with isError
-    error,      // a JSON-RPC error
-    cancelled,  // the client cancelled the call or hung up
-    accepted,   // a notification or response: it has no answer
+    ok,         // answered with a result
+    failed,     // answered with a tool's result that has isError
+    error,      // answered with a JSON-RPC error
+    cancelled,  // the client cancelled the call
+    accepted,   // a notification or response, which has no answer
   };
 
-  /// A message that took `seconds`. All methods that are not MCP's are counted as one.
+  /// Counts a message that took `seconds`. All methods that MCP does not have count as one.
   void add(std::string_view method, Ending ending, double seconds);
 
   struct Snapshot {
@@ -34,19 +34,20 @@ class MessageCounts {
       std::uint64_t count = 0;  // at least 1
     };
     struct Bucket {
-      std::string_view upper_bound;  // seconds, inclusive; the last is "+Inf"
-      std::uint64_t count = 0;       // without those of the buckets below
+      std::string_view upper_bound;  // in seconds, inclusive; the last is "+Inf"
+      std::uint64_t count = 0;       // without the messages of the buckets below
     };
     std::vector<Messages> messages;
     std::vector<Bucket> buckets;
-    double seconds = 0;  // sum over all messages
+    double seconds = 0;  // the sum over all messages
   };
-  /// Messages that are counted meanwhile may be in one part and not in another.
+  /// A message that is counted at the same time may be in one part of the snapshot and not in
+  /// another.
   Snapshot snapshot() const;
 
  private:
   static constexpr std::size_t kEndings = 5;
-  static constexpr std::size_t kMethods = 32;  // at least as many as message_counts.cc names
+  static constexpr std::size_t kMethods = 32;  // at least the number of names in message_counts.cc
   static constexpr std::size_t kBuckets = 14;
 
   std::array<std::array<std::atomic<std::uint64_t>, kEndings>, kMethods> messages_{};

@@ -1,4 +1,4 @@
-// What each method of the dispatcher's table does.
+// The methods of the dispatcher's table.
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/completion.h"
@@ -26,7 +26,7 @@ json Dispatcher::capabilities(bool stateless) const {
   if (prompts_.completes() || resources_.completes()) out["completions"] = json::object();
   if (on.logging) out["logging"] = json::object();
   if (tools_.has_tasks() && stateless) out["extensions"][kTasksExtension] = json::object();
-  // No tasks/list: without authentication nobody's tasks could be told from anybody else's.
+  // There is no tasks/list: without tokens, a client would see the tasks of all clients.
   if (tools_.has_tasks() && !stateless)
     out["tasks"] = {{"cancel", json::object()},
                     {"requests", {{"tools", {{"call", json::object()}}}}}};

@@ -1,13 +1,13 @@
-// An MCP server that knows nothing of kernels: register tools, then serve them over stdio or
-// Streamable HTTP, to clients of the stateless revision (2026-07-28) and of the legacy ones
-// (2025-11-25 back to 2024-11-05), at the same time.
+// An MCP server. It knows nothing of kernels: the application registers tools, resources and
+// prompts, then serves them over stdio or Streamable HTTP. Clients of the stateless revision
+// (2026-07-28) and of the legacy ones (2025-11-25 back to 2024-11-05) may be connected at the same
+// time.
 //
-//   mcp::Server server({.name = "assay", .version = "0.1.0", .instructions = "..."});
-//   server.add_tool({...});                              // tool.h
-//   server.add_resource({...}); server.add_prompt({...}); // resource.h, prompt.h; completion.h for
-//   what users type return mcp::serve_stdio(server);
+//   Server server({.name = "assay", .title = "Assay", .version = "0.1.0", .instructions = ""});
+//   const Status added = server.add_tool(std::move(tool));
+//   return serve_stdio(server);
 //
-// Handlers run on many threads at once. Registration must be finished before serving starts.
+// Handlers run on many threads at once. Everything must be registered before the server serves.
 #pragma once
 
 #include <cstdint>
@@ -25,12 +25,13 @@
 
 namespace assay::mcp {
 
-/// What the application does besides answering; announced to clients.
+/// The activities of the application besides answering. The server announces them to clients.
 struct Features {
   bool logging = false;  // handlers call context.log
-  bool tools_change = false, prompts_change = false,
-       resources_change = false;  // it publishes such changes of lists
-  bool resources_update = false;  // it publishes resource_updated, so clients may subscribe
+  /// The application publishes changes of these lists.
+  bool tools_change = false, prompts_change = false, resources_change = false;
+  /// The application publishes resource_updated, so clients may subscribe.
+  bool resources_update = false;
 };
 
 struct ServerInfo {
@@ -40,25 +41,25 @@ struct ServerInfo {
   Features features = {};
 };
 
-/// Named limits of the protocol layer, in docs/reference/limits.md.
+/// Limits of the protocol layer; docs/reference/limits.md describes them.
 struct ServerLimits {
   std::size_t page_size = 100;                  // entries of a list on one page
   int max_listeners = 64;                       // subscriptions/listen at once
   std::size_t max_session_subscriptions = 256;  // resources/subscribe of one legacy session
-  std::int64_t state_ttl_ms =
-      900'000;  // how long a client may take to answer an input_required result
+  /// The time that a client has to answer an input_required result.
+  std::int64_t state_ttl_ms = 900'000;
   TaskLimits tasks = {};
 };
 
-/// What the application lends; must outlive the server.
+/// Objects of the application that the server uses. They must outlive the server.
 struct ServerParts {
   TaskStore* task_store = nullptr;  // null: tasks are kept in memory only
   /// The key for requestState. Processes that serve the same clients share it. Empty: a random key.
   std::string state_key = {};
-  const Clock* clock = nullptr;  // null: the machine's
+  const Clock* clock = nullptr;  // null: the clock of the machine
 };
 
-class Dispatcher;  // dispatch.h: one JSON-RPC message in, at most one out
+class Dispatcher;  // dispatch.h
 
 class Server {
  public:
@@ -67,14 +68,13 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Each aborts start-up (returns an error) on a duplicate name, a missing handler, or a schema or
-  /// URI template that cannot be used. Capabilities are announced for what is registered, and only
-  /// for that.
+  /// Each returns an error for a name that is used twice, a missing handler, and an unusable schema
+  /// or URI template. The server announces capabilities only for what is registered.
   Status add_tool(Tool tool);
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);
   Status add_prompt(Prompt prompt);
-  /// Tells every client that wants to hear of it. May be called from any thread, handlers included.
+  /// Sends the change to every client that subscribed to it. Any thread may call it, also handlers.
   void publish(const Change& change);
   Dispatcher& dispatcher() { return *dispatcher_; }
 

@@ -1,9 +1,9 @@
-// A client of the legacy era, from `initialize` to the end of its connection or session: what it
-// declared, what it subscribed to, and how to reach it outside of any request. The stateless era
-// has no sessions: each request carries all of this.
+// Session is a client of the legacy era, from `initialize` to the end of its connection or HTTP
+// session: its capabilities, its subscriptions, and the way to reach it outside of any request. The
+// stateless era has no sessions, because each request carries all of this.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
-//   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // it hears of changes
+//   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes
 //
 // Thread-safe.
 #pragma once
@@ -22,14 +22,15 @@ namespace assay::mcp {
 
 class Session {
  public:
-  /// `id` scopes the client's request ids. `send` carries messages that belong to no request.
+  /// `id` is the scope of the client's request ids. `send` sends messages that belong to no
+  /// request. The clock must outlive the session.
   Session(std::string id, ServerRequests::Send send, const Clock& clock = system_clock())
       : questions(clock), id_(std::move(id)), send_(std::move(send)) {}
 
   const std::string& id() const { return id_; }
   void send(const nlohmann::json& message) const { send_(message); }
 
-  /// What `initialize` agreed on.
+  /// Keeps the result of `initialize`.
   void open(std::string version, nlohmann::json capabilities) {
     const MutexLock lock(mutex_);
     version_ = std::move(version);
@@ -44,7 +45,7 @@ class Session {
     return capabilities_;
   }
 
-  /// False when the session has `limit` subscriptions already.
+  /// Returns false when the session has `limit` subscriptions already.
   bool subscribe(const std::string& uri, std::size_t limit) {
     const MutexLock lock(mutex_);
     if (subscribed_.count(uri) == 0 && subscribed_.size() >= limit) return false;
@@ -60,7 +61,7 @@ class Session {
     return subscribed_.count(uri) > 0;
   }
 
-  /// Until the client sets one, the server decides.
+  /// The lowest level that the client gets. `info` until the client sets one.
   std::atomic<LogLevel> log_level{LogLevel::info};
   ServerRequests questions;
 

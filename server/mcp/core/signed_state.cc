@@ -45,7 +45,7 @@ std::string SignedState::mac(std::string_view payload, const std::string& bindin
              reinterpret_cast<const unsigned char*>(message.data()), message.size(), out.data(),
              &size) == nullptr ||
       size != kMacBytes) {
-    std::abort();  // unauthenticated state must never be let through
+    std::abort();  // unauthenticated state must never be accepted
   }
   return {reinterpret_cast<const char*>(out.data()), size};
 }

@@ -1,13 +1,14 @@
-// requestState: the state of a handler, which travels through the client between two rounds of a
-// call. A client may change it, so it is sealed: HMAC-SHA256 over the state, the request that it
-// belongs to, and the time at which it expires.
+// SignedState protects requestState, which is the state of a handler that travels through the
+// client between two rounds of a call. A client could change it, so it carries an HMAC-SHA256 over
+// the state, the request that it belongs to, and its expiry time.
 //
-//   const SignedState seal(random_key(), std::chrono::minutes(10));
-//   const std::string sent = seal.seal(state, binding);
-//   const auto back = seal.open(sent, binding);  // nothing when forged, of another request or
-//                                                // caller, or too old
+//   const SignedState signature(random_key(), std::chrono::minutes(10));
+//   const std::string sent = signature.seal("round 1", binding);
+//   const std::optional<std::string> back = signature.open(sent, binding);  // "round 1"
 //
-// It is authenticated, not encrypted, and may be replayed until it expires. Immutable, thread-safe.
+// open() returns nothing when the state is forged, expired, or of another request or caller. The
+// state is authenticated, not encrypted, and a client may send it again until it expires.
+// Immutable, thread-safe.
 #pragma once
 
 #include <chrono>
@@ -20,18 +21,18 @@
 
 namespace assay::mcp {
 
-/// 32 bytes from the system's entropy.
+/// Returns 32 random bytes of the system.
 std::string random_key();
 
-/// The request that a state belongs to: its method, the params that do not vary between rounds, and
-/// the caller.
+/// Returns a hash of the request that a state belongs to: the method, the params that stay the same
+/// in all rounds, and the caller.
 std::string binding_of(const std::string& method, const nlohmann::json& params,
                        const std::string& principal);
 
 class SignedState {
  public:
-  /// `clock` must outlive the object. Its wall-clock time counts, so that a configured key serves
-  /// several processes.
+  /// The clock must outlive the object. Expiry uses wall-clock time, so that several processes can
+  /// share a key.
   SignedState(std::string key, std::chrono::milliseconds lifetime,
               const Clock& clock = system_clock())
       : key_(std::move(key)), lifetime_(lifetime), clock_(clock) {}

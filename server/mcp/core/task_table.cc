@@ -34,18 +34,18 @@ std::optional<TaskStatus> task_status_from(std::string_view text) {
   return static_cast<TaskStatus>(found - kStatusNames.begin());
 }
 
-/// Guarded by the table's mutex but for `work`, which only the one thread that runs it uses, and
-/// `stop`.
+/// The table's mutex guards all members except `stop`, and `work`, which only the thread that runs
+/// it uses.
 struct TaskTable::Task {
   TaskRecord record;
   std::shared_ptr<const Caller> caller;
   Work work;
   json capabilities;
-  json inputs = json::object();  // answers for the next step, by the handler's keys
+  json inputs = json::object();  // answers for the next step, by key of the handler
   std::string state;
-  std::map<std::string, InputRequest> open;  // questions without an answer, by the client's keys
-  std::map<std::string, std::string> handler_key;  // of each open or answered question of this step
-  std::set<std::string> used;                      // client's keys, never to be used again
+  std::map<std::string, InputRequest> open;        // open questions, by key of the client
+  std::map<std::string, std::string> handler_key;  // of this step, by key of the client
+  std::set<std::string> used;                      // keys of the client; none is used again
   std::stop_source stop;
 };
 
@@ -239,8 +239,8 @@ Rpc<void> TaskTable::update(const std::string& id, const std::string& principal,
                             const json& answers) {
   const auto task = live(id, principal);
   if (!task)
-    return find(id, principal).map([](const TaskView&) {
-    });  // one of an earlier process asks for nothing
+    // A task of an earlier process has no open questions.
+    return find(id, principal).map([](const TaskView&) {});
   bool goes_on = false;
   {
     const MutexLock lock(mutex_);

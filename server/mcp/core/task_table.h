@@ -1,11 +1,11 @@
-// The running and finished tasks of this process: starts work on threads of its own, keeps its
-// state, hands over answers, cancels it.
+// TaskTable has the running and finished tasks of this process. It runs the work of a task on its
+// own threads, keeps the task's state, passes answers of the client on, and cancels the task.
 //
-//   Rpc<TaskView> task = tasks.start(owner, ttl_ms, work);      // durable when it returns
-//   tasks.find(task->record.id, principal)                       // until created + ttl
+//   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);  // stored when it returns
+//   const Rpc<TaskView> now = tasks.find(task->record.id, "alice");
 //
-// Thread-safe. A task is found only by the principal that started it. A task that an earlier
-// process left unfinished is shown as failed.
+// Thread-safe. Only the principal that started a task finds it, and only until its time to live is
+// over. A task that an earlier process left unfinished is shown as failed.
 #pragma once
 
 #include <atomic>
@@ -31,7 +31,7 @@ namespace assay::mcp {
 
 class TaskTable {
  public:
-  /// One step of the work: a result, or what must be known to go on.
+  /// The end of one step of the work: a result, or the input that the next step needs.
   struct Step {
     nlohmann::json result;
     std::optional<InputRequired> input_required = {};
@@ -39,28 +39,27 @@ class TaskTable {
   using Work = std::function<Rpc<Step>(RequestContext& context)>;
   struct Owner {
     std::shared_ptr<const Caller> caller = nullptr;
-    nlohmann::json capabilities = nlohmann::json::object();  // what the client may be asked for
-    nlohmann::json inputs = nlohmann::json::object();  // answers that it gave before the task began
+    nlohmann::json capabilities = nlohmann::json::object();  // of the client
+    nlohmann::json inputs = nlohmann::json::object();  // the answers given before the task began
     std::string state = {};
   };
 
-  /// `store` may be null. `hub` hears of every change of a task's status.
+  /// `store` may be null. Every change of a task's status is published to `hub`.
   TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
             const Clock& clock);
   ~TaskTable();
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
   Rpc<TaskView> find(const std::string& id, const std::string& principal);
-  /// Hands over answers; keys that nobody asked for are ignored. The work goes on when the last one
-  /// is there.
+  /// Passes answers on. Unknown keys are ignored. The work goes on when no answer is missing.
   Rpc<void> update(const std::string& id, const std::string& principal,
                    const nlohmann::json& answers);
-  /// Final at once, whatever the work does; the work sees cancelled(). A finished task stays as it
-  /// is.
+  /// Cancels a task. Its status is final at once, and its work gets a request to stop. A finished
+  /// task stays as it is.
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
   /// Waits until the task is over or `stop` is requested.
   Rpc<TaskView> wait(const std::string& id, const std::string& principal, std::stop_token stop);
-  /// At shutdown: running tasks are told to stop, and fail.
+  /// For shutdown: requests running tasks to stop, and lets them fail.
   void end();
   const TaskLimits& limits() const { return limits_; }
 
@@ -74,7 +73,7 @@ class TaskTable {
   std::vector<std::shared_ptr<Task>> purge() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
-  /// Sets the status (unless the task is over), saves and publishes it.
+  /// Sets the status, saves and publishes it. Does nothing when the task is over.
   void settle(Task& task, TaskStatus status, nlohmann::json outcome, std::string message);
   TaskView view(const Task& task) const ASSAY_REQUIRES(mutex_);
 
@@ -86,7 +85,7 @@ class TaskTable {
   Condition changed_;
   std::map<std::string, std::shared_ptr<Task>> tasks_ ASSAY_GUARDED_BY(mutex_);
   std::atomic<bool> ending_{false};
-  WorkerPool pool_;  // last: its threads use the above
+  WorkerPool pool_;  // last: its threads use the members above
 };
 
 }  // namespace assay::mcp

@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxNameBytes =
-    64;  // some clients refuse more, and prefix names before they count
+/// Some clients refuse longer names, after they have added a prefix.
+constexpr std::size_t kMaxNameBytes = 64;
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
 json text_result(std::string text, bool is_error) {
@@ -29,8 +29,8 @@ bool legal_name(const std::string& name) {
              std::string::npos;
 }
 
-/// JSON has one kind of number: 3.0 is an integer to JSON Schema and to some clients, but not to
-/// the validator.
+/// Turns 3.0 into 3 where the schema wants an integer. 3.0 is an integer to JSON Schema and to some
+/// clients, but not to the validator.
 void normalise_integers(json& arguments, const json& schema) {
   const auto properties = schema.find("properties");
   if (properties == schema.end()) return;

@@ -1,10 +1,11 @@
-// tools/call from start to end: find the tool, check its arguments, run it (asking the client where
-// it needs input), and make the rest a task where the tool leaves one and the client takes one.
+// ToolCaller performs tools/call from start to end. It finds the tool, checks the arguments, runs
+// the tool, and asks the client for the input that the tool needs. If the tool leaves work and the
+// client takes tasks, the work becomes a task.
 //
-//   ToolCaller caller(tools, tasks, seal);
-//   caller.call(call);  // a CallToolResult, CreateTaskResult or InputRequiredResult
+//   ToolCaller caller(tools, tasks, signature);
+//   const Rpc<nlohmann::json> result = caller.call(call);
 //
-// Thread-safe.
+// The result is a CallToolResult, a CreateTaskResult or an InputRequiredResult. Thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,8 +25,8 @@ class ToolCaller {
   Rpc<nlohmann::json> call(CallScope& call);
 
  private:
-  /// How this request wants a task: the stateless era declares the extension, 2025-11-25 asks with
-  /// params.task.
+  /// The task that this request asks for. A stateless request declares the extension; a request of
+  /// 2025-11-25 has params.task.
   struct TaskWish {
     bool takes = false;
     std::optional<std::int64_t> ttl_ms;

@@ -1,9 +1,13 @@
-// The meaning of a POST to /mcp, apart from sockets: which checks it must pass, in which order, and
-// what it answers.
+// The meaning of a POST to /mcp, apart from sockets: the checks that it must pass, their order, and
+// the answers. check_body_headers() checks the head. interpret() makes a Call of the body, or a
+// Reply that refuses it.
 //
-//   head --check_body_headers()--> body --interpret()--> a Call to be run, or a Reply at once
+//   const Interpretation meaning = interpret(body, request.lookup(), dispatcher, options);
+//   if (!meaning.call) return response.reply(meaning.reply);
+//   const Outcome outcome = dispatcher.handle(meaning.call->resolved, meaning.call->transport);
+//   response.reply(reply_to(outcome));
 //
-// Stateless, thread-safe.
+// The functions keep no state and are thread-safe.
 #pragma once
 
 #include <optional>
@@ -18,14 +22,14 @@
 
 namespace assay::mcp {
 
-/// Checks length, encoding and type of the body. Returns where it ends, or the refusal.
+/// Checks length, encoding and type of the body. Returns the end of the body, or the refusal.
 tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
                                                     const HttpOptions& options);
 
-/// The refusal of a body beyond HttpOptions::max_body_bytes.
+/// Refuses a body that is larger than HttpOptions::max_body_bytes.
 Reply too_large_reply(const HttpOptions& options);
 
-/// A message that passed every check, and how to answer it.
+/// A message that has passed every check, and the way to answer it.
 struct Call {
   ResolvedCall resolved;
   TransportContext transport;
@@ -40,7 +44,7 @@ struct Interpretation {
 Interpretation interpret(std::string_view body, const HeaderLookup& header,
                          const Dispatcher& dispatcher, const HttpOptions& options);
 
-/// The reply to a call that was handled without a stream.
+/// Returns the reply to a call that was handled without a stream.
 Reply reply_to(const Outcome& outcome);
 
 }  // namespace assay::mcp

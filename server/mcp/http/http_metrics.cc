@@ -16,7 +16,7 @@ namespace {
 constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408,
                                      411, 413, 414, 415, 429, 431, 500, 503, 505};
 
-/// Field `index` (from 1) of a line of numbers and words.
+/// Returns field `index`, counted from 1, of a line of fields between blanks.
 std::string field(const std::string& line, int index) {
   std::size_t start = 0;
   for (int i = 1; i < index && start != std::string::npos; ++i)
@@ -29,17 +29,16 @@ double number(const std::string& text) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
-/// Names and meanings are those of Prometheus' own client libraries.
+/// Writes the figures of the process. Names and meanings are those of Prometheus' client libraries.
 void write_process(MetricsText& out) {
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
-  stat.erase(
-      0, stat.rfind(')') == std::string::npos
-             ? 0
-             : stat.rfind(')') +
-                   2);  // the program's name may hold anything; field 3 of stat(5) is the first now
+  // The program's name, in parentheses, may contain anything. So field 3 of stat(5) becomes the
+  // first.
+  const std::size_t name_end = stat.rfind(')');
+  stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));
   const double since_boot = number(field(stat, 20)) / ticks;
   out.gauge("process_resident_memory_bytes", "Resident memory size in bytes.",
@@ -88,7 +87,7 @@ void HttpMetrics::write(MetricsText& out, const MessageCounts& counts) const {
 
 namespace {
 
-/// A label's value between quotes.
+/// Escapes the value of a label.
 std::string escaped(std::string_view value) {
   std::string out;
   for (const char c : value) {
@@ -102,7 +101,7 @@ std::string escaped(std::string_view value) {
   return out;
 }
 
-/// The shortest text that reads back as the same number, whatever the locale.
+/// Returns the shortest text that reads back as the same number, in any locale.
 std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

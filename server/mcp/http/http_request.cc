@@ -17,7 +17,7 @@ ParsedHead refuse(int status, std::string reason) {
   return {.state = ParsedHead::State::refused, .status = status, .reason = std::move(reason)};
 }
 
-/// RFC 9110, "token": what methods and header names are made of.
+/// True for a token of RFC 9110, which a method or a header name must be.
 bool is_token(std::string_view text) {
   constexpr std::string_view kPunctuation = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -33,7 +33,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// A list of tokens, as Connection has it, contains `token`.
+/// True when `list`, the value of a header such as Connection, contains `token`.
 bool lists(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());

@@ -38,7 +38,7 @@ std::string status_line(int status) {
   return "HTTP/1.1 " + std::to_string(status) + " " + std::string(phrase_of(status)) + "\r\n";
 }
 
-/// The headers that `reply` brings, each with its line break.
+/// Returns the headers of `reply`, each with its line break.
 std::string headers_of(const Reply& reply) {
   std::string text;
   for (const auto& [name, value] : reply.headers)
@@ -87,7 +87,7 @@ void ResponseWriter::reply(const Reply& reply) {
 
 void ResponseWriter::begin_stream() {
   if (request_.http_1_0)
-    usable_ = false;  // it knows no chunks: the stream ends with the connection
+    usable_ = false;  // HTTP/1.0 has no chunks, so the stream ends with the connection
   write_head(200, std::string("Content-Type: text/event-stream\r\n"
                               "X-Accel-Buffering: no\r\nCache-Control: no-cache\r\n") +
                       (request_.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n"));

@@ -1,11 +1,12 @@
-// The answer to one HTTP request: a whole reply, or an event stream in chunks.
+// ResponseWriter writes the answer to one HTTP request: a whole reply, or an event stream in
+// chunks.
 //
-//   ResponseWriter response(connection, request, idle_timeout, metrics);
-//   response.reply({404, body});                       // or:
-//   response.begin_stream(); response.send("data: 1\n\n"); response.end_stream();
-//   if (!response.connection_usable()) return Next::drain;
+//   ResponseWriter response(connection, request, std::chrono::seconds(30), metrics);
+//   response.reply({.status = 404});
+//   connection.flush();
+//   const Next next = response.connection_usable() ? Next::wait : Next::drain;
 //
-// Belongs to one thread at a time.
+// It belongs to one thread at a time.
 #pragma once
 
 #include <chrono>
@@ -22,25 +23,25 @@ namespace assay::mcp {
 
 struct Reply {
   int status = 200;
-  std::string body = {};  // empty: no body
+  std::string body = {};  // empty: there is no body
   std::vector<std::pair<std::string, std::string>> headers = {};
-  bool close = false;  // the body was not read, so the connection cannot be used again
+  bool close = false;  // the body of the request was not read, so the connection must end
   std::string content_type = "application/json; charset=utf-8";
 };
 
-/// A reply with a JSON-RPC error without id, for a request that fails before there is a message.
+/// Returns a reply with a JSON-RPC error that has no id, for a request whose message was not read.
 Reply error_reply(int status, int code, const std::string& message, bool close = false);
 
-/// Refuses a request until a limit has room again: the client can retry in a second. `what` says
-/// which limit is reached.
+/// Refuses a request while a limit is reached, and asks the client to retry in a second. `what`
+/// names the limit.
 Reply busy_reply(const std::string& what);
 
-/// `reply` as bytes that close the connection, for a client whose request was not read.
+/// Returns `reply` as bytes that close the connection, for a client whose request was not read.
 std::string closing_reply(const Reply& reply);
 
 class ResponseWriter {
  public:
-  /// `idle_timeout` is what a client learns of how long its connection may be silent. `connection`,
+  /// The client is told that its connection may be silent for `idle_timeout`. `connection`,
   /// `request` and `metrics` must outlive the writer.
   ResponseWriter(Connection& connection, const HttpRequest& request,
                  std::chrono::seconds idle_timeout, HttpMetrics& metrics)
@@ -55,13 +56,13 @@ class ResponseWriter {
 
   /// Sends the head of an event stream, which tells the client that its call runs.
   void begin_stream();
-  /// Sends a part of the stream at once. False when the client is gone.
+  /// Sends a part of the stream at once. Returns false when the client is gone.
   bool send(std::string_view bytes);
   /// Sends the end of the stream.
   void end_stream();
 
   bool begun() const { return begun_; }
-  /// No other request can come on this connection.
+  /// Lets no other request come on this connection.
   void give_up_connection() { usable_ = false; }
   bool connection_usable() const { return usable_ && !connection_.broken(); }
 

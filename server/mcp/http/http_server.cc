@@ -91,7 +91,7 @@ class HttpServer {
     return limits;
   }
 
-  /// The time on the clock after `ms`.
+  /// Returns the clock's time in `ms` from now.
   std::int64_t in_ms(std::int64_t ms) const { return clock_.monotonic_ns() + ms * kNsPerMs; }
 
   /// Takes a connection's turn: answers the requests that have arrived. Returns the next step of
@@ -139,7 +139,8 @@ class HttpServer {
     std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
 
-  /// Answers a request whose head was consumed. False when the connection cannot be used again.
+  /// Answers a request whose head was consumed. Returns false when the connection cannot be used
+  /// again.
   bool serve_request(Connection& connection, const HttpRequest& request) {
     ResponseWriter response(connection, request,
                             std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);

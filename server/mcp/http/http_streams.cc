@@ -79,7 +79,7 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
     std::function<void(const nlohmann::json&)> send = [&events](const nlohmann::json& message) {
       events.send(dump(message));
     };
-    if (session) {  // it keeps the events for a client that loses its connection
+    if (session) {  // the session keeps the events for a client that comes back
       use.emplace(session);
       start = session->log.open();
       send = [&events, &session, &start](const nlohmann::json& message) {

@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kEagerWorkers = 32;     // started as soon as there is work; others when work waits
 constexpr int kGrowMs = 5;            // between two looks at the work that waits
-constexpr int kTickMs = 50;           // the delay with which a stop or a passed deadline is noticed
+constexpr int kTickMs = 50;           // the longest delay of a stop or of a deadline
 constexpr int kAcceptsPerTick = 256;  // then the connections that wait get their turn
 /// Descriptors for the store, the sandbox and connections that are drained.
 constexpr rlim_t kReservedDescriptors = 256;

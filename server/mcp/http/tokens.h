@@ -1,15 +1,13 @@
-// Bearer tokens of the HTTP server, kept as hashes. One line of the token file is one token; blank
-// lines and lines that begin with # are skipped:
+// Tokens are the bearer tokens of the HTTP server, kept as hashes. Each line of the token file is
+// one token: its name, its scopes separated by commas, and "sha256:" with the hash in hexadecimal
+// digits. Blank lines and lines that begin with # are skipped.
 //
-//   NAME SCOPE[,SCOPE...] sha256:HEX
-//   alice practice,score sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//   const std::string hash(64, 'a');
+//   const auto tokens = Tokens::parse("alice practice,score sha256:" + hash, {"practice",
+//   "score"}); const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
 //
-//   const Result<Tokens> tokens = Tokens::parse(text, {"practice", "score"});
-//   const std::shared_ptr<const Caller> caller = tokens->find(secret);       // null: nobody
-//
-// A secret has 128 random bits (new_token), so its plain SHA-256 cannot be reversed by guessing: no
-// salt, no slow hash, and 20,000 requests a second are affordable. Immutable after parse(),
-// thread-safe.
+// A secret has 128 random bits, so guessing cannot reverse its plain SHA-256: neither a salt nor a
+// slow hash is needed, and a lookup is fast. Immutable after parse(), thread-safe.
 #pragma once
 
 #include <array>
@@ -25,11 +23,11 @@ namespace assay::mcp {
 
 class Tokens {
  public:
-  /// The error names the line and what is wrong with it. A file without any token is an error:
-  /// nobody could use the server.
+  /// The error names the line and its problem. A file without a token is an error, because no
+  /// client could use the server.
   static Result<Tokens> parse(std::string_view text, const std::vector<std::string>& known_scopes);
 
-  /// The same time for every secret of a length, known or not.
+  /// Takes the same time for all secrets of a length, known or unknown.
   std::shared_ptr<const Caller> find(std::string_view secret) const;
   std::size_t size() const { return entries_.size(); }
 
@@ -43,11 +41,11 @@ class Tokens {
 };
 
 struct NewToken {
-  std::string secret;  // shown once
-  std::string line;    // for the token file
+  std::string secret;  // to be shown once
+  std::string line;    // the line of the token file
 };
-/// `invalid_argument` for a name that is not 1 to 64 letters, digits, dots, hyphens and
-/// underscores, or a scope that nobody knows.
+/// Makes a new token. A name that is not 1 to 64 letters, digits, dots, hyphens and underscores, or
+/// an unknown scope, is refused with `invalid_argument`.
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
                            const std::vector<std::string>& known_scopes);
 

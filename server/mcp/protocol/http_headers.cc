@@ -17,8 +17,8 @@ namespace {
 constexpr std::string_view kBase64Prefix = "=?base64?";
 constexpr std::string_view kBase64Suffix = "?=";
 
-/// The host of "host", "host:port", "[v6]" or "[v6]:port", in lower case and without brackets;
-/// empty when malformed.
+/// Returns the host of "host", "host:port", "[v6]" or "[v6]:port" in lower case and without
+/// brackets, or "" when the text is malformed.
 std::string host_of(std::string_view authority) {
   const auto port_ok = [](std::string_view rest) {
     return rest.empty() || (rest.size() > 1 && rest.size() <= 6 && rest[0] == ':' &&
@@ -209,9 +209,9 @@ const json* find(const json& arguments, const std::vector<std::string>& path) {
 bool same(const json& value, const std::string& text) {
   if (value.is_string()) return value.get_ref<const std::string&>() == text;
   if (value.is_boolean()) return text == (value.get<bool>() ? "true" : "false");
-  if (!value.is_number()) return true;  // the schema refuses it
+  if (!value.is_number()) return true;  // the check against the schema refuses it
   const json number = json::parse(text, nullptr, false);
-  return number.is_number() && number.get<double>() == value.get<double>();  // 42.0 is 42
+  return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" is 42
 }
 
 }  // namespace

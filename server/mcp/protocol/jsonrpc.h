@@ -1,9 +1,10 @@
-// JSON-RPC 2.0 messages: bytes to a checked Message, and back. Size and depth are capped before the
-// parser sees a byte, so hostile input costs one linear scan and no recursion. All functions are
-// pure and thread-safe.
+// JSON-RPC 2.0 messages: reads bytes to a checked Message, and writes messages. Size and depth are
+// checked before the parser sees a byte, so hostile input costs one linear scan and no recursion.
 //
-//   auto parsed = parse_message(line);
-//   if (!parsed) write(dump(parsed.error()));      // a complete JSON-RPC error response
+//   const auto parsed = parse_message(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+//   if (!parsed) send(dump(parsed.error()));  // a complete JSON-RPC error response
+//
+// All functions are pure and thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ namespace assay::mcp {
 
 struct MessageLimits {
   std::int64_t max_bytes = kMaxMessageBytes;
-  int max_depth = 64;  // nested arrays and objects
+  int max_depth = 64;  // of nested arrays and objects
 };
 
 struct Message {
@@ -31,25 +32,23 @@ struct Message {
   nlohmann::json body;  // a response: {"result": ...} or {"error": ...}
 };
 
-/// The error is a JSON-RPC error response, ready to be sent: -32700 for what is no JSON, -32600 for
-/// what is no message. It carries the id where one could be read, and no id otherwise.
+/// The error is a complete JSON-RPC error response: -32700 when the bytes are no JSON, -32600 when
+/// they are no message. It carries the id of the message if one could be read.
 tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
                                                     const MessageLimits& limits = {});
 
-/// True when brackets nest deeper than `max_depth`. A linear scan that respects strings; says
-/// nothing about well-formedness.
+/// True when brackets nest deeper than `max_depth`. It scans the bytes once, knows strings, and
+/// does not check that the JSON is well-formed.
 bool deeper_than(std::string_view bytes, int max_depth);
 
-/// The JSON-RPC error that a client gets instead of a result.
+/// The JSON-RPC error that a client gets when there is no result.
 struct RpcError {
   int code = kInternalError;
   std::string message;
   nlohmann::json data = nullptr;
 };
 
-/// A value, or the JSON-RPC error:
-///
-///   Rpc<json> list(...) { return refuse_rpc(kInvalidParams, "params.cursor must be a string"); }
+/// A value, or the JSON-RPC error.
 template <class T>
 using Rpc = tl::expected<T, RpcError>;
 
@@ -58,7 +57,8 @@ inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message,
   return tl::unexpected<RpcError>(RpcError{code, std::move(message), std::move(data)});
 }
 
-/// The JSON-RPC error for a handler's Error: the client's mistake, or a failure of this server.
+/// Returns the JSON-RPC error for a handler's Error, which is a mistake of the client or a failure
+/// of this server.
 inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
   const bool asked_wrongly = error.code == ErrorCode::invalid_argument ||
                              error.code == ErrorCode::not_found ||
@@ -74,8 +74,8 @@ nlohmann::json make_request(const nlohmann::json& id, const std::string& method,
                             nlohmann::json params);
 nlohmann::json make_notification(const std::string& method, nlohmann::json params);
 
-/// One line of UTF-8 without line breaks; bytes that are no UTF-8 become U+FFFD (a tool may pass on
-/// what a program printed).
+/// Writes `message` as one line of UTF-8 without line breaks. Bytes that are not UTF-8 become
+/// U+FFFD, because a tool may pass on the output of a program.
 std::string dump(const nlohmann::json& message);
 
 }  // namespace assay::mcp

@@ -89,7 +89,8 @@ std::string cursor_at(const std::string& key, std::size_t offset) {
   return base64_encode(key + ":" + std::to_string(offset));
 }
 
-/// The offset that a cursor stands for; nothing when it is not one of ours for this list.
+/// Returns the offset that a cursor stands for, or nothing when this server did not make the cursor
+/// for this list.
 std::optional<std::size_t> offset_of(const std::string& cursor, const std::string& key,
                                      std::size_t size, std::size_t page_size) {
   const auto text = base64_decode(cursor);

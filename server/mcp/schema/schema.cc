@@ -2,7 +2,7 @@
 
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored \
-    "-Wrestrict"  // GCC 12 misreads the validator's inlined string code when it optimises
+    "-Wrestrict"  // GCC 12 warns wrongly of the validator's inlined string code
 #endif
 #define VALIJSON_USE_EXCEPTIONS 1  // without it the validator aborts the process
 #include <exception>
@@ -23,7 +23,7 @@ constexpr int kMaxSchemaDepth = 32;
 const std::set<std::string, std::less<>> kAnnotations = {
     "title",       "description", "default",   "examples",
     "deprecated",  "readOnly",    "writeOnly", "$comment",
-    "$anchor",        // names a place; no $ref may use it here
+    "$anchor",        // names a place, which no $ref may use here
     "x-mcp-header"};  // param_headers.h
 const std::set<std::string, std::less<>> kAssertions = {"type",
                                                         "enum",
@@ -77,7 +77,7 @@ Status lint_ref(const json& root, const json& value, const std::string& path) {
   }
   try {
     if (root.contains(json::json_pointer(value.get<std::string>().substr(1)))) return {};
-  } catch (const json::exception&) {  // not a JSON pointer: reported below
+  } catch (const json::exception&) {  // no JSON pointer: the error below says so
   }
   return fail(ErrorCode::invalid_argument,
               path + "/$ref: " + value.dump() + " does not exist in this schema");

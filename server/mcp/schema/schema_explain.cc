@@ -17,7 +17,7 @@ std::string shown(const json& value) {
   if (text.size() > kMaxShownBytes) {
     std::size_t cut = kMaxShownBytes;
     while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
-      --cut;  // never inside a character
+      --cut;  // not inside a character
     text = text.substr(0, cut) + "...";
   }
   return text;
@@ -34,7 +34,7 @@ std::string keys(const json& object) {
   return entries.empty() ? "none" : join(entries, ", ", &json::object_t::value_type::first);
 }
 
-/// In Unicode code points, as JSON Schema counts.
+/// Returns the number of Unicode code points, which is the length that JSON Schema means.
 std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));

@@ -1,11 +1,13 @@
-// Newline-delimited messages over file descriptors, as the stdio transport frames them: a bounded
-// reader and a whole-line writer.
+// Newline-delimited messages over file descriptors, the framing of the stdio transport: a bounded
+// reader, and a writer of whole lines.
 //
 //   LineReader reader(fd, kMaxMessageBytes);
-//   while (auto line = reader.next()) { if (line->oversize) ...; else use(line->text); }
+//   while (const std::optional<Line> line = reader.next()) {
+//     if (!line->oversize) use(line->text);
+//   }
 //
-// LineReader belongs to one thread. write_line may be called from several, but each call must be
-// serialised by the caller.
+// A LineReader belongs to one thread. Any thread may call write_line(), but the caller must see to
+// it that two calls for one descriptor do not overlap.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +20,8 @@
 namespace assay::mcp {
 
 struct Line {
-  std::string text;       // without line break; empty when oversize
-  bool oversize = false;  // longer than the limit; the rest of it was skipped
+  std::string text;       // without its line break; empty when oversize
+  bool oversize = false;  // longer than the limit; it was skipped
 };
 
 class LineReader {
@@ -27,23 +29,22 @@ class LineReader {
   LineReader(int fd, std::int64_t max_bytes)
       : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
 
-  /// The next line, blank ones skipped; nothing at end of input or on a read error. A last line
-  /// needs no line break.
+  /// Returns the next line that is not blank, or nothing at the end of input or after a read error.
+  /// The last line needs no line break.
   std::optional<Line> next();
 
  private:
-  /// False at end of input.
+  /// Reads more. Returns false at the end of input.
   bool fill();
 
   const int fd_;
   const std::size_t max_bytes_;
   std::string buffer_;
-  std::size_t scanned_ = 0;  // no line break before this offset
+  std::size_t scanned_ = 0;  // there is no line break before this offset
   bool ended_ = false;
 };
 
-/// Writes `text` and a line break, waiting as long as the other side takes to read. SIGPIPE must be
-/// ignored.
+/// Writes `text` and a line break. Waits until the other side has room. SIGPIPE must be ignored.
 Status write_line(int fd, std::string_view text);
 
 }  // namespace assay::mcp

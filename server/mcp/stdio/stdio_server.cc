@@ -139,7 +139,7 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
   if (finish(*session, limits)) return true;
   log::warning("calls did not end after the end of input",
                {{"calls", session->dispatcher.in_flight()}});
-  static_cast<void>(session.release());  // its threads still run in it
+  static_cast<void>(session.release());  // its threads still use it
   return false;
 }
 

@@ -1,5 +1,7 @@
-// The stdio transport: serve_stdio() over the process's own descriptors, serve_lines() over any
-// two.
+// The stdio transport. serve_stdio() serves over stdin and stdout, serve_lines() over any two
+// descriptors.
+//
+//   const int status = serve_stdio(server);  // until the end of input
 #pragma once
 
 #include <chrono>
@@ -9,22 +11,24 @@
 namespace assay::mcp {
 
 struct StdioLimits {
-  std::size_t threads = 32;                 // calls at once; lists and ping never wait for them
-  std::size_t subscriptions = 16;           // subscriptions/listen at once; more are refused
-  std::size_t waiting = 256;                // calls in the queue; more are refused
-  std::chrono::milliseconds drain{5'000};   // after end of input: calls may still end by themselves
-  std::chrono::milliseconds cancel{5'000};  // then they are cancelled, and get this long to notice
+  std::size_t threads = 32;        // calls at once; lists and ping never wait for them
+  std::size_t subscriptions = 16;  // subscriptions/listen at once; more are refused
+  std::size_t waiting = 256;       // calls in the queue; more are refused
+  /// After the end of input: the time in which calls may end by themselves.
+  std::chrono::milliseconds drain{5'000};
+  /// Then the calls are cancelled: the time in which they must end.
+  std::chrono::milliseconds cancel{5'000};
 };
 
-/// Reads messages from `in` until its end, one per line, and writes answers to `out`. Owns neither
-/// descriptor. SIGPIPE must be ignored. False when calls were still running at the end: their
-/// threads use `server`, so the process must exit without destroying it.
+/// Reads messages from `in` until its end, one a line, and writes answers to `out`. It owns neither
+/// descriptor. SIGPIPE must be ignored. Returns false when calls still run at the end. Their
+/// threads use `server`, so the process must then exit without destroying it.
 bool serve_lines(Server& server, int in, int out, const StdioLimits& limits = {});
 
-/// Serves fd 0 and fd 1 and returns the process's exit status. Afterwards everything else that
-/// writes to fd 1 lands on stderr. It returns 0 at end of input; calls that still run get 5 s to
-/// end, then are cancelled, and a process whose calls do not notice within 5 s more exits at once
-/// with 70. Ignores SIGPIPE.
+/// Serves stdin and stdout, and returns the exit status of the process, which is 0 at the end of
+/// input. Calls that still run then have 5 s to end, and 5 s more after they are cancelled. If one
+/// still runs, the process exits at once with 70. From the first call on, all other output to
+/// stdout goes to stderr. Ignores SIGPIPE.
 int serve_stdio(Server& server);
 
 }  // namespace assay::mcp

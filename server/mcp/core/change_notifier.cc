@@ -138,7 +138,7 @@ Rpc<ListenFilter> read_filter(const json& params) {
   return filter;
 }
 
-void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hub,
+void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& notifier,
                   const std::function<void(const json&)>& notify,
                   const std::function<json(const Change&)>& to_message,
                   const std::stop_token& stop) {
@@ -147,7 +147,7 @@ void tell_changes(const json& id, const ListenFilter& filter, ChangeNotifier& hu
     notify(message);
   };
   Pending pending;
-  const ChangeNotifier::Listener listener = hub.listen([&](const Change& change) {
+  const ChangeNotifier::Listener listener = notifier.listen([&](const Change& change) {
     if (filter.admits(change)) pending.add(change);
   });
   tell(make_notification("notifications/subscriptions/acknowledged",

@@ -46,16 +46,16 @@ class ChangeNotifier {
    public:
     Listener() = default;
     Listener(Listener&& other) noexcept
-        : hub_(std::exchange(other.hub_, nullptr)), key_(other.key_) {}
+        : notifier_(std::exchange(other.notifier_, nullptr)), key_(other.key_) {}
     Listener& operator=(Listener&&) = delete;
     ~Listener() {
-      if (hub_ != nullptr) hub_->forget(key_);
+      if (notifier_ != nullptr) notifier_->forget(key_);
     }
 
    private:
     friend class ChangeNotifier;
-    Listener(ChangeNotifier* hub, std::uint64_t key) : hub_(hub), key_(key) {}
-    ChangeNotifier* hub_ = nullptr;
+    Listener(ChangeNotifier* notifier, std::uint64_t key) : notifier_(notifier), key_(key) {}
+    ChangeNotifier* notifier_ = nullptr;
     std::uint64_t key_ = 0;
   };
 
@@ -88,7 +88,7 @@ Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
 /// Sends the acknowledgement, then each change as `to_message` writes it; a null message is not
 /// sent. Every message carries the id of the subscription. Returns when `stop` is requested.
-void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& hub,
+void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& notifier,
                   const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message,
                   const std::stop_token& stop);

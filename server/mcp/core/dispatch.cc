@@ -102,7 +102,7 @@ Dispatcher::Dispatcher(ServerInfo info, const ServerLimits& limits, ServerParts 
       seal_(parts.state_key.empty() ? random_key() : std::move(parts.state_key),
             std::chrono::milliseconds(limits.state_ttl_ms), clock_),
       listeners_(limits.max_listeners),
-      tasks_(limits.tasks, parts.task_store, hub_, clock_),
+      tasks_(limits.tasks, parts.task_store, notifier_, clock_),
       caller_(tools_, tasks_, seal_) {}
 
 const Method* Dispatcher::find(const std::string& name, bool stateless) {
@@ -139,7 +139,7 @@ std::optional<std::string> Dispatcher::argument_mismatch(const ResolvedCall& cal
 }
 
 ChangeNotifier::Listener Dispatcher::join(const Session& session) {
-  return hub_.listen([&session](const Change& change) {
+  return notifier_.listen([&session](const Change& change) {
     if (change.kind == Change::Kind::task ||
         (change.kind == Change::Kind::resource_updated && !session.subscribed(change.subject)))
       return;
@@ -243,6 +243,6 @@ Status Server::add_template(ResourceTemplate resource_template) {
 }
 Status Server::add_prompt(Prompt prompt) { return dispatcher_->prompts().add(std::move(prompt)); }
 
-void Server::publish(const Change& change) { dispatcher_->hub().publish(change); }
+void Server::publish(const Change& change) { dispatcher_->notifier().publish(change); }
 
 }  // namespace assay::mcp

@@ -48,7 +48,7 @@ class Dispatcher {
   ResourceRegistry& resources() { return resources_; }
   PromptRegistry& prompts() { return prompts_; }
   const Clock& clock() const { return clock_; }
-  const ChangeNotifier& hub() const { return hub_; }
+  const ChangeNotifier& notifier() const { return notifier_; }
 
   /// Looks up everything that the message names. `stateless` is true when the transport knows that
   /// the request belongs to the stateless era.
@@ -125,7 +125,7 @@ class Dispatcher {
   ToolRegistry tools_;
   ResourceRegistry resources_;
   PromptRegistry prompts_;
-  ChangeNotifier hub_;
+  ChangeNotifier notifier_;
   InFlight in_flight_;
   ConcurrencyLimiter listeners_;
   std::atomic<bool> ending_{false};

@@ -188,7 +188,7 @@ Rpc<json> Dispatcher::listen(CallScope& call) {
   };
   // end() sets ending_ before it cancels the requests that it finds.
   if (!ending_)
-    tell_changes(call.call().message.id, *filter, hub_, call.transport().notify, to_message,
+    tell_changes(call.call().message.id, *filter, notifier_, call.transport().notify, to_message,
                  call.context().stop);
   call.set_cancelled(!ending_);
   return json{{"_meta", {{kMetaSubscription, call.call().message.id}}}};

@@ -49,11 +49,11 @@ struct TaskTable::Task {
   std::stop_source stop;
 };
 
-TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
+TaskTable::TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& notifier,
                      const Clock& clock)
     : limits_(limits),
       store_(store),
-      hub_(hub),
+      notifier_(notifier),
       clock_(clock),
       pool_(limits.threads, limits.max_tasks) {}
 
@@ -201,7 +201,7 @@ void TaskTable::settle(Task& task, TaskStatus status, json outcome, std::string 
       log::error("a task cannot be saved",
                  {{"task", now.record.id}, {"error", saved.error().message}});
   }
-  hub_.publish({Change::Kind::task, now.record.id});
+  notifier_.publish({Change::Kind::task, now.record.id});
 }
 
 std::shared_ptr<TaskTable::Task> TaskTable::live(const std::string& id,

@@ -44,8 +44,8 @@ class TaskTable {
     std::string state = {};
   };
 
-  /// `store` may be null. Every change of a task's status is published to `hub`.
-  TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& hub,
+  /// `store` may be null. Every change of a task's status is published to `notifier`.
+  TaskTable(const TaskLimits& limits, TaskStore* store, const ChangeNotifier& notifier,
             const Clock& clock);
   ~TaskTable();
 
@@ -79,7 +79,7 @@ class TaskTable {
 
   const TaskLimits limits_;
   TaskStore* const store_;
-  const ChangeNotifier& hub_;
+  const ChangeNotifier& notifier_;
   const Clock& clock_;
   Mutex mutex_;
   Condition changed_;

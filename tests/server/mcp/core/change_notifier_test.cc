@@ -1,4 +1,5 @@
-// Changes and who hears of them: the hub, subscriptions/listen, legacy subscriptions, log messages.
+// Changes and who hears of them: the notifier, subscriptions/listen, legacy subscriptions, log
+// messages.
 #include "server/mcp/core/change_notifier.h"
 
 #include <mutex>
@@ -66,14 +67,14 @@ json listen_request(json filter) {
 
 }  // namespace
 
-TEST_CASE("hub: a listener hears until it is gone") {
-  ChangeNotifier hub;
+TEST_CASE("notifier: a listener hears until it is gone") {
+  ChangeNotifier notifier;
   int heard = 0;
   {
-    const ChangeNotifier::Listener listener = hub.listen([&](const Change&) { ++heard; });
-    hub.publish({Change::Kind::tools});
+    const ChangeNotifier::Listener listener = notifier.listen([&](const Change&) { ++heard; });
+    notifier.publish({Change::Kind::tools});
   }
-  hub.publish({Change::Kind::tools});
+  notifier.publish({Change::Kind::tools});
   CHECK(heard == 1);
 }
 

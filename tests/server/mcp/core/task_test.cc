@@ -100,8 +100,8 @@ json stateless(const std::string& method, json params, json extra_meta = kTakesT
 }  // namespace
 
 TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
-  ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub, system_clock());
+  ChangeNotifier notifier;
+  TaskTable tasks({}, nullptr, notifier, system_clock());
   const auto done = tasks.start({}, std::nullopt, answer_with({{"x", 1}}));
   REQUIRE(done);
   CHECK(done->record.status == TaskStatus::working);
@@ -116,11 +116,11 @@ TEST_CASE("tasks: work ends as completed or failed, and its outcome stays") {
 }
 
 TEST_CASE("tasks: cancelling is final at once and reaches the work") {
-  ChangeNotifier hub;
+  ChangeNotifier notifier;
   StubbornWork stubborn;
   std::string id;
   {
-    TaskTable tasks({}, nullptr, hub, system_clock());
+    TaskTable tasks({}, nullptr, notifier, system_clock());
     id = tasks.start({}, std::nullopt, stubborn.work())->record.id;
     REQUIRE(stubborn.running.becomes(1));
     REQUIRE(tasks.cancel(id, ""));
@@ -131,12 +131,12 @@ TEST_CASE("tasks: cancelling is final at once and reaches the work") {
 }
 
 TEST_CASE("tasks: the late result of a cancelled task changes nothing") {
-  ChangeNotifier hub;
+  ChangeNotifier notifier;
   MemoryStore store;
   StubbornWork stubborn;
   std::string id;
   {
-    TaskTable tasks({}, &store, hub, system_clock());
+    TaskTable tasks({}, &store, notifier, system_clock());
     id = tasks.start({}, std::nullopt, stubborn.work())->record.id;
     REQUIRE(stubborn.running.becomes(1));
     REQUIRE(tasks.cancel(id, ""));
@@ -146,9 +146,9 @@ TEST_CASE("tasks: the late result of a cancelled task changes nothing") {
 }
 
 TEST_CASE("tasks: only their principal finds them, and only until their time is over") {
-  ChangeNotifier hub;
+  ChangeNotifier notifier;
   ManualClock clock;
-  TaskTable tasks({}, nullptr, hub, clock);
+  TaskTable tasks({}, nullptr, notifier, clock);
   const auto task = tasks.start({.caller = std::make_shared<const Caller>(Caller{"alice", {}})},
                                 std::nullopt, answer_with(1));
   CHECK(tasks.find(task->record.id, "alice"));
@@ -162,8 +162,8 @@ TEST_CASE("tasks: only their principal finds them, and only until their time is 
 }
 
 TEST_CASE("tasks: input is asked under keys that are never used twice, and answered in parts") {
-  ChangeNotifier hub;
-  TaskTable tasks({}, nullptr, hub, system_clock());
+  ChangeNotifier notifier;
+  TaskTable tasks({}, nullptr, notifier, system_clock());
   const auto work = [](RequestContext& context) -> Rpc<TaskTable::Step> {
     const InputRequest question = elicitation("?", {{"type", "object"}});
     if (context.state.empty())
@@ -194,8 +194,8 @@ TEST_CASE("tasks: input is asked under keys that are never used twice, and answe
 }
 
 TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all are running") {
-  ChangeNotifier hub;
-  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, hub, system_clock());
+  ChangeNotifier notifier;
+  TaskTable tasks({.max_tasks = 2, .threads = 2}, nullptr, notifier, system_clock());
   const auto finished = tasks.start({}, std::nullopt, answer_with(1));
   tasks.wait(finished->record.id, "", {});
   REQUIRE(tasks.start({}, std::nullopt, until_cancelled));
@@ -207,11 +207,11 @@ TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all ar
 }
 
 TEST_CASE("tasks: durable before anybody hears of them, and found after a restart") {
-  ChangeNotifier hub;
+  ChangeNotifier notifier;
   MemoryStore store;
   std::string finished, unfinished;
   {
-    TaskTable tasks({}, &store, hub, system_clock());
+    TaskTable tasks({}, &store, notifier, system_clock());
     finished = tasks.start({}, std::nullopt, answer_with({{"x", 1}}))->record.id;
     tasks.wait(finished, "", {});
     REQUIRE(eventually([&] { return (*store.load(finished))->status == TaskStatus::completed; }));
@@ -222,7 +222,7 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
     CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // no task that a crash would lose
   }
   store.broken = false;
-  TaskTable later({}, &store, hub, system_clock());
+  TaskTable later({}, &store, notifier, system_clock());
   CHECK(later.find(finished, "")->record.outcome == json{{"x", 1}});
   CHECK(later.find(unfinished, "")->record.status == TaskStatus::failed);
   CHECK_FALSE(later.find("task_00000000000000000000000000", ""));

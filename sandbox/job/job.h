@@ -201,8 +201,8 @@ struct Job {
   /// Case -> a launch plan that was recorded before, to be replayed instead of recording `source`.
   /// Of one process: a stored job has none.
   std::map<std::string, std::string> plans;
-  /// Cases that profile and grade time; empty: those worth it (sandbox/job/timed_cases.h). Of one
-  /// process, as above.
+  /// Cases that profile and grade time; empty: those worth it (sandbox/job/verdict_builder.h). Of
+  /// one process, as above.
   std::vector<std::string> timed_cases;
   Limits limits;
 };

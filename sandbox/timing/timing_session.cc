@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "base/median.h"
-#include "sandbox/job/timed_cases.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/timing/time_shares.h"

@@ -38,7 +38,7 @@ namespace assay::sandbox {
 bool clocks_agree(const Timing& block);
 
 /// Tells for each case whether it is timed: those that the job names, else the large ones
-/// (sandbox/job/timed_cases.h).
+/// (sandbox/job/verdict_builder.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
 /// Tells whether a median is known well enough: its 95 % interval is narrow, or as narrow as the

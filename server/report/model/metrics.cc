@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "metrics/measures.h"
-#include "sandbox/job/timed_cases.h"
+#include "sandbox/job/verdict_builder.h"
 #include "server/report/model/rows.h"
 
 namespace assay::report {

@@ -10,7 +10,7 @@
 #include "base/median.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
-#include "sandbox/timing/time_shares.h"
+#include "sandbox/timing/statistics.h"
 
 namespace assay::sandbox {
 namespace {

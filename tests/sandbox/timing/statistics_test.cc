@@ -1,4 +1,5 @@
-#include "sandbox/timing/time_shares.h"
+
+#include "sandbox/timing/statistics.h"
 
 #include "tests/catch.h"
 

@@ -1,4 +1,4 @@
-#include "sandbox/timing/time_shares.h"
+#include "sandbox/timing/statistics.h"
 
 #include <algorithm>
 

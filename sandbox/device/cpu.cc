@@ -199,9 +199,9 @@ class CpuDevice final : public Device {
   /// to blame, the verdict gets a hint only.
   void static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
-    JobExecution beside = run.beside();
-    if (!record_one(beside, largest, run.job().want_artifacts)) {
-      Verdict failed = beside.finish();
+    JobExecution auxiliary = run.auxiliary();
+    if (!record_one(auxiliary, largest, run.job().want_artifacts)) {
+      Verdict failed = auxiliary.finish();
       if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
         run.fail(failed.error_kind, failed.stage, failed.detail);
@@ -214,7 +214,7 @@ class CpuDevice final : public Device {
                std::string(kind) + "): " + failed.detail});
       return;
     }
-    const Verdict figures = beside.finish();
+    const Verdict figures = auxiliary.finish();
     run.verdict().kernels = figures.kernels;
     run.verdict().artifacts = figures.artifacts;
     run.verdict().profile = figures.profile;
@@ -232,9 +232,9 @@ class CpuDevice final : public Device {
     if (verdict.error_kind == ErrorKind::output_mismatch ||
         verdict.error_kind == ErrorKind::not_recordable)
       return;
-    JobExecution beside = run.beside();
-    if (record_one(beside, largest_case_only(run.job()), false)) return;
-    Verdict refused = beside.finish();
+    JobExecution auxiliary = run.auxiliary();
+    if (record_one(auxiliary, largest_case_only(run.job()), false)) return;
+    Verdict refused = auxiliary.finish();
     if (refused.error_kind != ErrorKind::compilation_error) return;
     set_tier(verdict, Tier::none, kNoTier);
     verdict.error_kind = refused.error_kind;

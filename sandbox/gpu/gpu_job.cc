@@ -202,13 +202,14 @@ GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
   run_.enter(Stage::record);
-  JobExecution beside = run_.beside();
-  std::optional<CandidateResults> recorded =
-      gpu_.references.record(beside, gpu_.candidates, prepared_, facts_.target, job.baseline_source,
-                             {.alternatives = true, .candidates = gpu_.config.recorders});
+  JobExecution auxiliary = run_.auxiliary();
+  std::optional<CandidateResults> recorded = gpu_.references.record(
+      auxiliary, gpu_.candidates, prepared_, facts_.target, job.baseline_source,
+      {.alternatives = true, .candidates = gpu_.config.recorders});
   if (!recorded) {
-    run_.verdict().hints.push_back({HintKind::oracle_not_recorded, "",
-                                    "the oracle could not be recorded: " + beside.finish().detail});
+    run_.verdict().hints.push_back(
+        {HintKind::oracle_not_recorded, "",
+         "the oracle could not be recorded: " + auxiliary.finish().detail});
     return {};
   }
   Plans plans;

@@ -142,12 +142,12 @@ bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
 }
 
 bool HostTier::attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared) {
-  JobExecution beside = run.beside();
+  JobExecution auxiliary = run.auxiliary();
   const Seen without =
-      converse(beside, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
+      converse(auxiliary, judge, prepared, std::vector<bool>(prepared.cases.size(), false), true);
   Verdict& verdict = run.verdict();
   if (!without) {
-    const Verdict ended = beside.finish();
+    const Verdict ended = auxiliary.finish();
     if (is_inconclusive(ended.error_kind)) return run.fail(ended.error_kind, ended.detail);
     verdict.hints.push_back({HintKind::unattributed_run, "",
                              "could not verify that the submission's kernels produced the outputs: "

@@ -1,5 +1,10 @@
-// Device: where jobs run. Implementations: cpu, cuda, fake (sandbox/device). `execute` is called
-// from many threads; an implementation serialises what it must itself.
+// Device: runs jobs. The folder sandbox/device has the implementations: cpu, cuda and fake.
+//
+//   JobMonitor monitor;
+//   const Verdict verdict = device.execute(job, monitor);
+//
+// Thread-safe: many threads call execute() at the same time. An implementation serialises the parts
+// that need it.
 #pragma once
 
 #include <cstdint>
@@ -27,16 +32,16 @@ struct DeviceInfo {
   std::string description;  // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
   bool can_time = false;
   Tier best_tier = Tier::none;
-  std::string default_target;  // what it compiles for: "cuda:90"
-  int concurrency = 1;         // jobs it takes at once
+  std::string default_target;  // of its compilation: "cuda:90"
+  int concurrency = 1;         // jobs that it accepts at a time
 };
 
 class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
-  /// Runs the job to its end, whatever the submission does, and never throws. Every failure is in
-  /// the verdict.
+  /// Runs the job to its end, whatever the submission does. Every failure is in the verdict. Never
+  /// throws.
   virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;
 };
 

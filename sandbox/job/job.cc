@@ -38,7 +38,7 @@ constexpr std::array kStages = {
     Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
 };
 
-// In the order of the enum, so that a missing name shows (tests/sandbox/job/job_test.cc walks it).
+// In the order of the enum.
 constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::none, "none"},
     Name<ErrorKind>{ErrorKind::syntax_error, "syntax_error"},
@@ -83,7 +83,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::internal_error, "internal_error"},
 };
 
-// Adding an ErrorKind without its name fails here, not in a verdict.
+// An ErrorKind without a name does not compile.
 static_assert(kErrorKinds.size() == static_cast<std::size_t>(ErrorKind::internal_error) + 1);
 
 constexpr std::array kHintKinds = {
@@ -113,12 +113,33 @@ constexpr std::array kSkipReasons = {
 };
 static_assert(kSkipReasons.size() == static_cast<std::size_t>(SkipReason::hidden) + 1);
 
+constexpr std::array kDetails = {
+    Name<ProfileDetail>{ProfileDetail::summary, "summary"},
+    Name<ProfileDetail>{ProfileDetail::artifacts, "artifacts"},
+    Name<ProfileDetail>{ProfileDetail::timeline, "timeline"},
+    Name<ProfileDetail>{ProfileDetail::counters, "counters"},
+    Name<ProfileDetail>{ProfileDetail::sass, "sass"},
+    Name<ProfileDetail>{ProfileDetail::source, "source"},
+    Name<ProfileDetail>{ProfileDetail::roofline, "roofline"},
+};
+constexpr std::array kBounds = {
+    Name<Bound>{Bound::memory, "memory"},
+    Name<Bound>{Bound::compute, "compute"},
+    Name<Bound>{Bound::latency, "latency"},
+    Name<Bound>{Bound::launch, "launch"},
+};
+constexpr std::array kEvidence = {
+    Name<Evidence>{Evidence::counters, "counters"},
+    Name<Evidence>{Evidence::timing, "timing"},
+    Name<Evidence>{Evidence::compiled, "compiled"},
+};
+
 template <class Table, class Enum>
 std::string_view name_of(const Table& table, Enum value) {
   for (const auto& [known, name] : table) {
     if (known == value) return name;
   }
-  return "?";  // a value outside its enum: no name is valid, and no parser takes this one back
+  return "?";  // not an enumerator: no value reads back from this name
 }
 
 template <class Enum, class Table>
@@ -138,6 +159,9 @@ std::string_view to_string(Stage stage) { return name_of(kStages, stage); }
 std::string_view to_string(ErrorKind kind) { return name_of(kErrorKinds, kind); }
 std::string_view to_string(HintKind kind) { return name_of(kHintKinds, kind); }
 std::string_view to_string(SkipReason reason) { return name_of(kSkipReasons, reason); }
+std::string_view to_string(ProfileDetail detail) { return name_of(kDetails, detail); }
+std::string_view to_string(Bound bound) { return name_of(kBounds, bound); }
+std::string_view to_string(Evidence evidence) { return name_of(kEvidence, evidence); }
 
 std::optional<JobKind> job_kind_from(std::string_view text) {
   return value_of<JobKind>(kJobKinds, text);
@@ -155,6 +179,13 @@ std::optional<HintKind> hint_kind_from(std::string_view text) {
 }
 std::optional<SkipReason> skip_reason_from(std::string_view text) {
   return value_of<SkipReason>(kSkipReasons, text);
+}
+std::optional<ProfileDetail> profile_detail_from(std::string_view text) {
+  return value_of<ProfileDetail>(kDetails, text);
+}
+std::optional<Bound> bound_from(std::string_view text) { return value_of<Bound>(kBounds, text); }
+std::optional<Evidence> evidence_from(std::string_view text) {
+  return value_of<Evidence>(kEvidence, text);
 }
 
 bool is_infrastructure_error(ErrorKind kind) {

@@ -50,7 +50,7 @@ bool JobExecution::fail_infrastructure(const Error& error, const std::string& do
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 
-JobExecution JobExecution::beside() const {
+JobExecution JobExecution::auxiliary() const {
   JobExecution other(job_, monitor_);
   other.silent_ = true;
   return other;

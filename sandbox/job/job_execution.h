@@ -1,9 +1,11 @@
-// JobExecution: one job on its way through its stages: the verdict so far, the clock of the current
-// stage, the deadlines.
+// JobExecution: one job that passes through its stages. It holds the verdict so far, measures the
+// stages and makes deadlines.
 //
-//   JobRun run(job, monitor);
+//   JobExecution run(job, monitor);
 //   run.enter(Stage::judge);
-//   judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+//   Result<PreparedJob> prepared =
+//       judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+//   if (!prepared) run.fail_infrastructure(prepared.error(), "preparing inputs");
 //   if (run.failed()) return run.finish();
 //
 // Belongs to the thread that executes the job.
@@ -28,31 +30,32 @@ class JobExecution {
   Verdict& verdict() { return verdict_; }
   Stage stage() const { return stage_; }
 
-  /// Starts a stage's clock and tells the monitor. Stages may come again; their times add up.
+  /// Starts the clock of a stage and tells the monitor. A job may enter a stage again; the times
+  /// add up.
   void enter(Stage stage);
-  /// Tells the monitor that `done` cases are through the current stage, of as many as were named
-  /// last.
+  /// Tells the monitor that `done` cases are through the current stage. Without `total` the total
+  /// of the last call holds.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
-  /// Ends the job as an error at the current stage; the first error stays. Returns false, for
+  /// Ends the job with an error at the current stage. The first error stays. Returns false, for
   /// `return run.fail(...)`.
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
-  /// An error of one of our own processes: cancelled stays cancelled, everything else is
-  /// internal_error.
+  /// Ends the job with an error of a trusted process: with `cancelled` if the job was cancelled,
+  /// else with internal_error.
   bool fail_infrastructure(const Error& error, const std::string& doing);
-  /// Takes the error back that the job ended with: it goes on in another way.
+  /// Removes the error that ended the job, so that the job can go on in another way.
   void clear_error();
   bool failed() const {
     return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none;
   }
 
-  /// A second run of the same job for something beside it (the baseline): shares monitor and
-  /// limits, has a verdict of its own, reports no stages.
-  JobExecution beside() const;
+  /// Returns an auxiliary execution of the same job, for example for the oracle. It shares
+  /// cancellation and limits, has its own verdict, and reports no progress.
+  JobExecution auxiliary() const;
 
-  /// Adds the time of the last stage and hands the verdict out.
+  /// Adds the time of the last stage and returns the verdict.
   Verdict finish();
 
  private:

@@ -122,7 +122,7 @@ void conclude(Verdict& verdict, const std::vector<std::string>& required_cases) 
       verdict.perf = geometric_mean_perf(verdict.cases);
     }
   }
-  // Outputs that do not even have the right form are a wrong answer, whoever noticed first.
+  // Outputs of a wrong form are a wrong answer, and not an error, whichever process noticed it.
   if (verdict.error_kind == ErrorKind::output_mismatch) verdict.outcome = Outcome::fail;
   verdict.summary = summarise(verdict);
 }

@@ -76,10 +76,10 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge, const Prepa
   CandidateJob ablated = request;
   ablated.mode = CandidateMode::ablate;
   ablated.cases = std::move(inputs.cases);
-  JobExecution beside = run.beside();
+  JobExecution auxiliary = run.auxiliary();
   const std::optional<CandidateResults> without =
-      run_candidate(beside, pool, ablated, run.job().source, inputs.fds);
-  if (!without) return ended_without_kernels(run, beside.finish());
+      run_candidate(auxiliary, pool, ablated, run.job().source, inputs.fds);
+  if (!without) return ended_without_kernels(run, auxiliary.finish());
   for (std::size_t i = 0; i < results.cases.size(); ++i) {
     const CaseDone& full = results.cases[i];
     Result<Attributed> whose = judge.attribute(

@@ -78,10 +78,11 @@ Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool
   CandidateJob request;
   request.mode = CandidateMode::disassemble;
   request.target = target;
-  JobExecution beside = run.beside();
-  std::optional<CandidateResults> results = run_candidate(beside, pool, request, plan, {});
+  JobExecution auxiliary = run.auxiliary();
+  std::optional<CandidateResults> results = run_candidate(auxiliary, pool, request, plan, {});
   if (!results)
-    return fail(ErrorCode::unavailable, "the disassembler gave nothing: " + beside.finish().detail);
+    return fail(ErrorCode::unavailable,
+                "the disassembler gave nothing: " + auxiliary.finish().detail);
   return std::move(results->artifacts);
 }
 

@@ -133,7 +133,7 @@ std::optional<CandidateResults> record_parts(JobExecution& run,
                                              const PartRecorder& record_part) {
   std::vector<Part> others;
   for (std::size_t i = 1; i < dealt.size(); ++i)
-    others.push_back({dealt[i], run.beside(), std::nullopt});
+    others.push_back({dealt[i], run.auxiliary(), std::nullopt});
   std::vector<std::future<void>> recording;
   for (Part& other : others)
     recording.push_back(std::async(std::launch::async, [&] {

@@ -127,16 +127,16 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       prepared_(prepared),
       outputs_(outputs),
       baseline_(std::move(baseline)),
-      beside_(run.beside()),
-      oracle_(beside_, parts.launchers, LaunchSession::Whose::oracle),
+      auxiliary_(run.auxiliary()),
+      oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
       timed_(cases_to_time(run.job(), prepared)),
       warm_(std::chrono::steady_clock::now() < parts.known.timed_at.load() + kStillWarm) {}
 
 TimingSession::~TimingSession() {
-  if (beside_.failed())
-    run_.verdict().hints.push_back(
-        {HintKind::oracle_not_timed, "", "the oracle was not timed: " + beside_.finish().detail});
+  if (auxiliary_.failed())
+    run_.verdict().hints.push_back({HintKind::oracle_not_timed, "",
+                                    "the oracle was not timed: " + auxiliary_.finish().detail});
 }
 
 bool TimingSession::measure(LaunchSession* session, const std::vector<std::string>& plans) {
@@ -289,7 +289,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
 
 /// Right now, at the first try: then it is not another program that makes them disagree.
 bool TimingSession::oracle_clocks_agree(std::size_t case_index, const TimedBlock& block) {
-  if (baseline_.empty() || beside_.failed()) return false;
+  if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
       prepared_, case_index, baseline_[case_index], outputs_[case_index].get(), block);
   return launched && clocks_agree(*launched->timing);
@@ -315,7 +315,7 @@ void TimingSession::inspected(CaseRecord& record, Launched& launched) {
 }
 
 void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into) {
-  if (baseline_.empty() || beside_.failed()) return;
+  if (baseline_.empty() || auxiliary_.failed()) return;
   run_.enter(Stage::baseline);
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched =

@@ -111,7 +111,7 @@ class TimingSession {
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
   const std::vector<std::string> baseline_;
-  JobExecution beside_;  // of the oracle, whose errors are not the submission's
+  JobExecution auxiliary_;  // of the oracle, whose errors are not the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case

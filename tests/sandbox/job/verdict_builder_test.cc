@@ -1,4 +1,3 @@
-
 #include "sandbox/job/verdict_builder.h"
 
 #include "tests/catch.h"

@@ -1,4 +1,3 @@
-
 #include "sandbox/timing/statistics.h"
 
 #include "tests/catch.h"

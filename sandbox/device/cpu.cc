@@ -177,7 +177,7 @@ class CpuDevice final : public Device {
     request.target = kTarget;
     request.cases = std::move(inputs.cases);
     std::optional<CandidateResults> results =
-        run_candidate(run, pool_, request, small.source, inputs.fds);
+        run_candidate(run, pool_, {.request = request, .source = small.source, .fds = inputs.fds});
     if (!results) {
       if (was_interpreted(run.verdict())) set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
       return false;
@@ -185,12 +185,13 @@ class CpuDevice final : public Device {
     set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
     for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-      if (!judge_case(run, judge_, small.cases[i], prepared.cases[i], results->cases[i].outputs,
-                      (*outputs)[i].get()))
+      if (!judge_case(
+              run, judge_,
+              {small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get()}))
         return false;
     }
     return !all_right(run.verdict()) ||
-           attribute(run, pool_, judge_, prepared, request, *outputs, *results);
+           attribute(run, pool_, judge_, {prepared, request, *outputs, *results});
   }
 
   /// Adds what the compiler tells to a verdict on numerics. The interpreter runs a kernel as
@@ -251,9 +252,13 @@ class CpuDevice final : public Device {
     const std::string target = target_of(run.job());
     const bool profiled = run.job().kind == JobKind::profile;
     std::optional<CandidateResults> results =
-        record_cases(run, pool_, *prepared, all_cases(*prepared), target, largest.source,
-                     {.artifacts = artifacts || (profiled && target.starts_with("hip:")),
-                      .language = largest.language});
+        record_cases(run, pool_,
+                     {*prepared,
+                      all_cases(*prepared),
+                      target,
+                      largest.source,
+                      {.artifacts = artifacts || (profiled && target.starts_with("hip:")),
+                       .language = largest.language}});
     if (!results) return false;
     const bool any = !prepared->cases.empty() && !results->cases.empty();
     std::optional<ProfileSubject> subject;

@@ -95,8 +95,8 @@ class CudaDevice final : public Device {
     }
     judge.release(job.id);
     std::optional<CandidateResults> recorded =
-        record_cases(run, gpu_.candidates, *prepared, all_cases(*prepared), target, job.source,
-                     {.artifacts = true});
+        record_cases(run, gpu_.candidates,
+                     {*prepared, all_cases(*prepared), target, job.source, {.artifacts = true}});
     if (!recorded) return;
     ProfileSubject subject =
         subject_of(target, job.cases.front(), prepared->cases.front(), *recorded);

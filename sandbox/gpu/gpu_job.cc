@@ -165,17 +165,15 @@ bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans
 bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
                                    const std::vector<UniqueFd>& outputs) {
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    const std::optional<Launched> launched =
-        session.launch(prepared_, i, plans[i], outputs[i].get());
+    const CasePlan plan{prepared_, i, plans[i], outputs[i].get()};
+    const std::optional<Launched> launched = session.launch(plan);
     if (!launched) return false;
     run_.enter(Stage::judge);
-    CaseRecord* record =
-        judge_case(run_, *judge_, run_.job().cases[i], prepared_.cases[i], launched->outputs,
-                   outputs[i].get(), has_doubtful_origin(*launched));
+    CaseRecord* record = judge_case(run_, *judge_,
+                                    {run_.job().cases[i], prepared_.cases[i], launched->outputs,
+                                     outputs[i].get(), has_doubtful_origin(*launched)});
     if (record == nullptr) return false;
-    if (!check_side_effects(run_, *judge_, session, prepared_, i, plans[i], *launched,
-                            outputs[i].get(), *record))
-      return false;
+    if (!check_side_effects(run_, *judge_, session, plan, *launched, *record)) return false;
   }
   return true;
 }

@@ -119,7 +119,8 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
     });
   };
   const std::optional<CandidateResults> results = run_candidate(
-      run, pool(), request, run.job().source, {line->theirs.get()}, std::nullopt, sent);
+      run, pool(),
+      {.request = request, .source = run.job().source, .fds = {line->theirs.get()}, .sent = sent});
   if (!observing.valid()) return std::nullopt;
   Observed observed = observing.get();
   run.enter(Stage::judge);

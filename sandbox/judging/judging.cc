@@ -12,11 +12,11 @@
 
 namespace assay::sandbox {
 
-CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& request,
-                       const PreparedCase& prepared, const std::vector<Argument>& outputs,
-                       int output_fd, bool keep) {
-  Result<Compared> compared = judge.compare(run.job().id, request.id, outputs, output_fd,
-                                            run.deadline(run.job().limits.judge_wall_ms), keep);
+CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs) {
+  const CaseRequest& request = outputs.request;
+  Result<Compared> compared =
+      judge.compare(run.job().id, request.id, outputs.outputs, outputs.fd,
+                    run.deadline(run.job().limits.judge_wall_ms), outputs.keep);
   if (!compared) {
     run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
     return nullptr;
@@ -24,8 +24,8 @@ CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& reque
   CaseRecord record = std::move(compared->record);
   record.id = request.id;
   record.hidden = request.hidden;
-  record.cost_bytes = prepared.cost_bytes;
-  record.cost_flops = prepared.cost_flops;
+  record.cost_bytes = outputs.prepared.cost_bytes;
+  record.cost_flops = outputs.prepared.cost_flops;
   add_record(run.verdict(), std::move(record), compared->kind);
   run.case_done(run.verdict().cases.size());
   return &run.verdict().cases.back();
@@ -33,16 +33,16 @@ CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& reque
 
 namespace {
 
-/// Without its kernels the submission came to no end. A launch plan could not hold it, or it found
-/// out: then no kernel is known to work.
+/// Handles a run without kernels that ended with an error. The submission could not be recorded, or
+/// it noticed that its kernels do nothing. Then no kernel is known to have done the work.
 bool ended_without_kernels(JobExecution& run, Verdict ended) {
   Verdict& verdict = run.verdict();
   if (is_inconclusive(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
     verdict.diagnostic = std::move(ended.diagnostic);
     return run.fail(ended.error_kind, Stage::run, ended.detail);
   }
-  // Only the kind: what an exception says was written by the submission, which may have seen hidden
-  // cases by then.
+  // Only the kind of the error is shown. The submission writes the text of its exceptions, and it
+  // may have seen hidden cases.
   const std::string how(to_string(ended.error_kind));
   for (CaseRecord& record : verdict.cases) {
     not_its_work(verdict, record,
@@ -67,26 +67,24 @@ void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason) {
   verdict.error_kind = ErrorKind::unattributed;
 }
 
-bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge, const PreparedJob& prepared,
-               const CandidateJob& request, const std::vector<UniqueFd>& outputs,
-               const CandidateResults& results) {
-  Result<std::vector<UniqueFd>> files = make_output_files(prepared);
+bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
+               const InterpretedRun& interpreted) {
+  Result<std::vector<UniqueFd>> files = make_output_files(interpreted.prepared);
   if (!files) return run.fail_infrastructure(files.error(), "making output files");
-  CandidateInputs inputs = interpret_inputs(prepared, *files);
-  CandidateJob ablated = request;
+  CandidateInputs inputs = interpret_inputs(interpreted.prepared, *files);
+  CandidateJob ablated = interpreted.request;
   ablated.mode = CandidateMode::ablate;
   ablated.cases = std::move(inputs.cases);
   JobExecution auxiliary = run.auxiliary();
-  const std::optional<CandidateResults> without =
-      run_candidate(auxiliary, pool, ablated, run.job().source, inputs.fds);
+  const std::optional<CandidateResults> without = run_candidate(
+      auxiliary, pool, {.request = ablated, .source = run.job().source, .fds = inputs.fds});
   if (!without) return ended_without_kernels(run, auxiliary.finish());
-  for (std::size_t i = 0; i < results.cases.size(); ++i) {
-    const CaseDone& full = results.cases[i];
+  for (std::size_t i = 0; i < interpreted.results.cases.size(); ++i) {
+    const CaseDone& full = interpreted.results.cases[i];
     Result<Attributed> whose = judge.attribute(
-        run.job().id, full.id, full.outputs, outputs[i].get(), without->cases[i].outputs,
-        (*files)[i].get(), run.deadline(run.job().limits.judge_wall_ms));
-    if (!whose)
-      return run.fail_infrastructure(whose.error(), "asking whose work case '" + full.id + "' is");
+        run.job().id, full.id, full.outputs, interpreted.outputs[i].get(),
+        without->cases[i].outputs, (*files)[i].get(), run.deadline(run.job().limits.judge_wall_ms));
+    if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + full.id + "'");
     if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
   }
   return true;
@@ -102,13 +100,18 @@ void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& 
   verdict.error_kind = ErrorKind::output_mismatch;
 }
 
-Result<Attributed> whose(JobExecution& run, Judge& judge, const std::string& id,
-                         const Launched& full, int output_fd, const Launched& without,
-                         int without_fd) {
+struct LaunchedOutputs {
+  const Launched& launched;
+  int fd = -1;  // -1 if the outputs are in device memory
+};
+
+/// Asks the judge whether the kernels made the outputs of `full`, given the outputs `without` them.
+Result<Attributed> attribute_launch(JobExecution& run, Judge& judge, const std::string& id,
+                                    const LaunchedOutputs& full, const LaunchedOutputs& without) {
   const Deadline deadline = run.deadline(run.job().limits.judge_wall_ms);
-  if (output_fd < 0) return judge.attribute(run.job().id, id, without.outputs, deadline);
-  return judge.attribute(run.job().id, id, full.outputs, output_fd, without.outputs, without_fd,
-                         deadline);
+  if (full.fd < 0) return judge.attribute(run.job().id, id, without.launched.outputs, deadline);
+  return judge.attribute(run.job().id, id, full.launched.outputs, full.fd, without.launched.outputs,
+                         without.fd, deadline);
 }
 
 }  // namespace
@@ -116,8 +119,7 @@ Result<Attributed> whose(JobExecution& run, Judge& judge, const std::string& id,
 bool has_doubtful_origin(const Launched& launched) { return launched.moves > 0; }
 
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
-                        const PreparedJob& prepared, std::size_t index, const std::string& plan,
-                        const Launched& launched, int output_fd, CaseRecord& record) {
+                        const CasePlan& plan, const Launched& launched, CaseRecord& record) {
   if (record.outcome != Outcome::pass) return true;
   if (!launched.modified.empty()) {
     wrote_to_an_input(run.verdict(), record, launched.modified.front());
@@ -130,20 +132,19 @@ bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
   }
   if (!has_doubtful_origin(launched)) return true;
   UniqueFd file;
-  if (output_fd >= 0) {
+  if (plan.output_fd >= 0) {
     Result<UniqueFd> made = create_memfd(
-        "assay-outputs", static_cast<std::uint64_t>(prepared.cases[index].output_bytes));
+        "assay-outputs", static_cast<std::uint64_t>(plan.prepared.cases[plan.index].output_bytes));
     if (!made) return run.fail_infrastructure(made.error(), "making an output file");
     file = std::move(*made);
   }
   const std::optional<Launched> without =
-      session.launch_ablated(prepared, index, plan, file ? file.get() : -1);
+      session.launch_ablated({plan.prepared, plan.index, plan.plan, file ? file.get() : -1});
   if (!without) return false;
   run.enter(Stage::judge);
-  const Result<Attributed> found =
-      whose(run, judge, record.id, launched, output_fd, *without, file ? file.get() : -1);
-  if (!found)
-    return run.fail_infrastructure(found.error(), "asking whose work case '" + record.id + "' is");
+  const Result<Attributed> found = attribute_launch(
+      run, judge, record.id, {launched, plan.output_fd}, {*without, file ? file.get() : -1});
+  if (!found) return run.fail_infrastructure(found.error(), "attributing case '" + record.id + "'");
   if (!found->ok) not_its_work(run.verdict(), record, found->reason);
   return true;
 }

@@ -1,25 +1,21 @@
-// Has the judge compare one case's outputs and adds its record to the verdict.
+// Judges a case: has the judge compare its outputs, and checks that the submission's own kernels
+// made them and wrote nowhere else.
 //
-// Attribution: outputs that are right count only when the submission's own kernels made them.
+//   CaseRecord* record = judge_case(
+//       run, judge, {request, prepared.cases[i], launched.outputs, output_fd});
+//   if (record == nullptr) return;  // the verdict of `run` has the error
+//   check_side_effects(run, judge, session, {prepared, i, plan, output_fd}, launched, *record);
 //
-//   if (all_right(run.verdict())) attribute(run, pool, judge, job, prepared, request, outputs,
-//   results);
+// With a GPU, a launch plan contains only kernels, fills and copies, and it has to launch a kernel.
+// Its kernels are the submission's, but copies and casts are performed for torch, by the driver or
+// by trusted kernels. A plan with copies or casts is launched once more without the submission's
+// kernels, and the judge compares the outputs of both launches (harness/judging/attribution.py).
 //
-// Without a GPU: a second candidate runs the entry on the same inputs with launches that do nothing
-// (harness/interpreting/ablation.py), and the judge compares (harness/judging/attribution.py). With
-// a GPU a launch plan holds nothing but kernels, fills and copies; it has to launch a kernel.
+// Without a GPU, attribute() does the same: a second candidate runs the entry on the same inputs
+// with launches that do nothing (harness/interpreting/ablation.py), and the judge compares by the
+// same rules.
 //
-// What a launch plan did besides giving the right answer: it may write only to its outputs, and the
-// answer has to be its own kernels' work.
-//
-//   Result<Compared> ... is right;
-//   if (!check_side_effects(run, judge, session, prepared, i, plan, launched, output_fd)) return;
-//   // the verdict has become an error
-//
-// Kernels of a plan can only be the submission's, but copies and casts are performed for torch, by
-// the driver or by kernels of ours. A plan that has such is launched once more without the
-// submission's kernels, and the judge compares, by the rules that hold without a GPU
-// (harness/judging/attribution.py).
+// Everything here belongs to the job's thread.
 #pragma once
 
 #include <string>
@@ -32,31 +28,48 @@
 
 namespace assay::sandbox {
 
-/// `outputs` describe tensors in `output_fd`; whoever wrote them is dead or done. Returns the
-/// record in the verdict, or null when the judge could not answer: the verdict then says why.
-/// `keep`: the judge is going to be asked whose work outputs on the device are.
-CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseRequest& request,
-                       const PreparedCase& prepared, const std::vector<Argument>& outputs,
-                       int output_fd, bool keep = false);
+/// The outputs of one case. Borrows everything.
+struct CaseOutputs {
+  const CaseRequest& request;
+  const PreparedCase& prepared;
+  const std::vector<Argument>& outputs;  // tensors in `fd`; the process that wrote them has ended
+  int fd = -1;
+  /// The judge keeps outputs on the device, because check_side_effects() compares with them.
+  bool keep = false;
+};
 
-/// Every case so far has a passing record.
+/// Has the judge compare the outputs and adds the record to the verdict. Returns that record, or
+/// null when the verdict has become an error.
+CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs);
+
+/// Returns true if every record so far is a pass.
 bool all_right(const Verdict& verdict);
 
-/// The case's outputs are right, and not the submission's work: fails it as `unattributed`.
+/// Fails a case as `unattributed`: its outputs are right, but the submission's kernels did not make
+/// them.
 void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 
-/// `request`: what the first candidate was sent; `outputs` and `results`: what came of it. False
-/// when the verdict has become an error.
-bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge, const PreparedJob& prepared,
-               const CandidateJob& request, const std::vector<UniqueFd>& outputs,
-               const CandidateResults& results);
+/// A run of the submission in the interpreter. Borrows everything.
+struct InterpretedRun {
+  const PreparedJob& prepared;
+  const CandidateJob& request;
+  const std::vector<UniqueFd>& outputs;
+  const CandidateResults& results;
+};
 
-/// Whether the judge has to keep this launch's outputs, for check_side_effects() to compare with.
+/// Checks that the submission's kernels made the outputs, by a run whose launches do nothing.
+/// Returns false when the verdict has become an error.
+bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
+               const InterpretedRun& interpreted);
+
+/// Returns true if operations other than the submission's kernels may have made the outputs. Then
+/// the judge has to keep them for check_side_effects().
 bool has_doubtful_origin(const Launched& launched);
 
-/// Fails the case's record where its plan misbehaved. False when the verdict has become an error.
+/// Fails the case's record if its plan wrote to an input, or if its kernels did not make the
+/// outputs. `launched` is the result of launching `plan`. Returns false when the verdict has become
+/// an error.
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
-                        const PreparedJob& prepared, std::size_t index, const std::string& plan,
-                        const Launched& launched, int output_fd, CaseRecord& record);
+                        const CasePlan& plan, const Launched& launched, CaseRecord& record);
 
 }  // namespace assay::sandbox

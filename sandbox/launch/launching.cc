@@ -11,15 +11,15 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Most floating-point operations a multiprocessor does in a cycle with its narrowest dense type
-// (fp8 or int8 where there is one), so that no honest kernel of any type is below the floor.
+// Returns the most operations of a multiprocessor in one cycle, with its narrowest dense type (fp8
+// or int8, if it has them). So no honest kernel of any type is below the floor.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
   return 32'768;
 }
 
-/// Input tensors of a case in the device memory that the judge shares.
+/// Returns the input tensors of a case in the device memory that the judge shares.
 std::vector<Argument> device_inputs(const PreparedCase& one) {
   std::vector<Argument> inputs;
   for (Argument argument : one.arguments) {
@@ -31,7 +31,7 @@ std::vector<Argument> device_inputs(const PreparedCase& one) {
   return inputs;
 }
 
-/// Input tensors of a case with descriptors renumbered for its launch.
+/// Returns the input tensors of a case, with descriptors renumbered for its launch.
 std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
                                   std::vector<int>& fds) {
   std::map<std::int64_t, std::int64_t> placed;
@@ -46,8 +46,7 @@ std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCas
   return inputs;
 }
 
-/// Of a plan that was performed to its end, without anything that its launcher could be the worse
-/// for.
+/// Returns true if the plan was performed to its end, so that its launcher can be reused.
 bool is_harmless(ErrorKind kind) {
   return kind == ErrorKind::none || kind == ErrorKind::wrong_result ||
          kind == ErrorKind::output_mismatch;
@@ -116,46 +115,38 @@ void LaunchSession::end() {
     launchers_.discard(std::move(launcher_));
 }
 
-std::optional<Launched> LaunchSession::launch(const PreparedJob& prepared, std::size_t index,
-                                              const std::string& plan, int output_fd,
-                                              const std::optional<TimedBlock>& time,
-                                              const std::vector<std::int64_t>& chosen, bool inspect,
-                                              const std::function<bool()>& stage_next_inputs) {
+std::optional<Launched> LaunchSession::launch(const CasePlan& plan, const LaunchOptions& options) {
   LaunchRequest request;
-  request.time = time;
-  request.inspect = inspect;
-  request.chosen = chosen;
-  request.stage_next_inputs = static_cast<bool>(stage_next_inputs);
-  return perform(std::move(request), prepared, index, plan, output_fd, stage_next_inputs);
+  request.time = options.time;
+  request.inspect = options.inspect;
+  request.chosen = options.chosen;
+  request.stage_next_inputs = static_cast<bool>(options.stage_next_inputs);
+  return perform(std::move(request), plan, options.stage_next_inputs);
 }
 
-std::optional<Launched> LaunchSession::launch_ablated(const PreparedJob& prepared,
-                                                      std::size_t index, const std::string& plan,
-                                                      int output_fd) {
+std::optional<Launched> LaunchSession::launch_ablated(const CasePlan& plan) {
   LaunchRequest request;
   request.ablated = true;
-  return perform(std::move(request), prepared, index, plan, output_fd);
+  return perform(std::move(request), plan);
 }
 
-std::optional<Launched> LaunchSession::perform(LaunchRequest request, const PreparedJob& prepared,
-                                               std::size_t index, const std::string& plan,
-                                               int output_fd,
+std::optional<Launched> LaunchSession::perform(LaunchRequest request, const CasePlan& plan,
                                                const std::function<bool()>& stage_next_inputs) {
   if (!ready()) return std::nullopt;
   run_.enter(Stage::launch);
-  const PreparedCase& one = prepared.cases[index];
-  const auto [whole, fds] = launch_files(std::move(request), prepared, index, output_fd,
-                                         run_.job().limits.gpu_memory_bytes);
-  bool renewed = true;
-  const auto renewing = [&]() -> Status {
-    renewed = stage_next_inputs();
+  const PreparedCase& one = plan.prepared.cases[plan.index];
+  const auto [whole, fds] = launch_files(std::move(request), plan.prepared, plan.index,
+                                         plan.output_fd, run_.job().limits.gpu_memory_bytes);
+  bool staged = true;
+  const auto stage = [&]() -> Status {
+    staged = stage_next_inputs();
     run_.enter(Stage::launch);
-    return renewed ? Status() : fail(ErrorCode::cancelled, "no new inputs");
+    return staged ? Status() : fail(ErrorCode::cancelled, "no new inputs");
   };
   Result<LaunchOutcome> outcome =
-      launcher_->launch(whole, plan, fds, run_.deadline(run_.job().limits.launch_wall_ms),
-                        stage_next_inputs ? renewing : std::function<Status()>());
-  if (!renewed) {
+      launcher_->launch(whole, plan.plan, fds, run_.deadline(run_.job().limits.launch_wall_ms),
+                        stage_next_inputs ? stage : std::function<Status()>());
+  if (!staged) {
     launchers_.discard(std::move(launcher_));
     return std::nullopt;
   }
@@ -172,7 +163,7 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Prep
     run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
     return std::nullopt;
   }
-  run_.case_done(index + 1, prepared.cases.size());
+  run_.case_done(plan.index + 1, plan.prepared.cases.size());
   return launched;
 }
 
@@ -189,7 +180,7 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
                                         where);
       break;
     case ErrorCode::unavailable:
-      // The launcher runs no submitted host code: what ends it is device code or the driver.
+      // The launcher runs no host code of a submission, so device code or the driver ended it.
       run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
                 error.message + where);
       break;

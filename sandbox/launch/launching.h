@@ -1,12 +1,14 @@
-// Launching one case's plan and turning every way in which that can end into the verdict.
+// LaunchSession launches the plans of cases and turns every way in which a launch can end into the
+// verdict.
 //
 //   LaunchSession session(run, launchers);
-//   std::optional<Launched> launched = session.launch(prepared, i, plan, output_file,
-//   TimedBlock{}); if (!launched) return;                          // run's verdict says why
+//   std::optional<Launched> launched =
+//       session.launch({prepared, i, plan, output_fd}, {.time = TimedBlock{}});
+//   if (!launched) return;  // the verdict of `run` has the error
 //
-// A session is one launcher process. That of a grade performs the plans of one submission and
-// nothing of any other; that of a test or a profile goes on to the next one of the same run, and
-// that of an oracle to the next oracle. Belongs to one thread.
+// A session uses one launcher process. The launcher of a grade performs the plans of one submission
+// and nothing else. The launcher of a test or a profile is kept for the next job of the same run,
+// and the launcher of an oracle for the next oracle. Belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +24,25 @@
 
 namespace assay::sandbox {
 
+/// A launch plan and the case that it computes. Borrows everything.
+struct CasePlan {
+  const PreparedJob& prepared;
+  std::size_t index = 0;  // of the case
+  const std::string& plan;
+  int output_fd = -1;  // file for the outputs; -1 if they go to device memory
+};
+
+struct LaunchOptions {
+  std::optional<TimedBlock> time = std::nullopt;  // takes these samples
+  /// The alternatives that an earlier launch chose for the plan's tunables; empty to choose now.
+  std::vector<std::int64_t> chosen = {};
+  /// Adds the timeline of the plan and whether it is deterministic, after the samples.
+  bool inspect = false;
+  /// Puts other inputs in place between warm-up and samples. If it returns false, it has written
+  /// the reason into the verdict, and launch() returns nothing.
+  std::function<bool()> stage_next_inputs = {};
+};
+
 class LaunchSession {
  public:
   enum class Whose { submission, oracle };
@@ -30,25 +51,16 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Takes a launcher, which launch() does otherwise: one may have to be started, and nobody should
-  /// hold a GPU meanwhile. False: the run's verdict says why.
+  /// Takes a launcher. launch() does so too, but a launcher may have to be started, and no job
+  /// should hold a GPU during that time. Returns false when the verdict has become an error.
   bool ready();
-  /// `time`: with samples, taken so. `chosen`: the alternative of each tunable, where an earlier
-  /// launch has chosen them. `inspect`: after the samples, its timeline and whether it is
-  /// deterministic. `stage_next_inputs`: puts other inputs in place between warm-up and samples;
-  /// where it says false the run's verdict says why, and nothing is returned.
-  std::optional<Launched> launch(const PreparedJob& prepared, std::size_t index,
-                                 const std::string& plan, int output_fd,
-                                 const std::optional<TimedBlock>& time = std::nullopt,
-                                 const std::vector<std::int64_t>& chosen = {}, bool inspect = false,
-                                 const std::function<bool()>& stage_next_inputs = {});
-  /// Without the submission's kernels.
-  std::optional<Launched> launch_ablated(const PreparedJob& prepared, std::size_t index,
-                                         const std::string& plan, int output_fd);
+  /// Returns nothing when the verdict has become an error.
+  std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
+  /// Launches the plan without the submission's kernels.
+  std::optional<Launched> launch_ablated(const CasePlan& plan);
 
  private:
-  std::optional<Launched> perform(LaunchRequest request, const PreparedJob& prepared,
-                                  std::size_t index, const std::string& plan, int output_fd,
+  std::optional<Launched> perform(LaunchRequest request, const CasePlan& plan,
                                   const std::function<bool()>& stage_next_inputs = {});
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   void end();
@@ -57,27 +69,28 @@ class LaunchSession {
   JobExecution& run_;
   LauncherPool& launchers_;
   const Whose whose_;
-  const std::string kept_for_;  // the run that may go on with the launcher; empty: nobody
-  bool failed_ = false;         // something did that it performed
+  const std::string kept_for_;  // the run that may reuse the launcher; empty for no run
+  bool failed_ = false;         // a launch failed
   std::unique_ptr<LauncherClient> launcher_;
 };
 
-/// What a launcher is asked for, and the descriptors that go along, borrowed.
+/// A request to a launcher and the descriptors that it refers to, which are borrowed.
 struct LaunchFiles {
   LaunchRequest request;
   std::vector<int> fds;
 };
-/// Completes a request for one case: its inputs, wherever the judge put them, and its output file.
+/// Completes the request `about` for one case with its inputs, wherever the judge put them, and its
+/// output file.
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
                          int output_fd, std::int64_t gpu_memory_bytes);
 
-/// Physics: the least time for a case on a device, nanoseconds; nullopt when the device's figures
-/// are not known.
+/// The least time of a case on a device.
 struct Floor {
-  double expected_ns = 0;  // all of its traffic at the memory's peak, or all of its arithmetic
-  double possible_ns =
-      0;  // the same, but what fits the L2 cache costs nothing: nothing can be faster than this
+  double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
+  /// The same, but traffic that fits into the L2 cache takes no time. No kernel can be faster.
+  double possible_ns = 0;
 };
+/// Returns nothing if the device's figures are unknown.
 std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes,
                                    double cost_flops);
 

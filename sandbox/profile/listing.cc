@@ -79,7 +79,8 @@ Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool
   request.mode = CandidateMode::disassemble;
   request.target = target;
   JobExecution auxiliary = run.auxiliary();
-  std::optional<CandidateResults> results = run_candidate(auxiliary, pool, request, plan, {});
+  std::optional<CandidateResults> results =
+      run_candidate(auxiliary, pool, {.request = request, .source = plan});
   if (!results)
     return fail(ErrorCode::unavailable,
                 "the disassembler gave nothing: " + auxiliary.finish().detail);

@@ -133,8 +133,12 @@ void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
       job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
   for (const std::string& target : targets) {
     std::optional<CandidateResults> results =
-        record_cases(run, pool, *prepared, all_cases(*prepared), target, job.source,
-                     {.artifacts = job.want_artifacts, .language = job.language});
+        record_cases(run, pool,
+                     {*prepared,
+                      all_cases(*prepared),
+                      target,
+                      job.source,
+                      {.artifacts = job.want_artifacts, .language = job.language}});
     if (!results) return;
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }

@@ -230,25 +230,22 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
 }
 
 std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool,
-                                              const CandidateJob& request,
-                                              const std::string& source,
-                                              const std::vector<int>& fds,
-                                              std::optional<std::size_t> announced_cases,
-                                              const std::function<void()>& sent) {
+                                              const CandidateTask& task) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
   if (!candidate)
     return run.fail_infrastructure(candidate.error(), "waiting for a candidate"), std::nullopt;
   run.enter(Stage::import);
   std::optional<CandidateResults> results;
-  CandidateJob limited = request;
+  CandidateJob limited = task.request;
   limited.import_wall_ms = run.job().limits.import_wall_ms;
-  if (request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;
-  if (Status given = (*candidate)->send(limited, source, fds, run.deadline(kSendMs)); !given) {
+  if (task.request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;
+  if (Status given = (*candidate)->send(limited, task.source, task.fds, run.deadline(kSendMs));
+      !given) {
     run.fail_infrastructure(given.error(), "sending the job to a candidate");
   } else {
-    if (sent) sent();
-    Conversation conversation(run, **candidate, request,
-                              announced_cases.value_or(request.cases.size()));
+    if (task.sent) task.sent();
+    Conversation conversation(run, **candidate, task.request,
+                              task.announced_cases.value_or(task.request.cases.size()));
     if (conversation.follow() && conversation.close()) results = conversation.take();
   }
   (*candidate)->end();

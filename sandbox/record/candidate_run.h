@@ -1,12 +1,13 @@
 // Runs one candidate: sends it a job, follows its messages, and turns every way in which it can end
 // into the verdict.
 //
-//   std::optional<CandidateResults> results = run_candidate(run, pool, request, source, fds);
-//   if (!results) return;  // run's verdict says why
+//   std::optional<CandidateResults> results =
+//       run_candidate(run, pool, {.request = request, .source = source, .fds = fds});
+//   if (!results) return;  // the verdict of `run` has the error
 //
-// Results are complete (one per case, in order) or nothing: an early exit, half a message, a second
-// result or a message after `done` is an error. The candidate is dead when this returns, so its
-// output files are final. Belongs to the job's thread.
+// Results are complete, with one result per case in order, or there are none: an early exit, half a
+// message, a second result or a message after `done` is an error. The candidate has ended when
+// run_candidate() returns, so its output files are final. Belongs to the job's thread.
 #pragma once
 
 #include <functional>
@@ -24,13 +25,20 @@ struct CandidateResults {
   std::vector<Artifact> artifacts;  // untrusted
 };
 
-/// Runs the request in a candidate of the pool. The cases index `fds`. `announced_cases` is the
-/// total that the monitor gets when this run handles only a part of the job's cases. `sent` is
-/// called when the candidate has the job and the descriptors.
-std::optional<CandidateResults> run_candidate(
-    JobExecution& run, CandidatePool& pool, const CandidateJob& request, const std::string& source,
-    const std::vector<int>& fds, std::optional<std::size_t> announced_cases = std::nullopt,
-    const std::function<void()>& sent = {});
+/// The work of one candidate. Borrows request and source.
+struct CandidateTask {
+  const CandidateJob& request;
+  const std::string& source;
+  std::vector<int> fds = {};  // borrowed; the request's cases index them
+  /// The total that the monitor gets when this candidate handles only a part of the job's cases.
+  std::optional<std::size_t> announced_cases = std::nullopt;
+  /// Called when the candidate has the job and the descriptors.
+  std::function<void()> sent = {};
+};
+
+/// Runs the task in a candidate of the pool. Returns nothing when the verdict has become an error.
+std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool,
+                                              const CandidateTask& task);
 
 /// Returns the limit that an exception of Python or torch reports (no memory, no room on disk, no
 /// more processes), else `kind`.

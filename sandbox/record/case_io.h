@@ -3,9 +3,9 @@
 //
 //   CandidateInputs inputs = interpret_inputs(prepared, outputs);
 //   request.cases = inputs.cases;
-//   run_candidate(run, pool, request, source, inputs.fds);
+//   run_candidate(run, pool, {.request = request, .source = source, .fds = inputs.fds});
 //
-// Pure, but for the memory files. Thread-safe.
+// The functions are pure, except make_output_files(). Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -32,13 +32,13 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 /// Returns the cases to interpret, with the bytes of every argument. `outputs` has the order of the
 /// cases.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<UniqueFd>& outputs);
-/// Returns the cases with these indices to record. Only structural tensors come with their bytes.
-/// A CUDA C++ submission has no host code that allocates outputs, so its cases also have the
+/// Returns the cases with these indices, to be recorded. Only structural tensors come with their
+/// bytes. A CUDA C++ submission has no host code that allocates outputs, so its cases also have the
 /// outputs and the axes.
 CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                               std::string_view language);
-/// Returns all cases for a candidate of the host tier. The bytes follow in rounds; the cases have
-/// the form of the outputs.
+/// Returns all cases for a candidate of the host tier, with the shapes of their outputs. The judge
+/// sends the bytes of the inputs later, round by round.
 std::vector<CandidateCase> host_inputs(const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

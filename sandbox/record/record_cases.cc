@@ -104,27 +104,29 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 }
 
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
-                                             const PreparedJob& prepared,
-                                             const std::vector<std::size_t>& cases,
-                                             const std::string& target, const std::string& source,
-                                             const RecordOptions& options) {
+                                             const RecordRequest& request) {
+  const RecordOptions& options = request.options;
   const auto record_part = [&](JobExecution& of, const std::vector<std::size_t>& part) {
-    CandidateInputs inputs = record_inputs(prepared, part, options.language);
-    CandidateJob request;
-    request.mode = CandidateMode::record;
-    request.entry = of.job().entry;
-    request.dialect = of.job().dialect;
-    request.language = options.language;
-    request.target = target;
-    request.artifacts = options.artifacts;
-    request.alternatives = options.alternatives;
-    request.cases = std::move(inputs.cases);
-    return run_candidate(of, pool, request, source, inputs.fds, cases.size());
+    CandidateInputs inputs = record_inputs(request.prepared, part, options.language);
+    CandidateJob job;
+    job.mode = CandidateMode::record;
+    job.entry = of.job().entry;
+    job.dialect = of.job().dialect;
+    job.language = options.language;
+    job.target = request.target;
+    job.artifacts = options.artifacts;
+    job.alternatives = options.alternatives;
+    job.cases = std::move(inputs.cases);
+    return run_candidate(of, pool,
+                         {.request = job,
+                          .source = request.source,
+                          .fds = inputs.fds,
+                          .announced_cases = request.cases.size()});
   };
-  return record_parts(
-      run,
-      deal_cases(prepared.cases, cases, static_cast<std::size_t>(std::max(options.candidates, 1))),
-      cases, record_part);
+  return record_parts(run,
+                      deal_cases(request.prepared.cases, request.cases,
+                                 static_cast<std::size_t>(std::max(options.candidates, 1))),
+                      request.cases, record_part);
 }
 
 std::optional<CandidateResults> record_parts(JobExecution& run,

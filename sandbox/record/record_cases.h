@@ -1,20 +1,14 @@
-// Records the cases of one submission in several candidates at once. Nearly all of a recording is
-// compilation, and each specialisation of a kernel is compiled by itself.
+// Records the cases of one submission in several candidates at once, or takes the launch plans that
+// the job brings along. A recording is mostly compilation, and each specialisation of a kernel is
+// compiled separately.
 //
 //   std::optional<CandidateResults> results = record_cases(
-//       run, pool, prepared, all_cases(prepared), target, source, {.candidates = 2});
-//   if (!results) return;  // run's verdict says why
+//       run, pool, {prepared, all_cases(prepared), target, source, {.candidates = 2}});
+//   if (!results) return;  // the verdict of `run` has the error
 //
 // Each candidate imports the source and records its part of the cases within the job's limits. No
-// candidate sees another one's part. When several fail, the verdict has the error of the first
+// candidate sees the part of another. When several fail, the verdict has the error of the first
 // part. Belongs to the job's thread.
-//
-// Uses the launch plans that a job brings along instead of a recording.
-//
-//   std::optional<CandidateResults> results = stored_plans(run, prepared);
-//   if (!results) return;  // run's verdict says why
-//
-// Belongs to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -32,28 +26,34 @@ namespace assay::sandbox {
 
 struct RecordOptions {
   bool artifacts = false;  // keep the assembly of every kernel
-  // Record every configuration of an autotuner and not only the first. This takes longer to
-  // compile; plans that are timed need it.
+  // Record every configuration of an autotuner and not only the first. Plans that are timed need
+  // it. It takes longer to compile.
   bool alternatives = false;
   int candidates = 1;  // the most candidates at a time
   std::string language = std::string(kPython);
 };
 
 /// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size, each
-/// in ascending order. Cases for which Triton specialises a kernel alike (integers that are 1,
-/// divisible by 16, or neither; dtypes) go to the same part where possible, so that fewer kernels
-/// are compiled twice. The first part has the first case.
+/// in ascending order. The first part has the first case. Cases for which Triton specialises a
+/// kernel alike (equal dtypes; integers that are 1, divisible by 16, or neither) go to the same
+/// part if possible, so that fewer kernels are compiled twice.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
-/// Records `source` for one target: a launch plan and kernel figures for each of `cases` (indices
-/// into `prepared.cases`), in their order. Returns nothing when the verdict has become an error.
+/// A recording of cases for one target. Borrows job, target and source.
+struct RecordRequest {
+  const PreparedJob& prepared;
+  std::vector<std::size_t> cases;  // indices into `prepared.cases`
+  const std::string& target;
+  const std::string& source;
+  RecordOptions options = {};
+};
+
+/// Returns a launch plan and kernel figures for each case of the request, in their order. Returns
+/// nothing when the verdict has become an error.
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
-                                             const PreparedJob& prepared,
-                                             const std::vector<std::size_t>& cases,
-                                             const std::string& target, const std::string& source,
-                                             const RecordOptions& options);
+                                             const RecordRequest& request);
 
 /// Records one part of the cases. Returns nothing when the verdict of `run` has become an error.
 /// Called from several threads.

@@ -12,10 +12,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kKeptKeys = 2;  // an entry's key stands in the map and in the order
+constexpr std::size_t kKeptKeys = 2;  // the map and the order both have an entry's key
 constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
 
-/// Counts every list and text: a candidate decides how long they are.
+/// Counts the bytes of every list and text, because a candidate decides how long they are.
 std::int64_t size_of(const CaseDone& done) {
   std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
   for (const KernelReport& kernel : done.kernels) {
@@ -136,7 +136,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   if (unknown.empty()) return all;
 
   std::optional<CandidateResults> recorded =
-      record_cases(run, pool, prepared, unknown, target, source, options);
+      record_cases(run, pool, {prepared, unknown, target, source, options});
   if (!recorded) return std::nullopt;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
   for (std::size_t i = 0; i < unknown.size(); ++i) {

@@ -1,6 +1,6 @@
 // A cache of recordings (launch plans and kernel figures) by content, so that the same source is
-// compiled once for the same shapes. A source that was tested before and every oracle are launched
-// without another compilation.
+// compiled once for the same shapes. A source that was tested before is launched without another
+// compilation, and so is every oracle.
 //
 //   RecordingCache cache(64 << 20);
 //   std::optional<CandidateResults> results =
@@ -9,9 +9,9 @@
 // Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
 // read or write it, and Triton's own cache ends with each candidate. The key is everything that a
 // recording depends on: source, language, entry, dialect, target, whether alternatives are wanted,
-// and the arguments without their values. Host code may read the values of structural arguments, so
-// a case that has some is never kept. Neither is a recording during which the submission printed
-// something. Thread-safe. Bounded in bytes: the oldest entry is dropped first.
+// and the arguments without their values. A case with structural arguments is never kept, because
+// host code may read their values. Neither is a recording during which the submission printed.
+// Thread-safe. Bounded in bytes: the oldest entry goes first.
 #pragma once
 
 #include <cstdint>

@@ -1,17 +1,66 @@
-// Computes from a plan's timeline which kernels took the GPU's time. Pure functions.
+// Statistics of measured times: the medians of a series, whether they are precise enough and can be
+// trusted, and which kernels took the GPU's time.
+//
+//   Samples samples;
+//   samples.add(*launched.timing, launched.chosen);
+//   if (samples.steady()) record.latency = samples.timing();
+//   record.own_share = own_share(record.timeline);
+//
+// Functions are pure. A Samples belongs to one thread.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <vector>
 
+#include "base/median.h"
 #include "sandbox/job/job.h"
 
 namespace assay::sandbox {
 
-/// Returns the share of the submission's kernels, 0 to 1; nothing without a timeline.
+/// Returns true if the host's time is at least the device's time, within a tenth. When another
+/// program uses the GPU in the middle of most samples, the device's times are too long, but the few
+/// times by the host are not. True for a simulated device, whose times are invented.
+bool clocks_agree(const Timing& block);
+
+/// Returns true if a median is precise enough: its 95 % interval is narrow, or as narrow as the
+/// resolution of the device's timer.
+bool known_well_enough(const MedianInterval& interval);
+
+/// Returns true if the first run on new inputs takes longer than later runs on the same inputs, by
+/// more than kFirstRunFactor and kFirstRunSlackNs. False if the first runs are unknown.
+bool first_runs_are_slow(const Timing& timing);
+
+/// The most blocks that confirm_first_runs() takes: noise in three first runs disappears in
+/// nineteen.
+inline constexpr int kConfirmingBlocks = 16;
+/// Takes more blocks while first runs are slow. Returns false when a block could not be taken.
+bool confirm_first_runs(const std::function<Timing()>& timing,
+                        const std::function<bool()>& take_block);
+
+/// The samples of a submission or of its oracle, collected block by block.
+class Samples {
+ public:
+  /// Adds a block. `chosen` are the alternatives of the plan's tunables.
+  void add(const Timing& block, std::vector<std::int64_t> chosen);
+  bool empty() const { return all_.samples_ns.empty(); }
+  bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
+  /// Returns the chosen alternative of each tunable; empty before the first block.
+  const std::vector<std::int64_t>& chosen() const { return chosen_; }
+  Timing timing() const;
+
+ private:
+  Timing all_;
+  std::vector<double> warm_, wall_, clock_, overhead_, first_;
+  std::vector<std::int64_t> chosen_;
+};
+
+/// Returns the share of the submission's kernels in the timeline, 0 to 1; nothing without a
+/// timeline.
 std::optional<double> own_share(const std::vector<OperationTime>& timeline);
 
-/// Renames the timeline's kernels as the reports name them. A kernel of C++ has another name in its
+/// Gives the timeline's kernels the names of the reports. A kernel of C++ has another name in its
 /// image.
 void use_reported_names(std::vector<OperationTime>& timeline,
                         const std::vector<KernelReport>& kernels);

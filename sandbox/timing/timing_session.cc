@@ -10,39 +10,33 @@
 #include "base/median.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
-#include "sandbox/timing/statistics.h"
 
 namespace assay::sandbox {
 namespace {
 
-constexpr double kFloorTolerance = 0.95;  // faster than physics by more than 5 % is rejected
-constexpr int kMinRounds = 3;             // where something is timed beside the submission
+// A time below this share of the physical floor is rejected.
+constexpr double kFloorTolerance = 0.95;
+constexpr int kMinRounds = 3;  // when something is timed together with the submission
 constexpr int kMaxRounds = 8;
-constexpr std::int64_t kBlockSamples =
-    48;  // at most; one whose median is known to a percent is over, after ten at least
-constexpr auto kMaxSeries =
-    std::chrono::milliseconds(1'500);  // of one case; a round that has begun is finished
-constexpr auto kMaxRefining = std::chrono::milliseconds(200);  // the same after kMinRounds
-constexpr double kSteady = 0.01;  // half of the 95 % interval of a median that is known well
-                                  // enough: to half of that, ratios repeated no better
-constexpr double kSteadyNs = 17;  // or this: half of a tick of the device's timer, 32 ns, and
-                                  // rounding: less cannot be found out
-constexpr int kPyTorchRounds = kMinRounds;  // nothing is ranked by it
-constexpr auto kMaxPyTorch =
-    std::chrono::milliseconds(150);  // of one case: a reference may be thousands of launches
-constexpr std::int64_t kLaterSideSamples =
-    1;  // of blocks after the first: warm, and by the host's clock
-constexpr std::int64_t kLaterWarmUpMs = 1;  // where the device was at work just now
-constexpr auto kStillWarm = std::chrono::milliseconds(250);  // after a series the clocks are up
-constexpr double kClockTolerance =
-    0.9;  // the host's clock may not show less than this of the device's
-constexpr std::size_t kLeastFirstRuns = 3;  // whose median is not one run's noise
-constexpr double kFirstRunFactor = 1.1;   // over the median of all samples: more is looked at again
-constexpr double kFirstRunSlackNs = 300;  // as is more than this, of very short ones
-constexpr int kClockTries =
-    4;  // blocks until both agree: another program's turn on the GPU is in the marks of one alone
+// A block ends earlier when its median is known to one percent, but not before ten samples.
+constexpr std::int64_t kBlockSamples = 48;
+// The longest series of one case. A round that has begun is finished.
+constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
+// The same after kMinRounds.
+constexpr auto kMaxRefining = std::chrono::milliseconds(200);
+constexpr int kPyTorchRounds = kMinRounds;  // few are enough: PyTorch's time ranks nothing
+// The longest time for PyTorch in one case: a reference may be thousands of launches.
+constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
+// After the first block: samples with warm caches and by the host's clock.
+constexpr std::int64_t kLaterSideSamples = 1;
+constexpr std::int64_t kLaterWarmUpMs = 1;  // after recent work of the device
+// For this time after a series the clocks stay high.
+constexpr auto kStillWarm = std::chrono::milliseconds(250);
+// Attempts at a block whose clocks agree. They disagree when another program uses the GPU in
+// between: only the device's marks include that time.
+constexpr int kClockTries = 4;
 
-enum class Who { submission, oracle, pytorch };
+enum class Subject { submission, oracle, pytorch };
 
 }  // namespace
 
@@ -56,68 +50,6 @@ std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared) {
                     job.timed_cases.end());
   return named;
 }
-
-bool clocks_agree(const Timing& block) {
-  const bool real = block.clock_mhz > 0;  // a simulated device's time is made up
-  return !real || block.wall_ns == 0 ||
-         block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
-}
-
-bool known_well_enough(const MedianInterval& interval) {
-  return interval.relative_half_width() <= kSteady ||
-         (interval.high - interval.low) / 2 <= kSteadyNs;
-}
-
-bool first_runs_are_slow(const Timing& timing) {
-  return timing.first_run_ns > kFirstRunFactor * timing.median_ns &&
-         timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
-}
-
-bool confirm_first_runs(const std::function<Timing()>& timing,
-                        const std::function<bool()>& take_block) {
-  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(timing()); ++more) {
-    if (!take_block()) return false;
-  }
-  return true;
-}
-
-/// Of one of them, block after block.
-class TimingSession::Samples {
- public:
-  void add(Launched launched) {
-    Timing& block = *launched.timing;
-    all_.samples_ns.insert(all_.samples_ns.end(), block.samples_ns.begin(), block.samples_ns.end());
-    all_.discarded += block.discarded;
-    warm_.push_back(block.warm_ns);
-    wall_.push_back(block.wall_ns);
-    clock_.push_back(block.clock_mhz);
-    overhead_.push_back(block.overhead_ns);
-    chosen_ = std::move(launched.chosen);
-    if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
-  }
-  bool empty() const { return all_.samples_ns.empty(); }
-  bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
-  /// Returns the chosen alternative of each tunable of the plan. Empty before the first block.
-  const std::vector<std::int64_t>& chosen() const { return chosen_; }
-  Timing timing() const {
-    Timing timing = all_;
-    const MedianInterval interval = median_interval(all_.samples_ns);
-    timing.median_ns = interval.median;
-    timing.low_ns = interval.low;
-    timing.high_ns = interval.high;
-    timing.warm_ns = median_interval(warm_).median;
-    timing.first_run_ns = first_.size() < kLeastFirstRuns ? 0 : median_interval(first_).median;
-    timing.wall_ns = median_interval(wall_).median;
-    timing.overhead_ns = median_interval(overhead_).median;
-    timing.clock_mhz = median_interval(clock_).median;
-    return timing;
-  }
-
- private:
-  Timing all_;
-  std::vector<double> warm_, wall_, clock_, overhead_, first_;
-  std::vector<std::int64_t> chosen_;
-};
 
 TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
                              const std::vector<UniqueFd>& outputs,
@@ -156,11 +88,10 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   const bool oracle_known = known.oracle && !baseline_.empty();
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
-  std::array<Who, 3> order{Who::submission, Who::oracle, Who::pytorch};
+  std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const auto begin = std::chrono::steady_clock::now();
-  const int least = oracle_known && known.pytorch_ns
-                        ? 1
-                        : kMinRounds;  // with nothing beside it, nothing drifts apart
+  // Nothing can drift apart when the submission is timed alone.
+  const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0;
        round < kMaxRounds && (round < least || !submission.steady() || !oracle.steady()); ++round) {
     if (round > 0 &&
@@ -169,12 +100,12 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     if (session == nullptr && !refresh(i)) return false;
     const TimedBlock block = next_block(round == 0);
     std::shuffle(order.begin(), order.end(), random_);
-    for (const Who who : order) {
-      if (who == Who::submission && session != nullptr &&
+    for (const Subject subject : order) {
+      if (subject == Subject::submission && session != nullptr &&
           !time_submission(i, *session, plan, block, submission))
         return false;
-      if (who == Who::oracle && !oracle_known) time_oracle(i, block, oracle);
-      if (who == Who::pytorch && !known.pytorch_ns && round < kPyTorchRounds &&
+      if (subject == Subject::oracle && !oracle_known) time_oracle(i, block, oracle);
+      if (subject == Subject::pytorch && !known.pytorch_ns && round < kPyTorchRounds &&
           pytorch_took < kMaxPyTorch) {
         const auto begun = std::chrono::steady_clock::now();
         time_pytorch(i, pytorch);
@@ -199,11 +130,11 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     record.baseline_latency = measured.oracle;
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
-    // Its events are of the same kind as ours.
+    // PyTorch's events have the same overhead as the timer's marks.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
-  return kept_nothing(record) && above_floor(record);
+  return has_no_kept_answers(record) && above_floor(record);
 }
 
 BaselineTimes TimingSession::known_times(const std::string& key) const {
@@ -224,7 +155,7 @@ TimedBlock TimingSession::next_block(bool first) const {
   return block;
 }
 
-bool TimingSession::kept_nothing(CaseRecord& record) {
+bool TimingSession::has_no_kept_answers(CaseRecord& record) {
   if (!record.latency || !first_runs_are_slow(*record.latency)) return true;
   const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
   not_its_work(run_.verdict(), record,
@@ -234,7 +165,7 @@ bool TimingSession::kept_nothing(CaseRecord& record) {
   return false;
 }
 
-/// Where inputs lie in memory files they stay; those that steer what was recorded stay everywhere.
+/// Inputs in memory files stay, and so do inputs on which the recorded launches depend.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
   run_.enter(Stage::judge);
@@ -261,8 +192,11 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
       return seed.has_value();
     };
     std::optional<Launched> launched =
-        session.launch(prepared_, case_index, plan, outputs_[case_index].get(), block,
-                       into.chosen(), first, stage_next_inputs);
+        session.launch({prepared_, case_index, plan, outputs_[case_index].get()},
+                       {.time = block,
+                        .chosen = into.chosen(),
+                        .inspect = first,
+                        .stage_next_inputs = stage_next_inputs});
     if (launched && !renewed) launched->timing->first_run_ns = 0;
     if (!launched || (rechecks(first) && !still_right(run_.verdict().cases[case_index], *launched,
                                                       outputs_[case_index].get())))
@@ -271,8 +205,8 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
       disagreed = launched->timing;
       continue;
     }
-    if (first) inspected(run_.verdict().cases[case_index], *launched);
-    into.add(std::move(*launched));
+    if (first) add_inspection(run_.verdict().cases[case_index], *launched);
+    into.add(*launched->timing, std::move(launched->chosen));
     return true;
   }
   const std::string times =
@@ -287,20 +221,20 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
                    "the clocks disagree: " + times + "; does another program use this GPU?");
 }
 
-/// Right now, at the first try: then it is not another program that makes them disagree.
+/// Times the oracle once, at once. If its clocks agree, no other program uses the GPU.
 bool TimingSession::oracle_clocks_agree(std::size_t case_index, const TimedBlock& block) {
   if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
-      prepared_, case_index, baseline_[case_index], outputs_[case_index].get(), block);
+      {prepared_, case_index, baseline_[case_index], outputs_[case_index].get()}, {.time = block});
   return launched && clocks_agree(*launched->timing);
 }
 
-void TimingSession::inspected(CaseRecord& record, Launched& launched) {
+void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
   record.deterministic = launched.deterministic;
   record.timeline = std::move(launched.timeline);
   use_reported_names(record.timeline, run_.verdict().kernels);
   record.own_share = own_share(record.timeline);
-  // Kernels are listed for the case with the most traffic.
+  // The verdict lists the kernels of the case with the most traffic.
   const auto most =
       std::max_element(prepared_.cases.begin(), prepared_.cases.end(),
                        [](const auto& a, const auto& b) { return a.cost_bytes < b.cost_bytes; });
@@ -319,11 +253,11 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
   run_.enter(Stage::baseline);
   for (int i = 0; i < kClockTries; ++i) {
     std::optional<Launched> launched =
-        oracle_.launch(prepared_, case_index, baseline_[case_index], outputs_[case_index].get(),
-                       block, into.chosen());
+        oracle_.launch({prepared_, case_index, baseline_[case_index], outputs_[case_index].get()},
+                       {.time = block, .chosen = into.chosen()});
     if (!launched) return;
     if (!clocks_agree(*launched->timing)) continue;
-    into.add(std::move(*launched));
+    into.add(*launched->timing, std::move(launched->chosen));
     return;
   }
   run_.verdict().hints.push_back(

@@ -1,15 +1,15 @@
 // TimingSession times a submission, its oracle and PyTorch in one series per case, so that a drift
 // of the GPU's clocks affects all of them alike.
 //
-//   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs,
-//   baseline_plans); if (!session.measure(&launches, plans)) return;  // run's verdict says why
+//   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
+//   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
 //
-// A series consists of rounds. Each round takes one block of samples of each, in random order. In a
-// block of the submission the judge puts new inputs in place between warm-up and samples, where it
-// can. The first sample of the block is then the first run on its inputs. If it is slow beside the
-// others, the submission keeps answers from run to run. After the block the judge compares the
-// outputs of one sample, which is drawn at random when the block is over. The series ends when the
-// medians are known well enough. The caller holds the GPU exclusively.
+// A series consists of rounds. Each round takes one block of samples of each of the three, in
+// random order. In a block of the submission the judge puts new inputs in place between warm-up and
+// samples, if it can. The first sample of the block is then the first run on its inputs. If that
+// run is slower than the others, the submission keeps answers from run to run. After the block the
+// judge compares the outputs of one sample, which is drawn at random when the block is over. The
+// series ends when the medians are precise enough. The caller holds the GPU exclusively.
 //
 // A profile is advice: it reuses times of oracle and PyTorch that are minutes old, and the judge
 // compares the outputs of its first block only. A grade always times the oracle beside the
@@ -20,45 +20,25 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <optional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "base/median.h"
 #include "sandbox/launch/launching.h"
 #include "sandbox/timing/baseline_cache.h"
+#include "sandbox/timing/statistics.h"
 
 namespace assay::sandbox {
-
-/// Tells whether the host's time is at least the device's time, within a tenth. When another
-/// program uses the GPU in the middle of most samples, these are too long, but the few that the
-/// host times are not. True for a simulated device, whose times are invented.
-bool clocks_agree(const Timing& block);
 
 /// Tells for each case whether it is timed: those that the job names, else the large ones
 /// (sandbox/job/verdict_builder.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
-/// Tells whether a median is known well enough: its 95 % interval is narrow, or as narrow as the
-/// resolution of the device's timer.
-bool known_well_enough(const MedianInterval& interval);
-
-/// Tells whether the first run on new inputs takes longer than later runs on the same inputs, by
-/// more than kFirstRunFactor and kFirstRunSlackNs. False where the first runs are unknown.
-bool first_runs_are_slow(const Timing& timing);
-
-/// Takes more blocks while first runs are slow, at most kConfirmingBlocks: noise in three first
-/// runs disappears in nineteen. Returns false when a block could not be taken.
-inline constexpr int kConfirmingBlocks = 16;
-bool confirm_first_runs(const std::function<Timing()>& timing,
-                        const std::function<bool()>& take_block);
-
-/// What the jobs of one GPU reuse of earlier measurements. Thread-safe.
+/// Earlier measurements that the jobs of one GPU reuse. Thread-safe.
 struct MeasurementCache {
   BaselineCache baselines;  // for profiles
-  BaselineCache graded;     // PyTorch's times as grades measured them, for grades
+  BaselineCache graded;     // for grades: PyTorch's times, measured by grades
   std::atomic<std::chrono::steady_clock::time_point> timed_at{
       std::chrono::steady_clock::time_point::min()};  // when a series last ended
 };
@@ -84,20 +64,19 @@ class TimingSession {
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
 
  private:
-  class Samples;
   bool measure_case(std::size_t i, LaunchSession* session, const std::string& plan);
   /// Returns the times that are reused.
   BaselineTimes known_times(const std::string& key) const;
   void remember(const std::string& key, const BaselineTimes& measured);
   TimedBlock next_block(bool first) const;
-  /// Puts new inputs in place and returns their seed; empty when the inputs stay. Returns nothing
-  /// when the verdict has become an error.
+  /// Has the judge make new inputs and returns their seed; an empty seed when the inputs stay.
+  /// Returns nothing when the verdict has become an error.
   std::optional<std::string> refresh(std::size_t i);
-  bool kept_nothing(CaseRecord& record);
+  bool has_no_kept_answers(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
                        const TimedBlock& block, Samples& into);
   bool oracle_clocks_agree(std::size_t case_index, const TimedBlock& block);
-  void inspected(CaseRecord& record, Launched& launched);
+  void add_inspection(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
   bool rechecks(bool first_block) const {
@@ -111,11 +90,11 @@ class TimingSession {
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
   const std::vector<std::string> baseline_;
-  JobExecution auxiliary_;  // of the oracle, whose errors are not the submission's
+  JobExecution auxiliary_;  // of the oracle: its errors are not the submission's
   LaunchSession oracle_;
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case
-  bool warm_;                      // the clocks are up from recent work
+  bool warm_;                      // the GPU's clocks are high from recent work
 };
 
 }  // namespace assay::sandbox

@@ -35,6 +35,21 @@ TEST_CASE("every value of the job's enums has one name that reads back") {
   walk(SkipReason::hidden, skip_reason_from);
 }
 
+TEST_CASE("every value of the profile's enums has one name that reads back") {
+  for (const ProfileDetail one :
+       {ProfileDetail::summary, ProfileDetail::artifacts, ProfileDetail::timeline,
+        ProfileDetail::counters, ProfileDetail::sass, ProfileDetail::source,
+        ProfileDetail::roofline})
+    CHECK(profile_detail_from(to_string(one)) == one);
+  for (const Bound one : {Bound::memory, Bound::compute, Bound::latency, Bound::launch})
+    CHECK(bound_from(to_string(one)) == one);
+  for (const Evidence one : {Evidence::counters, Evidence::timing, Evidence::compiled})
+    CHECK(evidence_from(to_string(one)) == one);
+  CHECK_FALSE(profile_detail_from("everything"));
+  CHECK_FALSE(bound_from(""));
+  CHECK_FALSE(evidence_from("?"));
+}
+
 TEST_CASE("a cancelled job tells nothing about its submission, and is no fault of Assay") {
   for (const ErrorKind kind :
        {ErrorKind::aborted, ErrorKind::device_unhealthy, ErrorKind::internal_error}) {

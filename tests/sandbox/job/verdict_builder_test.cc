@@ -49,20 +49,20 @@ TEST_CASE("a pass needs one passing record for every required case") {
     conclude(verdict, {"a"});
     CHECK(verdict.error_kind == ErrorKind::protocol_error);
   }
-  SECTION("one that nobody asked for") {
+  SECTION("one that is not required") {
     add_record(verdict, record("z", Outcome::pass), ErrorKind::none);
     conclude(verdict, {"a"});
     CHECK(verdict.error_kind == ErrorKind::protocol_error);
   }
 }
 
-TEST_CASE("no required case is no pass") {
+TEST_CASE("a verdict without required cases is no pass") {
   Verdict verdict = fresh();
   conclude(verdict, {});
   CHECK(verdict.outcome == Outcome::error);
 }
 
-TEST_CASE("one wrong case fails the whole, with the first failure's kind and reason") {
+TEST_CASE("one wrong case fails the verdict, with the kind and reason of the first failure") {
   Verdict verdict = fresh();
   add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
   add_record(verdict, record("b", Outcome::fail), ErrorKind::output_mismatch);
@@ -73,7 +73,7 @@ TEST_CASE("one wrong case fails the whole, with the first failure's kind and rea
   CHECK(verdict.summary == "fail (output_mismatch): 2 of 3 cases wrong; case 'b': max error 3");
 }
 
-TEST_CASE("the first error wins, over later errors and over passing records") {
+TEST_CASE("the first error wins over later errors and over passing records") {
   Verdict verdict = fresh();
   add_record(verdict, record("a", Outcome::pass), ErrorKind::none);
   end_with_error(verdict, ErrorKind::timeout, Stage::run, "60 s");
@@ -109,8 +109,8 @@ TEST_CASE("perf leaves out the cases that are not worth timing, and needs the ot
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   small.latency = timing(10);
   small.baseline_latency = timing(10);
-  CHECK(*geometric_mean_perf({small, large}) ==
-        Approx(4.0));  // nor do they count where somebody timed them
+  // They do not count even when they have times.
+  CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   large.latency.reset();
   CHECK_FALSE(geometric_mean_perf({small, large}));
 }
@@ -123,7 +123,7 @@ TEST_CASE("outputs of a wrong form are a wrong answer, also when the candidate n
   CHECK(verdict.summary == "fail (output_mismatch): want 1 output, got NoneType");
 }
 
-TEST_CASE("a verdict names the source, or the plans that were there instead") {
+TEST_CASE("a verdict has the hash of the source, or of the plans that replaced it") {
   CHECK(fresh().provenance.source_sha256.size() == 64);
   CHECK_FALSE(fresh().provenance.plans);
   Job job;
@@ -134,25 +134,21 @@ TEST_CASE("a verdict names the source, or the plans that were there instead") {
   CHECK(replay.provenance.plans->at("small").size() == 64);
 }
 
-using namespace assay::sandbox;
-
-TEST_CASE(
-    "the cases that are timed are those with an eighth of the traffic or of the arithmetic of the "
-    "most") {
+TEST_CASE("a case is timed from an eighth of the largest traffic or of the largest arithmetic on") {
   CHECK(worth_timing({{.bytes = 2e8, .flops = 6e7}, {.bytes = 1e5, .flops = 3e4}}) ==
         std::vector<bool>{true, false});
   CHECK(worth_timing({{.bytes = 800, .flops = 800},
                       {.bytes = 100, .flops = 1},
                       {.bytes = 1, .flops = 100},
                       {.bytes = 99, .flops = 99}}) == std::vector<bool>{true, true, true, false});
-  // The one with the most traffic need not be the one with the most arithmetic.
+  // The case with the most traffic may be another than the case with the most arithmetic.
   CHECK(worth_timing(
             {{.bytes = 800, .flops = 1}, {.bytes = 1, .flops = 800}, {.bytes = 1, .flops = 1}}) ==
         std::vector<bool>{true, true, false});
 }
 
 TEST_CASE(
-    "a case without arithmetic is not large for having none, and without any costs all are timed") {
+    "a case without arithmetic is not large by that, and without any costs all cases are timed") {
   CHECK(worth_timing({{.bytes = 800, .flops = 0}, {.bytes = 1, .flops = 0}}) ==
         std::vector<bool>{true, false});
   CHECK(worth_timing({{}, {}}) == std::vector<bool>{true, true});

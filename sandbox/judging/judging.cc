@@ -12,25 +12,6 @@
 
 namespace assay::sandbox {
 
-CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs) {
-  const CaseRequest& request = outputs.request;
-  Result<Compared> compared =
-      judge.compare(run.job().id, request.id, outputs.outputs, outputs.fd,
-                    run.deadline(run.job().limits.judge_wall_ms), outputs.keep);
-  if (!compared) {
-    run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
-    return nullptr;
-  }
-  CaseRecord record = std::move(compared->record);
-  record.id = request.id;
-  record.hidden = request.hidden;
-  record.cost_bytes = outputs.prepared.cost_bytes;
-  record.cost_flops = outputs.prepared.cost_flops;
-  add_record(run.verdict(), std::move(record), compared->kind);
-  run.case_done(run.verdict().cases.size());
-  return &run.verdict().cases.back();
-}
-
 namespace {
 
 /// Handles a run without kernels that ended with an error. The submission could not be recorded, or
@@ -53,7 +34,48 @@ bool ended_without_kernels(JobExecution& run, Verdict ended) {
   return true;
 }
 
+void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& name) {
+  record.outcome = Outcome::fail;
+  record.modified = name;
+  record.reason = "argument " + name + " was modified; the operator's spec has it as an input";
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = ErrorKind::output_mismatch;
+}
+
+struct LaunchedOutputs {
+  const Launched& launched;
+  int fd = -1;  // -1 if the outputs are in device memory
+};
+
+/// Asks the judge whether the kernels made the outputs of `full`, given the outputs `without` them.
+Result<Attributed> attribute_launch(JobExecution& run, Judge& judge, const std::string& id,
+                                    const LaunchedOutputs& full, const LaunchedOutputs& without) {
+  const Deadline deadline = run.deadline(run.job().limits.judge_wall_ms);
+  if (full.fd < 0) return judge.attribute(run.job().id, id, without.launched.outputs, deadline);
+  return judge.attribute(run.job().id, id, full.launched.outputs, full.fd, without.launched.outputs,
+                         without.fd, deadline);
+}
+
 }  // namespace
+
+CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs) {
+  const CaseRequest& request = outputs.request;
+  Result<Compared> compared =
+      judge.compare(run.job().id, request.id, outputs.outputs, outputs.fd,
+                    run.deadline(run.job().limits.judge_wall_ms), outputs.keep);
+  if (!compared) {
+    run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
+    return nullptr;
+  }
+  CaseRecord record = std::move(compared->record);
+  record.id = request.id;
+  record.hidden = request.hidden;
+  record.cost_bytes = outputs.prepared.cost_bytes;
+  record.cost_flops = outputs.prepared.cost_flops;
+  add_record(run.verdict(), std::move(record), compared->kind);
+  run.case_done(run.verdict().cases.size());
+  return &run.verdict().cases.back();
+}
 
 bool all_right(const Verdict& verdict) {
   return std::all_of(verdict.cases.begin(), verdict.cases.end(),
@@ -89,32 +111,6 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
   }
   return true;
 }
-
-namespace {
-
-void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& name) {
-  record.outcome = Outcome::fail;
-  record.modified = name;
-  record.reason = "argument " + name + " was modified; the operator's spec has it as an input";
-  verdict.outcome = Outcome::fail;
-  verdict.error_kind = ErrorKind::output_mismatch;
-}
-
-struct LaunchedOutputs {
-  const Launched& launched;
-  int fd = -1;  // -1 if the outputs are in device memory
-};
-
-/// Asks the judge whether the kernels made the outputs of `full`, given the outputs `without` them.
-Result<Attributed> attribute_launch(JobExecution& run, Judge& judge, const std::string& id,
-                                    const LaunchedOutputs& full, const LaunchedOutputs& without) {
-  const Deadline deadline = run.deadline(run.job().limits.judge_wall_ms);
-  if (full.fd < 0) return judge.attribute(run.job().id, id, without.launched.outputs, deadline);
-  return judge.attribute(run.job().id, id, full.launched.outputs, full.fd, without.launched.outputs,
-                         without.fd, deadline);
-}
-
-}  // namespace
 
 bool has_doubtful_origin(const Launched& launched) { return launched.moves > 0; }
 

@@ -15,37 +15,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kCountersWallMs =
-    60'000;  // of ncu from its start to its report: each kernel is run some ten times
-
-}  // namespace
-
-Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
-                                                  const PreparedJob& prepared,
-                                                  const std::string& plan, int output_fd) {
-  if (tool.config.ncu.empty())
-    return fail(ErrorCode::unavailable,
-                "Nsight Compute (ncu) is not on this machine; --ncu names it");
-  const Deadline deadline = run.deadline(kCountersWallMs);
-  Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(
-      tool.config, tool.spawner, tool.device, tool.driver, deadline, tool.config.ncu);
-  if (!launcher) return fail(launcher.error());
-  const LaunchFiles files =
-      launch_files({}, prepared, 0, output_fd, run.job().limits.gpu_memory_bytes);
-  Result<LaunchOutcome> outcome = (*launcher)->launch(files.request, plan, files.fds, deadline);
-  if (!outcome) return fail(outcome.error());
-  if (const auto* failure = std::get_if<LaunchFailure>(&*outcome))
-    return fail(ErrorCode::unavailable, "the plan did not run under ncu: " + failure->message);
-  Result<std::string> report = (*launcher)->finish(deadline);
-  if (!report) return fail(report.error());
-  Result<std::vector<KernelCounters>> counters = read_ncu_report(*report, run.verdict().kernels);
-  if (counters)
-    run.verdict().artifacts.push_back({"counters", prepared.cases.front().id, std::move(*report)});
-  return counters;
-}
-
-namespace {
-
+// From the start of ncu to its report. ncu runs each kernel about ten times.
+constexpr std::int64_t kCountersWallMs = 60'000;
 constexpr std::size_t kMaxRows = 4'096;
 constexpr std::size_t kMaxColumns = 512;
 constexpr std::string_view kRefused = "ERR_NVGPUCTRPERM";
@@ -70,7 +41,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// "1,234.5" is 1234.5; nothing for "n/a".
+/// Returns 1234.5 for "1,234.5", and nothing for "n/a".
 std::optional<double> number_of(std::string text) {
   std::erase(text, ',');
   double value = 0;
@@ -96,7 +67,7 @@ std::vector<Row> rows_of(std::string_view text) {
         names = std::move(cells);
       units = true;
     } else if (units) {
-      units = false;  // the line behind the names
+      units = false;  // skips the line of units
     } else if (cells.size() == names.size()) {
       Row row;
       for (std::size_t i = 0; i < cells.size(); ++i) row[names[i]] = std::move(cells[i]);
@@ -160,7 +131,7 @@ KernelCounters counters_of(const Row& row, const std::string& kernel) {
   return counters;
 }
 
-Error why_not(std::string_view text) {
+Error missing_report(std::string_view text) {
   if (text.find(kRefused) != text.npos)
     return {ErrorCode::permission_denied,
             "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; "
@@ -171,6 +142,30 @@ Error why_not(std::string_view text) {
 }
 
 }  // namespace
+
+Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
+                                                  const PreparedJob& prepared,
+                                                  const std::string& plan, int output_fd) {
+  if (tool.config.ncu.empty())
+    return fail(ErrorCode::unavailable,
+                "Nsight Compute (ncu) is not on this machine; --ncu names it");
+  const Deadline deadline = run.deadline(kCountersWallMs);
+  Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(
+      tool.config, tool.spawner, tool.device, tool.driver, deadline, tool.config.ncu);
+  if (!launcher) return fail(launcher.error());
+  const LaunchFiles files =
+      launch_files({}, prepared, 0, output_fd, run.job().limits.gpu_memory_bytes);
+  Result<LaunchOutcome> outcome = (*launcher)->launch(files.request, plan, files.fds, deadline);
+  if (!outcome) return fail(outcome.error());
+  if (const auto* failure = std::get_if<LaunchFailure>(&*outcome))
+    return fail(ErrorCode::unavailable, "the plan did not run under ncu: " + failure->message);
+  Result<std::string> report = (*launcher)->finish(deadline);
+  if (!report) return fail(report.error());
+  Result<std::vector<KernelCounters>> counters = read_ncu_report(*report, run.verdict().kernels);
+  if (counters)
+    run.verdict().artifacts.push_back({"counters", prepared.cases.front().id, std::move(*report)});
+  return counters;
+}
 
 Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
                                                     const std::vector<KernelReport>& wanted) {
@@ -192,7 +187,7 @@ Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
     });
     if (longest != nullptr && !known) found.push_back(counters_of(*longest, kernel.name));
   }
-  if (found.empty()) return tl::unexpected(why_not(text));
+  if (found.empty()) return tl::unexpected(missing_report(text));
   return found;
 }
 

@@ -1,19 +1,13 @@
-// Hardware counters of a plan's kernels: the plan is launched once more, on the same inputs, by a
-// launcher that runs inside Nsight Compute inside a jail.
+// Hardware counters of a plan's kernels. A launcher inside Nsight Compute (ncu) inside a jail
+// launches the plan once more, on the same inputs, and ncu's report is read into counters by
+// kernel.
 //
-//   Result<std::vector<KernelCounters>> counters = count_kernels(run, {config, spawner, 0, "cuda"},
-//   prepared, plan, output_file, artifacts);
+//   const CounterTool tool{config, spawner, 0, "cuda"};
+//   Result<std::vector<KernelCounters>> counters =
+//       count_kernels(run, tool, prepared, plan, output_fd);
 //
-// The caller has the GPU alone. What goes wrong is an error of this and not of the job. Belongs to
-// the job's thread.
-//
-// Nsight Compute's report (CSV, page raw, base units) as counters by kernel.
-//
-//   Result<std::vector<KernelCounters>> counters = read_ncu_report(text, kernels);
-//
-// What ncu prints besides (lines that begin with ==) is skipped, unless there is no report: then
-// its error is ours. A kernel that was launched several times is reported by its longest launch.
-// Pure function, for text of any content.
+// The caller holds the GPU exclusively. A failure is an error of the profile and not of the job.
+// count_kernels() belongs to the job's thread.
 #pragma once
 
 #include <string>
@@ -35,15 +29,18 @@ struct CounterTool {
   std::string driver;
 };
 
-/// Of the first case of `prepared`, for the kernels that the verdict reports. Adds ncu's report to
-/// the verdict's artifacts. Errors: unavailable without ncu or its report, permission_denied where
-/// the driver refuses, resource_exhausted past kCountersWallMs.
+/// Returns the counters of the kernels that the verdict reports, for the first case of `prepared`.
+/// Adds ncu's report to the verdict's artifacts. Errors: unavailable without ncu or its report,
+/// permission_denied if the driver refuses counters, resource_exhausted after kCountersWallMs.
 Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
                                                   const PreparedJob& prepared,
                                                   const std::string& plan, int output_fd);
 
-/// Of the kernels that `wanted` names, in its order. Errors: unavailable with the reason,
-/// permission_denied where the driver keeps counters from users.
+/// Reads ncu's report (CSV, page raw, base units). Returns the counters of the kernels in `wanted`,
+/// in that order. For a kernel with several launches they are those of the longest launch. Skips
+/// the other lines of ncu, which begin with ==. Pure; the text may have any content. Errors:
+/// unavailable if there is no report, with ncu's messages; permission_denied if the driver refuses
+/// counters.
 Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
                                                     const std::vector<KernelReport>& wanted);
 

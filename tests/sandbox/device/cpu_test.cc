@@ -237,13 +237,16 @@ TEST_CASE("compile works for several targets without a GPU") {
 TEST_CASE("a job can be cancelled while it runs") {
   std::stop_source cancel;
   JobMonitor monitor{.stop = cancel.get_token()};
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    cancel.request_stop();
-  });
-  const auto start = std::chrono::steady_clock::now();
+  std::thread canceller;
+  std::chrono::steady_clock::time_point start;
+  monitor.stage_changed = [&](Stage stage) {
+    if (stage != Stage::run || canceller.joinable()) return;
+    start = std::chrono::steady_clock::now();
+    canceller = std::thread([&] { cancel.request_stop(); });
+  };
   const Verdict verdict = cpu().execute(
       vector_add(JobKind::test, "def vector_add(x, y):\n    while True: pass\n"), monitor);
+  REQUIRE(canceller.joinable());
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::milliseconds(1'000));

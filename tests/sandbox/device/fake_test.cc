@@ -91,13 +91,14 @@ TEST_CASE("the fake device sleeps within the job's limit and can be cancelled") 
   job.limits.run_wall_ms = 60'000;
   std::stop_source cancel;
   JobMonitor monitor{.stop = cancel.get_token()};
+  std::thread canceller;
+  monitor.stage_changed = [&](Stage stage) {
+    if (stage == Stage::run) canceller = std::thread([&] { cancel.request_stop(); });
+  };
   const auto device = make_fake_device();
   const auto start = std::chrono::steady_clock::now();
-  std::thread canceller([&] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    cancel.request_stop();
-  });
   const Verdict verdict = device->execute(job, monitor);
+  REQUIRE(canceller.joinable());
   canceller.join();
   CHECK(verdict.error_kind == ErrorKind::cancelled);
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
@@ -116,7 +117,7 @@ TEST_CASE("the fake device is deterministic and tells its stages in order") {
   CHECK(first.cases[0].max_abs_error == second.cases[0].max_abs_error);
 }
 
-TEST_CASE("the fake device says how many cases are through") {
+TEST_CASE("the fake device reports how many cases are through") {
   JobMonitor monitor;
   std::int64_t done = 0;
   std::int64_t total = 0;

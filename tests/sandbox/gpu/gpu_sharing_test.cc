@@ -1,12 +1,15 @@
-// Several jobs on one GPU: those that are only checked share it, one that is timed has it alone.
+// Several jobs on one GPU: jobs that are only checked share it, and a job that is timed has it
+// alone. The tests order their threads by the queues of the GPU's scheduler.
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <future>
-#include <mutex>
-#include <thread>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "base/mutex.h"
+#include "sandbox/gpu/gpu_context.h"
+#include "sandbox/gpu/gpu_job.h"
+#include "sandbox/job/verdict_builder.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
 
@@ -16,48 +19,81 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Where threads wait for each other, up to a bound.
+/// The longest wait of one thread for another.
+Deadline for_another_thread() { return Deadline::after_ms(60'000); }
+
+/// A point at which threads wait for each other.
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
+  /// Returns false if the others do not come in time.
   bool arrive() {
-    std::unique_lock lock(mutex_);
+    MutexLock lock(mutex_);
     ++arrived_;
     changed_.notify_all();
-    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return arrived_ >= expected_; });
+    const Deadline deadline = for_another_thread();
+    return changed_.wait_until(lock, deadline.stop(), deadline.time(),
+                               [&]() ASSAY_REQUIRES(mutex_) { return arrived_ >= expected_; });
   }
 
  private:
   const int expected_;
-  int arrived_ = 0;
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  Mutex mutex_;
+  Condition changed_;
+  int arrived_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-std::unique_ptr<Device> shared_gpu(int sharers, SandboxConfig config = real_config()) {
+SandboxConfig with_sharers(SandboxConfig config, int sharers) {
   config.gpu_sharers = sharers;
-  Result<std::unique_ptr<Device>> made =
-      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
-  if (!made) throw std::runtime_error(made.error().message);
-  return std::move(*made);
+  return config;
+}
+
+/// A GPU whose scheduler is visible to the test.
+class SharedGpu {
+ public:
+  explicit SharedGpu(const SandboxConfig& config)
+      : context_(config, {.index = 0, .driver = "fake", .judge_device = "cpu"}) {}
+
+  GpuScheduler& scheduler() { return context_.scheduler; }
+
+  Verdict execute(const Job& job, JobMonitor& monitor) {
+    JobExecution run(job, monitor);
+    std::vector<std::string> required;
+    if (const std::optional<LauncherDevice> facts = context_.wait_until_ready(run)) {
+      GpuJob(context_, *facts, run).execute();
+      for (const CaseRequest& one : job.cases) required.push_back(one.id);
+    }
+    conclude(run.verdict(), required);
+    return run.finish();
+  }
+
+ private:
+  GpuContext context_;
+};
+
+Job one_case(JobKind kind) {
+  Job job = copy_job(kind, kCopy);
+  job.cases.resize(1);
+  return job;
 }
 
 }  // namespace
 
 TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
-  const std::unique_ptr<Device> device = shared_gpu(2);
+  SharedGpu gpu(with_sharers(real_config(), 2));
   Meeting meeting(2);
   std::vector<std::future<std::pair<bool, Verdict>>> jobs;
   for (int i = 0; i < 2; ++i) {
     jobs.push_back(std::async(std::launch::async, [&] {
       bool met = false, launched = false;
       JobMonitor monitor;
-      // Launched, and not yet let go of: with the GPU to itself neither would see the other here.
+      // At this point a job has launched and still holds the GPU. If it held the GPU alone, the
+      // jobs would not meet.
       monitor.stage_changed = [&](Stage stage) {
         launched = launched || stage == Stage::launch;
         if (stage == Stage::judge && launched && !met) met = meeting.arrive();
       };
-      Verdict verdict = device->execute(copy_job(JobKind::test, kCopy), monitor);
+      Verdict verdict = gpu.execute(copy_job(JobKind::test, kCopy), monitor);
       return std::pair(met, std::move(verdict));
     }));
   }
@@ -69,81 +105,83 @@ TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
   }
 }
 
-TEST_CASE("while one is timed, no other job is on the GPU") {
-  const std::unique_ptr<Device> device = shared_gpu(2);
-  std::atomic<bool> other_launched{false}, seen_beside{false};
+TEST_CASE("while one job is timed, no other job is on the GPU") {
+  SharedGpu gpu(with_sharers(real_config(), 2));
+  std::atomic<bool> other_launched{false};
+  bool seen_together = false, other_waited = true;
   std::future<Verdict> other;
   const auto run_other = [&] {
     JobMonitor monitor;
     monitor.stage_changed = [&](Stage stage) {
       other_launched = other_launched || stage == Stage::launch;
     };
-    return device->execute(copy_job(JobKind::test, kCopy), monitor);
+    return gpu.execute(copy_job(JobKind::test, kCopy), monitor);
   };
   JobMonitor monitor;
   bool launched = false, judged = false;
   monitor.stage_changed = [&](Stage stage) {
-    if (judged &&
-        stage == Stage::launch) {  // of the timed blocks, since all cases were judged before
-      if (!other.valid()) other = std::async(std::launch::async, run_other);
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
-      seen_beside = seen_beside || other_launched;
+    // All cases were judged before, so this launch is a timed block.
+    if (judged && stage == Stage::launch) {
+      if (!other.valid()) {
+        other = std::async(std::launch::async, run_other);
+        other_waited =
+            gpu.scheduler().wait_for_waiters(GpuScheduler::Mode::shared, 1, for_another_thread());
+      }
+      other_waited = other_waited && gpu.scheduler().waiting(GpuScheduler::Mode::shared) == 1;
+      seen_together = seen_together || other_launched;
     }
     launched = launched || stage == Stage::launch;
     judged = judged || (launched && stage == Stage::judge);
   };
-  Job job = copy_job(JobKind::profile, kCopy);
-  job.cases.resize(1);
-  const Verdict timed = device->execute(job, monitor);
+  const Verdict timed = gpu.execute(one_case(JobKind::profile), monitor);
   INFO(timed.summary << " " << timed.detail);
   CHECK(timed.outcome == Outcome::pass);
   REQUIRE(other.valid());
   CHECK(other.get().outcome == Outcome::pass);
   CHECK(other_launched);
-  CHECK_FALSE(seen_beside);
+  CHECK(other_waited);
+  CHECK_FALSE(seen_together);
 }
 
-TEST_CASE(
-    "a job that found the memory taken while others had the GPU as well is run once more, alone") {
-  const std::unique_ptr<Device> device = shared_gpu(2, filled_at_second_launcher("filled"));
-  constexpr auto kHeld = std::chrono::milliseconds(500);
-  Meeting meeting(2);
-  std::atomic<bool> launched{false}, other_done{false}, seen_beside{false};
-  std::future<Verdict> other = std::async(
-      std::launch::async, [&] {  // it has the first launcher, and keeps its share for a while
-        JobMonitor monitor;
-        bool met = false;
-        monitor.stage_changed = [&](Stage stage) {
-          launched = launched || stage == Stage::launch;
-          if (stage != Stage::judge || !launched || met) return;
-          met = meeting.arrive();
-          std::this_thread::sleep_for(kHeld);
-          other_done = true;
-        };
-        Job job = copy_job(JobKind::test, kCopy);
-        job.cases.resize(1);
-        return device->execute(job, monitor);
-      });
-  for (int i = 0; i < 60'000 && !launched; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  REQUIRE(launched);
+TEST_CASE("a job that runs out of memory while it shares the GPU runs once more, alone") {
+  SharedGpu gpu(with_sharers(filled_at_second_launcher("filled"), 2));
+  Meeting first_launched(2), both_launched(2);
+  std::atomic<bool> other_done{false};
+  bool other_waited = false;
+  // Has the first launcher, and keeps its share of the GPU until the second job waits to have the
+  // GPU alone.
+  std::future<Verdict> other = std::async(std::launch::async, [&] {
+    JobMonitor monitor;
+    bool launched = false, met = false;
+    monitor.stage_changed = [&](Stage stage) {
+      if (stage == Stage::launch && !launched) launched = first_launched.arrive();
+      if (stage != Stage::judge || !launched || met) return;
+      met = both_launched.arrive();
+      other_waited =
+          gpu.scheduler().wait_for_waiters(GpuScheduler::Mode::exclusive, 1, for_another_thread());
+      other_done = true;
+    };
+    return gpu.execute(one_case(JobKind::test), monitor);
+  });
+  REQUIRE(first_launched.arrive());
   int launches = 0;
+  bool seen_together = false;
   JobMonitor monitor;
   monitor.stage_changed = [&](Stage stage) {
     if (stage != Stage::launch) return;
     if (++launches == 1)
-      CHECK(meeting.arrive());
+      CHECK(both_launched.arrive());
     else
-      seen_beside = seen_beside || !other_done;
+      seen_together = seen_together || !other_done;
   };
-  Job job = copy_job(JobKind::test, kCopy);
-  job.cases.resize(1);
+  Job job = one_case(JobKind::test);
   job.cases[0].axes["n"] = 1 << 20;
-  const Verdict verdict = device->execute(job, monitor);
+  const Verdict verdict = gpu.execute(job, monitor);
   INFO(verdict.summary << " " << verdict.detail);
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.cases.size() == 1);
   CHECK(launches >= 2);
-  CHECK_FALSE(seen_beside);
+  CHECK_FALSE(seen_together);
   CHECK(other.get().outcome == Outcome::pass);
+  CHECK(other_waited);
 }

@@ -79,7 +79,7 @@ TEST_CASE("parts are of nearly equal size, hold every case once, and begin with 
   }
 }
 
-TEST_CASE("no case is no part of its own") {
+TEST_CASE("without cases there is one empty part") {
   CHECK(deal({}, 2) == Parts{{}});
   CHECK(deal({vector_of(1)}, 0) == Parts{{0}});
 }
@@ -102,21 +102,23 @@ CandidateResults results_of(const std::vector<std::size_t>& part) {
   return results;
 }
 
-/// The verdict after four cases were recorded in four parts of one, of which `throws` throws.
+/// Records four cases in four parts, which end in the order of their cases, and returns the
+/// verdict. `throws` gets each case and may throw. `ended` becomes the number of parts that ended.
 Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int& ended) {
   Job job;
   JobMonitor monitor;
   JobExecution run(job, monitor);
   std::atomic<int> ends{0};
-  const auto results = record_parts(
-      run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3},
-      [&](JobExecution&, const std::vector<std::size_t>& part) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(10) *
-                                    part.front());  // the faulty part is not the last to end
-        ++ends;
-        throws(part.front());
-        return std::optional<CandidateResults>(results_of(part));
-      });
+  const auto results = record_parts(run, {{0}, {1}, {2}, {3}}, {0, 1, 2, 3},
+                                    [&](JobExecution&, const std::vector<std::size_t>& part) {
+                                      const int before_me = static_cast<int>(part.front());
+                                      for (int seen = ends; seen < before_me; seen = ends)
+                                        ends.wait(seen);
+                                      ++ends;
+                                      ends.notify_all();
+                                      throws(part.front());
+                                      return std::optional<CandidateResults>(results_of(part));
+                                    });
   ended = ends;
   CHECK(results.has_value() == !run.failed());
   if (results) CHECK(results->cases.size() == 4);
@@ -126,8 +128,8 @@ Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int&
 }  // namespace
 
 TEST_CASE(
-    "what one of several recording parts throws ends the job and not the server, once all have "
-    "ended") {
+    "an exception in one of several recording parts ends the job after all parts, and not the "
+    "server") {
   int ended = 0;
   for (const std::size_t faulty : {0, 1, 2, 3}) {
     INFO("part " << faulty);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Collects, from this machine, the headers and libraries that a GPU machine without network lacks, into a prefix:
+# Copies headers and libraries of this machine into a prefix, for a GPU machine without network:
 #   tests/gpu/bundle_deps.sh .gpu-deps       then, there:  ASSAY_NO_APT=1 ASSAY_DEPS=$PWD/.gpu-deps ./run gpu-test
-# Both machines must be x86-64 with a glibc no older there than here.
+# Both machines must be x86-64. The glibc of the GPU machine must be the same or newer.
 set -euo pipefail
 prefix=${1:?usage: bundle_deps.sh PREFIX}
 rm -rf "$prefix"

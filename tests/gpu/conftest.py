@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Nothing here means anything without a GPU; `./run test` prints that these were left out."""
+    """Skips all tests of this folder on a machine without a GPU. `./run test` reports that."""
     if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):
         return True
     return None
@@ -40,5 +40,6 @@ def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient
 
 @pytest.fixture(scope="session")
 def host_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
-    """With less patience: an endless kernel of the host tier holds the GPU until the time is up."""
+    """A server with a shorter time limit, because an endless kernel of the host tier holds the GPU
+    until the limit."""
     yield from serve(tmp_path_factory.mktemp("store") / "assay.db", "--run-wall-ms", "15000")

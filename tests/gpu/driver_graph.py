@@ -1,11 +1,11 @@
-"""The kernels of a CUDA graph, read back from the driver: what was captured, as the driver would
-launch it.
+"""Reads the kernels of a captured CUDA graph from the driver, with the parameters that the driver
+would launch them with.
 
     graph = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.graph(graph): call()
     for node in kernels(graph.raw_cuda_graph()): print(node.name, node.grid, node.params)
 
-libcuda through ctypes; needs a driver of CUDA 12.4 or newer (cuFuncGetParamInfo)."""
+It calls libcuda through ctypes, and needs a driver of CUDA 12.4 or newer (cuFuncGetParamInfo)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 KERNEL_NODE = 0
 CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-INVALID_VALUE = 1  # past the last parameter
+INVALID_VALUE = 1  # the result for an index past the last parameter
 ATTRIBUTE_BYTES = 64
 
 
@@ -27,7 +27,7 @@ class KernelNode:
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
     shared_bytes: int
-    params: list[bytes]  # each as large as the function declares it
+    params: list[bytes]  # each of the size that the function declares
 
 
 class _Params(ctypes.Structure):
@@ -54,8 +54,8 @@ def _check(status: int, call: str) -> None:
 
 
 def kernels(graph: int) -> Iterator[KernelNode]:
-    """In an order that the graph's dependencies allow: that of the capture, where one stream was
-    captured."""
+    """Yields the kernels in an order that the dependencies of the graph allow. For a capture of one
+    stream it is the order of the capture."""
     for node in _in_order(ctypes.c_void_p(graph)):
         kind = ctypes.c_int()
         _check(
@@ -71,14 +71,13 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
     _check(_cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
     nodes = (ctypes.c_void_p * count.value)()
     _check(_cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-    # The second version of the call: edges of dependent launches say more than the first can, which
-    # then refuses.
+    # The first version of the call fails for edges of dependent launches, which have more data.
     _check(
         _cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2"
     )
     before, after = (ctypes.c_void_p * count.value)(), (ctypes.c_void_p * count.value)()
     kinds = (ctypes.c_uint64 * count.value)()  # CUgraphEdgeData: 8 bytes
-    if count.value:  # it takes no empty arrays
+    if count.value:  # the call refuses empty arrays
         _check(
             _cuda.cuGraphGetEdges_v2(graph, before, after, kinds, ctypes.byref(count)),
             "cuGraphGetEdges_v2",

@@ -1,4 +1,4 @@
-"""A server on a GPU, until the test that asked for it is done."""
+"""Runs a server on a GPU for the duration of a test."""
 
 from __future__ import annotations
 

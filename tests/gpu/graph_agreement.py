@@ -1,23 +1,23 @@
-"""Whether a recorded plan and a captured graph are the same work: kernels in order, how they are
-launched, and what is passed to them.
+"""Compares a recorded plan with a captured graph: the kernels in order, their launch shapes, and
+their parameters.
 
     problems = differences(read_plan(data), captured)       # empty: they agree
 
-Addresses differ, so pointers are compared as (buffer, offset): those of arguments are known, and
-every other buffer of the plan must have one address throughout the graph. Kernels that torch
-launched (fills, copies) are its own on one side and operations of the plan on the other, so only
-the submission's are compared. Of a tensor map the size is: its bytes are the driver's own."""
+Addresses differ, so pointers are compared as (buffer, offset). The addresses of arguments are
+known. Every other buffer of the plan must have one address throughout the graph. Only kernels of the
+submission are compared: fills and copies of torch are kernels in the graph, but other operations in
+the plan. Of a tensor map only the size is compared, because the driver chooses its bytes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-OURS = "assay_"  # kernels that stand for torch's
+OURS = "assay_"  # prefix of kernels that replace torch's
 TENSOR_MAP_BYTES = 128
 
 
 class Addresses:
-    """Where the plan's buffers are in the captured process, as far as is known."""
+    """The addresses of the plan's buffers in the captured process, as far as they are known."""
 
     def __init__(self, buffers: list[dict[str, Any]], arguments: dict[str, list[int]]) -> None:
         self._names = [
@@ -31,7 +31,7 @@ class Addresses:
         }
 
     def problem(self, buffer: int, offset: int, address: int) -> str:
-        """Why the address is not that place, or ""."""
+        """Returns why the address is not that of `offset` in `buffer`, or an empty string."""
         name = self._names[buffer]
         base = self._bases.setdefault(buffer, address - offset)
         if base + offset != address:

@@ -1,5 +1,5 @@
-// The launcher on a real NVIDIA GPU: the real process, the real socket, kernels assembled by the
-// driver. Needs one free GPU, device 0. Prints what it measured.
+// The launcher process on a real NVIDIA GPU, over a real socket. The driver assembles the kernels.
+// Needs one free GPU, device 0. Prints what it measures.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -20,7 +20,7 @@ using test::LauncherProcess;
 
 namespace {
 
-constexpr std::uint32_t kN = 100'003;  // no multiple of a block
+constexpr std::uint32_t kN = 100'003;  // not a multiple of the block size
 
 const std::string& image() {
   static const std::string assembled = test::assemble(test::kKernels);
@@ -42,7 +42,7 @@ Plan add_plan(std::uint32_t n) {
   return plan;
 }
 
-/// One kernel of ours over a scratch buffer of `bytes` zeros, which is the output.
+/// Returns a plan with one test kernel over a scratch buffer of `bytes` zeros, which is the output.
 Plan one_kernel_plan(const std::string& kernel, std::vector<KernelParam> params,
                      std::uint64_t bytes = 256, std::string binary = {}) {
   Plan plan;
@@ -81,7 +81,7 @@ std::string kind_of(const nlohmann::json& answer) {
 
 }  // namespace
 
-TEST_CASE("the device's facts are plausible, and our ELF check takes the driver's cubin") {
+TEST_CASE("the facts of the device are plausible, and check_elf accepts the driver's cubin") {
   const auto begin = std::chrono::steady_clock::now();
   LauncherProcess launcher("cuda");
   const nlohmann::json device = launcher.ready();
@@ -146,7 +146,7 @@ TEST_CASE("large dynamic shared memory and global scratch") {
   CHECK(kind_of(one.run(launcher, plan)) == "launch_failure");
 }
 
-TEST_CASE("cooperative and dependent launches, and clusters where there are any") {
+TEST_CASE("cooperative and dependent launches, and clusters on devices that have them") {
   LauncherProcess launcher("cuda");
   const nlohmann::json device = launcher.ready();
   Plan plan = one_kernel_plan("increment", {PointerParam{0, 0}});
@@ -167,7 +167,7 @@ TEST_CASE("cooperative and dependent launches, and clusters where there are any"
   }
 }
 
-TEST_CASE("parameters that the image does not declare never reach the driver") {
+TEST_CASE("parameters that the image does not declare are refused before the driver sees them") {
   LauncherProcess launcher("cuda");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kN);
@@ -199,7 +199,7 @@ TEST_CASE("binaries that do not load are a launch_failure, and the process serve
   CHECK(first_int(one, one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}))) == 1);
 }
 
-TEST_CASE("a write outside a buffer is caught by the canaries on either side") {
+TEST_CASE("the canaries detect a write on either side of a buffer") {
   LauncherProcess launcher("cuda");
   launcher.ready();
   test::LaunchCase one;
@@ -258,7 +258,7 @@ TEST_CASE("memory: over the limit, and more than the device has") {
   const nlohmann::json device = launcher.ready();
   test::LaunchCase one;
   one.gpu_memory_bytes = 1 << 20;
-  one.output_bytes = 4 << 20;  // so that memory is the only limit in the way
+  one.output_bytes = 4 << 20;  // large enough that only the memory limit is exceeded
   CHECK(kind_of(one.run(launcher, one_kernel_plan("increment", {PointerParam{0, 0}}, 2 << 20))) ==
         "gpu_memory_limit");
   one.gpu_memory_bytes = 1ULL << 50;
@@ -269,8 +269,9 @@ TEST_CASE("memory: over the limit, and more than the device has") {
 }
 
 TEST_CASE(
-    "timing stops by its interval, starts each run from the same inputs and is bound by "
-    "bandwidth") {
+    "sampling stops when the interval is narrow, each run starts from the same inputs, and the "
+    "time "
+    "is bound by bandwidth") {
   LauncherProcess launcher("cuda");
   const nlohmann::json device = launcher.ready();
   constexpr std::uint32_t kLarge = 1u << 26;  // 768 MiB of traffic
@@ -301,12 +302,12 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "renewed inputs come through their mask, and the first run on them takes no longer than "
-    "others") {
+    "new inputs are masked and unmasked correctly, and the first run on them takes no longer than "
+    "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  for (const std::uint32_t n :
-       {1u, kN, 1u << 24}) {  // an odd number of words, and of half a mask's
+  // 1 and kN are odd, so the last word of the mask is only half used.
+  for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;
     one.max_time_ms = 500;
@@ -334,7 +335,8 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("the gate hides the host's launch cost: many small kernels take their own time") {
+TEST_CASE(
+    "blocking the stream hides the launch cost of the host: small kernels take their own time") {
   LauncherProcess launcher("cuda");
   launcher.ready();
   const auto median_of = [&](std::size_t launches) {
@@ -355,6 +357,6 @@ TEST_CASE("the gate hides the host's launch cost: many small kernels take their 
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // Too many for a gate: still correct, timed with the host's gaps.
+  // Too many for a blocked stream: the outputs are right, and the time contains the host's gaps.
   median_of(2'000);
 }

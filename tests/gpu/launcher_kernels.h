@@ -1,5 +1,5 @@
-// Small PTX kernels for the launcher's GPU tests, and the way from PTX to the device binary that a
-// plan carries.
+// Small PTX kernels for the launcher's GPU tests, and assemble(), which makes device binaries of
+// them.
 #pragma once
 
 #include <dlfcn.h>
@@ -41,7 +41,7 @@ done: ret;
   mov.u64 %d1, 8; st.global.u64 [%d1], %d1; ret;
 }
 
-// endless(p): until *p becomes 12345, which nobody writes
+// endless(p): runs until *p is 12345, which nothing writes
 .visible .entry endless(.param .u64 pp) {
   .reg .pred %p; .reg .b32 %r1; .reg .b64 %d1;
   ld.param.u64 %d1, [pp];
@@ -54,7 +54,7 @@ again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p, %r1, 12345; @%p bra ag
   ld.param.u64 %d1, [pp]; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1; ret;
 }
 
-// through_shared(out, scratch, offset): takes a number through the byte `offset` of dynamic shared memory and through scratch
+// through_shared(out, scratch, offset): passes a number through byte `offset` of dynamic shared memory, and through scratch
 .visible .entry through_shared(.param .u64 po, .param .u64 ps, .param .u32 pf) {
   .reg .b32 %r<4>; .reg .b64 %d<3>;
   ld.param.u64 %d1, [po]; ld.param.u64 %d2, [ps]; ld.param.u32 %r1, [pf];
@@ -64,7 +64,7 @@ again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p, %r1, 12345; @%p bra ag
 }
 )";
 
-/// How many blocks a cluster has, for machines that have clusters.
+/// cluster_size(out): *out = blocks of the cluster. Only for devices that have clusters.
 inline constexpr const char* kClusterKernel = R"(
 .version 7.8
 .target sm_90
@@ -75,8 +75,8 @@ inline constexpr const char* kClusterKernel = R"(
 }
 )";
 
-/// The cubin of a PTX text for the device `index`, whatever its architecture, made by the driver's
-/// own linker: the launcher takes no PTX.
+/// Returns the cubin of a PTX text for the architecture of device `index`. The linker of the driver
+/// makes it, because the launcher takes no PTX.
 inline std::string assemble(std::string ptx, int index = 0) {
   using namespace assay::sandbox::cuda;  // NOLINT: test
   constexpr int kInputPtx = 1;           // CU_JIT_INPUT_PTX

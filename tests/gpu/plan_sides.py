@@ -1,12 +1,12 @@
-"""Submissions on one side of the cross-check. A process for each side, as recording replaces
-Triton's driver; a fork for each submission.
+"""Computes one side of the comparison of recorded plans with captured graphs. Each side has a
+process of its own, because recording replaces Triton's driver. Each submission has a fork.
 
-    python plan_sides.py record  TASKS.json OUT cuda:90     # without a GPU: a launch plan per public case
-    python plan_sides.py capture TASKS.json OUT             # with one: the kernels of a captured CUDA graph per public case
+    python plan_sides.py record  TASKS.json OUT cuda:90  # without a GPU: plans of public cases
+    python plan_sides.py capture TASKS.json OUT          # with a GPU: the kernels of a CUDA graph
 
-TASKS.json: [{"name", "operator" (its folder), "source"}]. OUT/NAME.json has what was found, or
-OUT/NAME.error why nothing was. Both sides draw the same inputs on the CPU, so that host code which
-reads structural ones does the same. Autotuners take their first configuration."""
+TASKS.json is [{"name", "operator" (its folder), "source"}]. The result is OUT/NAME.json, or the
+error in OUT/NAME.error. Both sides draw the same inputs on the CPU, so host code that reads
+structural inputs takes the same path. Autotuners take their first configuration."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
 
 
 def on_gpu(value: Any) -> Any:
-    """The same layout, in an allocation that ends where the tensor's span does."""
+    """Returns a copy with the same layout, in an allocation that ends with the tensor's span."""
     if not isinstance(value, torch.Tensor):
         return value
     count = span_bytes(value.shape, value.stride(), 1)
@@ -99,9 +99,8 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
     entry = load(source, operator.spec["entry"])
     captured: dict[str, Any] = {}
     for case, arguments in public_cases(operator):
-        entry(
-            *[on_gpu(value) for value in arguments.values()]
-        )  # compiles and loads, which no capture allows
+        # Compiles and loads the kernels, which is not allowed during a capture.
+        entry(*[on_gpu(value) for value in arguments.values()])
         torch.cuda.synchronize()
         given = {name: on_gpu(value) for name, value in arguments.items()}
         graph = torch.cuda.CUDAGraph(keep_graph=True)
@@ -127,7 +126,7 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
 
 
 def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
-    """In a child of its own, which ends here."""
+    """Performs one task and ends the process. Called in a child process."""
     try:
         operator = Operator.load(Path(task["operator"]))
         found = (
@@ -140,7 +139,7 @@ def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
         part.rename(out / f"{task['name']}.json")
     except BaseException:
         (out / f"{task['name']}.error").write_text(traceback.format_exc())
-    os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit
+    os._exit(0)  # after a recording a normal exit of the interpreter may crash
 
 
 def main() -> None:
@@ -151,7 +150,9 @@ def main() -> None:
             perform(task, mode, Path(out), *target or [""])
         _, status = os.waitpid(child, 0)
         if not any((Path(out) / f"{task['name']}.{kind}").exists() for kind in ("json", "error")):
-            (Path(out) / f"{task['name']}.error").write_text(f"it ended with status {status}")
+            (Path(out) / f"{task['name']}.error").write_text(
+                f"the process ended with status {status}"
+            )
 
 
 if __name__ == "__main__":

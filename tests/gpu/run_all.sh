@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test that needs a GPU, and the measurements. Called by ./run gpu-test after set-up: tests/gpu/run_all.sh PYTHON [OUT_DIR]
+# Runs every test that needs a GPU, and the measurements. ./run gpu-test calls it after set-up:
+#   tests/gpu/run_all.sh PYTHON [OUT_DIR]
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 python=$1

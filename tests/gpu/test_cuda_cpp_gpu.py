@@ -1,5 +1,5 @@
-"""CUDA C++ on a real GPU: correct submissions pass and are timed, wrong ones get their kind, and
-the next correct one passes."""
+"""CUDA C++ on a real GPU: correct submissions pass and are timed. A wrong submission gets the right
+error kind, and the next correct one passes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def call(client: StdioClient, tool: str, operator: str, code: str, **more: Any) 
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_correct_ones_pass_and_are_timed(gpu_server: StdioClient, operator: str) -> None:
+def test_correct_submissions_pass_and_are_timed(gpu_server: StdioClient, operator: str) -> None:
     run = gpu_server.call("start_run", {"agent": "test", "model": "none", "track": "practice"})[
         "structuredContent"
     ]["run"]
@@ -58,7 +58,7 @@ def test_correct_ones_pass_and_are_timed(gpu_server: StdioClient, operator: str)
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_ones_get_their_kind(gpu_server: StdioClient, name: str) -> None:
+def test_wrong_submissions_get_their_error_kind(gpu_server: StdioClient, name: str) -> None:
     source, outcome, kind = WRONG[name]
     assert source != ADD
     verdict = call(gpu_server, "run_tests", "vector_add", source)
@@ -69,9 +69,9 @@ def test_wrong_ones_get_their_kind(gpu_server: StdioClient, name: str) -> None:
     assert (after["outcome"], after["tier"]) == ("pass", "plan"), json.dumps(after, indent=1)[:3000]
 
 
-def test_shared_memory_is_what_the_driver_says(gpu_server: StdioClient) -> None:
-    """Static shared memory is read from the cubin, where newer targets count what the system keeps
-    of it."""
+def test_shared_memory_is_that_of_the_kernel(gpu_server: StdioClient) -> None:
+    """The reported shared memory is that of the kernel. Static shared memory is read from the cubin,
+    which on newer targets also counts what the system reserves."""
     verdict = call(gpu_server, "run_tests", "matmul_fp16", (SOURCES / "matmul_fp16.cu").read_text())
     (kernel,) = verdict["kernels"]
     assert kernel["shared_bytes"] == 64 * 24 * 2 + 16 * 72 * 2 + 64 * 64 * 4

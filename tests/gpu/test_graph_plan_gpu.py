@@ -1,5 +1,5 @@
-"""Two ways to the same plan: recorded without a GPU, and captured as a CUDA graph on one. Both must
-see the same work."""
+"""A submission is recorded without a GPU, and captured as a CUDA graph on a GPU. Both must contain
+the same work."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ OPERATORS = {
 }
 HONEST = {case.name: case for case in honest_ones() if not case.refused}
 MODES = ("record", "capture")
-WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # for each mode; on one GPU
-SECONDS = 600  # until a side has been found, those before it included
+WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # processes for each mode
+SECONDS = 600  # limit for one result, including the results that its process computes first
 Found = dict[str, dict[str, object]]
 
 
 class Sides:
-    """Both sides of every test that was chosen, found by processes that run ahead of the tests."""
+    """Both sides of every selected test. Processes compute them ahead of the tests."""
 
     def __init__(self, tasks: list[dict[str, str]], folder: Path) -> None:
         self.folder = folder
@@ -82,7 +82,7 @@ class Sides:
 
 
 def task_of(item: pytest.Item, folder: Path) -> dict[str, str] | None:
-    """What a chosen test of this file needs."""
+    """Returns the task of a selected test of this file, or nothing for other tests."""
     if not isinstance(item, pytest.Function) or Path(item.fspath) != Path(__file__):
         return None
     name = str(item.callspec.params["name"])
@@ -115,8 +115,8 @@ def sides(
 
 
 def needs_tlx(source: Path) -> bool:
-    """Its dialect is a fork of Triton, which this machine need not have; measurements/tlx_plans.py
-    brings such plans to a GPU."""
+    """Returns true if a source needs TLX, a dialect in a fork of Triton, and it is not installed.
+    measurements/tlx_plans.py brings such plans to a GPU."""
     return (
         "extra.tlx" in source.read_text()
         and importlib.util.find_spec("triton.language.extra.tlx") is None

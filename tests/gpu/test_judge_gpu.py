@@ -1,5 +1,5 @@
-"""An operator whose own code breaks the judge's CUDA context: it fails, and the next operator is
-judged as if nothing had been."""
+"""An operator whose own code breaks the judge's CUDA context fails, and the next operator is judged
+as usual."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
     spec, reference = suite / "standard/breaks/spec.toml", suite / "standard/breaks/reference.py"
     spec.write_text(spec.read_text().replace(f'name = "{WELL}"', 'name = "breaks"', 1))
     assert "return x + y" in reference.read_text()
-    # a device-side assertion
+    # This index triggers an assertion on the device.
     out_of_range = "return x[torch.full((1,), 2**40, dtype=torch.int64, device=x.device)] + y"
     reference.write_text(reference.read_text().replace("return x + y", out_of_range, 1))
     yield from serve(tmp_path_factory.mktemp("store") / "assay.db", "--suite", str(suite))

@@ -1,5 +1,5 @@
-"""Stored plans on a real GPU: the oracle's plan passes without the oracle, and a plan of wrong work
-fails."""
+"""Stored plans on a real GPU: the oracle's plans pass without the oracle, and the plans of a wrong
+submission fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def evaluate(*arguments: str) -> dict[str, Any]:
 
 
 def plans_of(source: Path, folder: Path) -> list[str]:
-    """Of the public cases; a wrong submission has some as well."""
+    """Returns `--plan PATH` for each public case. A wrong submission has plans as well."""
     evaluate(str(source), "--mode", "test", "--artifacts", str(folder))
     return [part for path in sorted(folder.glob("*.plan")) for part in ("--plan", str(path))]
 

@@ -1,4 +1,4 @@
-"""Misbehaving submissions on a real GPU: the right kind of verdict, and the next correct one
+"""Misbehaving submissions on a real GPU get the right error kind, and the next correct submission
 passes."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two GPUs of one server: each measures what it runs itself."""
+"""One server with two GPUs: each GPU measures the jobs that it runs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tool_calls import verdict_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ORACLE = (ROOT / "operators/standard/gelu_tanh/oracle.py").read_text()
-CLOSE = 0.15  # of two GPUs of the same kind
+CLOSE = 0.15  # relative difference between two GPUs of one model
 NAMED = """import torch
 from harness.operator import Cost
 
@@ -94,7 +94,7 @@ def profile(client: StdioClient, device: str) -> dict[str, Any]:
     return case
 
 
-def test_both_say_the_same_of_kernel_and_pytorch(two: StdioClient) -> None:
+def test_both_gpus_measure_the_same_for_kernel_and_pytorch(two: StdioClient) -> None:
     first, second = profile(two, "cuda:0"), profile(two, "cuda:1")
     assert second["latency"]["median_ns"] == pytest.approx(first["latency"]["median_ns"], rel=CLOSE)
     assert second["pytorch_ns"] == pytest.approx(first["pytorch_ns"], rel=CLOSE)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Counts how many golden files of TritonBench-G are judged on the plan tier, and how many on the host tier:
 #   tests/gpu/tritonbench.sh PYTHON GOLDEN [OUT_DIR]
-# GOLDEN is data/TritonBench_G_v1 of thunlp/TritonBench, carried to this machine in an ignored folder (.golden/TritonBench_G_v1; with TritonBench_G_v1.json
-# beside it, operators get the benchmark's descriptions). Both steps keep what they have when they are stopped; ASSAY_JOBS files are recorded at once.
+# GOLDEN is data/TritonBench_G_v1 of thunlp/TritonBench, copied to an ignored folder of this machine
+# (.golden/TritonBench_G_v1). If TritonBench_G_v1.json lies beside it, operators get the benchmark's
+# descriptions. A step that is stopped keeps its results. ASSAY_JOBS files are recorded in parallel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=$1

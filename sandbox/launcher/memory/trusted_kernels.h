@@ -1,17 +1,18 @@
-// Trusted kernels, which run beside a submission's kernels. One overwrites shared memory and
-// registers, one reads the clock, one has a known duration, one compares memory, one masks memory.
+// The trusted kernels, which the launcher runs between the kernels of a submission. One overwrites
+// shared memory and registers, one reads the clock, one has a known duration, one compares memory,
+// one masks memory.
 //
 //   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
-//   ours->scrub_async();
-//   ours->read_clock_async();
-//   gpu.synchronize();
+//   LaunchStatus scrubbed = ours->scrub_async();
+//   LaunchStatus queued = ours->read_clock_async();
+//   LaunchStatus done = gpu.synchronize();
 //   LaunchResult<double> mhz = ours->clock_mhz();
 //
 // scrub_async() is needed because shared memory and registers keep the values that a kernel left
 // there. They are tens of megabytes on a large GPU, enough to pass outputs from one sample to the
 // next.
-// The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. A
-// device that cannot run them (the fake one) has none. Not thread-safe; the driver must outlive it.
+// The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. The
+// fake device cannot run them. Not thread-safe. The GpuDriver must outlive the object.
 #pragma once
 
 #include <array>

@@ -1,6 +1,6 @@
 // ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. After
-// the first short or oversized field ok() is false, every read returns zero or nothing, and why()
-// keeps the first reason.
+// the first field that is too short or too large, ok() is false, why() has the reason, and every
+// read returns zero or an empty view.
 //
 //   ByteReader in(bytes);
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, kMinBufferBytes);
@@ -38,7 +38,7 @@ class ByteReader {
     return static_cast<T>(value);
   }
 
-  /// Returns exactly `size` bytes, or nothing.
+  /// Returns exactly `size` bytes, or an empty view if fewer are left.
   std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
     if (!ok()) return {};
     if (size > remaining()) {
@@ -51,8 +51,8 @@ class ByteReader {
     return found;
   }
 
-  /// Reads a `u32` number of elements of at least `element_bytes` each. The bytes for so many
-  /// elements are there, so the caller may reserve memory for them.
+  /// Reads a `u32` number of elements of at least `element_bytes` each. Checks that enough bytes
+  /// follow for all of them, so the caller may reserve memory for that number.
   std::uint32_t count(std::string_view what, std::uint32_t limit, std::size_t element_bytes) {
     const auto n = number<std::uint32_t>(what);
     if (n > limit)

@@ -18,7 +18,7 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-/// Returns the entry'th element of a table. The caller has checked that the table lies inside.
+/// Returns element number `entry` of a table. The caller has checked that the table lies inside.
 template <class T>
 T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   T value;
@@ -73,8 +73,7 @@ Status check_elf(std::string_view image) {
   if (header.e_shoff != 0 || header.e_shnum > 0) {
     if (header.e_shentsize != sizeof(Elf64_Shdr))
       return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
-    // With e_shnum = 0 the count would be in section 0. Only files with very many sections have
-    // that.
+    // With e_shnum = 0 the count would be in section 0. Only files with very many sections do that.
     if (header.e_shnum == 0) return refuse("a section table without a count");
     if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size()))
       return refuse("the section headers lie outside");

@@ -12,7 +12,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The smallest size of each element. A count is checked against it before memory is reserved.
+// The smallest size of each element. A count is checked against the bytes that follow before memory
+// is reserved.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
@@ -21,10 +22,10 @@ constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;
 constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 
-// of the format: the first with choices and tensor maps
+// The first version of the format that has choices and tensor maps.
 constexpr std::uint32_t kChoiceVersion = 2;
 
-// Names travel on in messages and JSON, so they must be UTF-8.
+// Names are written into messages and JSON, so they must be UTF-8.
 std::string read_string(ByteReader& in, std::string_view what) {
   const auto size = in.number<std::uint32_t>(what);
   if (size > kMaxStringBytes)
@@ -160,7 +161,7 @@ CopyOp read_copy(ByteReader& in) {
   return op;
 }
 
-/// Reads operations and counts them, those of alternatives included.
+/// Reads operations and counts them, including those of alternatives.
 class OpReader {
  public:
   OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}

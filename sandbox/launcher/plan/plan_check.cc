@@ -26,7 +26,8 @@ std::string describe(const Plan& plan, std::uint32_t index) {
          " bytes)";
 }
 
-/// `[offset, offset + bytes)` must lie inside the buffer. An empty range may begin at its end.
+/// Checks that `[offset, offset + bytes)` lies inside the buffer. An empty range may begin at its
+/// end.
 Status check_range(const Plan& plan, const std::string& where, std::uint32_t index,
                    std::uint64_t offset, std::uint64_t bytes) {
   if (index >= plan.buffers.size()) {
@@ -81,8 +82,8 @@ Status check_binaries(const Plan& plan) {
     const std::string where = "binary " + std::to_string(i);
     if (binary.kernel.empty() || binary.kernel.find('\0') != std::string::npos)
       return refuse(where, "the kernel's name is empty or contains a zero byte");
-    // The driver would give text to its PTX compiler, which is a large attack surface that no
-    // recorded plan needs.
+    // PTX text is refused: the driver would give it to its PTX compiler, a large attack surface
+    // that no recorded plan needs.
     if (Status elf = check_elf(binary.image); !elf)
       return refuse(where + ": kernel '" + binary.kernel + "'", elf.error().message);
   }
@@ -117,7 +118,7 @@ Status check_extents(const std::string& where, const KernelOp& op) {
   return {};
 }
 
-/// Bits of an element of each CUtensorMapDataType. The six-bit types are left out, because no
+/// Bits per element of each CUtensorMapDataType. The six-bit types are left out, because no
 /// recorder writes them.
 constexpr std::array<std::uint64_t, 15> kTensorMapBits = {8,  16, 32, 32, 64, 64, 16, 32,
                                                           64, 16, 32, 32, 32, 4,  4};
@@ -129,8 +130,8 @@ constexpr std::uint64_t kMaxTensorMapExtent = 1ULL << 32;
 constexpr std::uint64_t kMaxTensorMapStride = 1ULL << 40;
 constexpr std::uint32_t kMaxTensorMapBox = 256;
 
-/// Checks the driver's own rules that do not depend on the device, and that the whole tensor lies
-/// inside its buffer.
+/// Checks those rules of the driver that do not depend on the device, and that the whole tensor
+/// lies inside its buffer.
 Status check_tensor_map(const Plan& plan, const std::string& where, const TensorMapParam& map) {
   const std::size_t rank = map.shape.size();
   if (rank == 0 || rank > kMaxTensorMapRank || map.box.size() != rank ||
@@ -303,7 +304,8 @@ Status check_tunables(const Plan& plan) {
   return {};
 }
 
-/// A binary runs on devices of its major version with the same or a newer minor one.
+/// Returns true if a binary for `target` runs on `device`: the major versions are equal, and the
+/// minor version of the device is the same or newer.
 bool runs_on(const std::string& target, const std::string& device) {
   const auto parse = [](const std::string& text) -> std::pair<std::string, int> {
     const auto colon = text.find(':');

@@ -18,7 +18,7 @@ std::optional<int> to_number(std::string_view text) {
   return number;
 }
 
-/// Returns the problem, or an empty string.
+/// Returns the problem, or nothing.
 std::optional<std::string> parse_value(const std::string& name, std::string_view value,
                                        LauncherArguments& arguments) {
   if (name == "--driver") {
@@ -30,11 +30,11 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     return std::nullopt;
   }
   if (name == "--counters") {
+    // Resolved now, because links need not lead to the program inside the jail.
     const std::unique_ptr<char, decltype(&::free)> real(
-        ::realpath(std::string(value).c_str(), nullptr),
-        &::free);  // links need not lead anywhere inside the jail
+        ::realpath(std::string(value).c_str(), nullptr), &::free);
     if (!real || !value.starts_with('/'))
-      return "--counters '" + std::string(value) + "' is no whole path of a program";
+      return "--counters '" + std::string(value) + "' is not the absolute path of a program";
     arguments.ncu = real.get();
     return std::nullopt;
   }

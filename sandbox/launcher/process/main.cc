@@ -1,5 +1,5 @@
 // assay-launcher performs launch plans on one device. It is trusted host code. The supervisor
-// starts one process per submission.
+// starts one process for each submission.
 //
 //   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
 //                  [--counters NCU]
@@ -45,7 +45,7 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-// of a full fake device: enough to check that it works
+// Memory that fake-full leaves free: enough for check_health().
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
@@ -105,9 +105,9 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
     return fail_errno("fcntl F_SETFD");
-  if (arguments.confined)
-    // they are the first launcher's; and ncu's threads come and go
-    return std::vector<LayerReport>{};
+  // The first launcher has built the jail and reports its layers. This one could not build another,
+  // because ncu adds threads to the process.
+  if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
                   .devices = device_files(arguments, node),
@@ -119,7 +119,7 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
   }
   if (arguments.driver == "cuda") {
-    // Loaded while its folder can be seen wherever it is; initialised inside.
+    // Loaded outside of the jail, where its folder is visible, and initialised inside.
     if (Result<const cuda::CudaApi*> api = cuda::open_cuda_api(); !api) return fail(api.error());
     jail.libraries.push_back(cuda::library_folder());
   }
@@ -135,7 +135,8 @@ Result<std::string> node_of(const LauncherArguments& arguments) {
   return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string();
 }
 
-/// Makes the driver number GPUs as gpu_ordinal() does. Call it before the first thread.
+/// Makes the driver number GPUs as gpu_ordinal() does. Must be called before the first thread
+/// starts.
 Status count_by_address() {
   if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
     return fail_errno("setenv");
@@ -152,7 +153,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// Returns the arguments of the launcher inside ncu.
+/// Returns the arguments of the launcher that ncu starts.
 std::vector<std::string> again(const LauncherArguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket),
           "--device",    std::to_string(arguments.device),
@@ -168,13 +169,13 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    // another one where the jail shows this GPU alone
+    // The number differs inside a jail that shows only this GPU.
     const Result<int> ordinal = gpu_ordinal(*node);
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
   if (!arguments.ncu.empty()) {
-    // The launcher inside does not know of them.
+    // The launcher that ncu starts does not report these layers.
     for (const LayerReport& layer : *layers) {
       if (!layer.active) print_error("the jail of ncu lacks " + layer.name + ": " + layer.detail);
     }
@@ -200,8 +201,8 @@ int main(int argc, char** argv) {
   const LauncherArguments& arguments = *parsed;
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
-  if (arguments.confined) return status;  // ncu wants to see its end
-  // Without exit handlers: the driver's own take long, and the context is released by now.
+  if (arguments.confined) return status;  // ncu must see a normal exit
+  // Skips the exit handlers: those of the driver take long, and the context is released already.
   std::fflush(nullptr);
   ::_exit(status);
 }

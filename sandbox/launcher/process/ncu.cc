@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-// where ncu's packages put what its start script looks for
+// The packages of ncu install the files here that its start script looks for.
 constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 
@@ -48,23 +48,23 @@ std::vector<std::string> ncu_command(const std::string& ncu, const std::string& 
 
 std::vector<std::string> ncu_folders(const std::string& ncu) {
   std::vector<std::string> folders = {folder_of(ncu)};
-  // Named itself, not by its start script, it looks for its sections beside the folder of its
-  // platforms: INSTALLATION/target/PLATFORM/ncu.
+  // If `ncu` is the program itself and not its start script, its path is
+  // INSTALLATION/target/PLATFORM/ncu, and it looks for its sections in INSTALLATION.
   if (const std::string platforms = folder_of(folders[0]); platforms.ends_with(kPlatforms))
     folders[0] = folder_of(platforms);
   if (::access(kInstallation, F_OK) == 0) folders.emplace_back(kInstallation);
-  // What lies below /usr is there already.
+  // The jail shows /usr already.
   std::erase_if(folders, [](const std::string& folder) { return folder.starts_with("/usr/"); });
   return folders;
 }
 
 Status become_ncu(const std::string& ncu, const std::string& launcher,
                   const std::vector<std::string>& arguments) {
-  // ncu would only say that launching failed. Its user is nobody by now, who may lack rights to a
-  // folder that was root's.
+  // Checked here because ncu would only report that launching failed. The user is `nobody` by now,
+  // and may lack the right to read a folder of root.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of ncu, access " + launcher);
-  // It keeps files of its own beside a user's; in here only /tmp can be written.
+  // ncu writes files below HOME. Only /tmp is writable in the jail.
   for (const char* name : {"HOME", "TMPDIR"}) {
     if (::setenv(name, "/tmp", 1) != 0) return fail_errno("setenv");
   }

@@ -90,7 +90,7 @@ namespace {
 
 constexpr int kSamplesPerOperation = 5;
 
-/// Frees device memory at the end of the scope.
+/// Owns device memory.
 class Copy {
  public:
   Copy(GpuDriver& gpu, DevicePtr at) : gpu_(gpu), at_(at) {}

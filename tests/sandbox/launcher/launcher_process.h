@@ -1,5 +1,4 @@
-// A real assay-launcher process for tests, and its socket. The process is killed at the object's
-// end.
+// A real assay-launcher process for tests, with its socket. The destructor kills the process.
 #pragma once
 
 #include <fcntl.h>
@@ -65,12 +64,12 @@ class LauncherProcess {
   int socket() const { return socket_.get(); }
   pid_t pid() const { return pid_; }
 
-  /// The wait status after SIGKILL.
+  /// Kills the process and returns its wait status.
   int kill_and_reap() {
     ::kill(pid_, SIGKILL);
     return reap();
   }
-  /// The wait status; the process must be about to end.
+  /// Waits for the end of the process and returns its wait status.
   int reap() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -85,7 +84,7 @@ class LauncherProcess {
   std::int64_t answer_ms_;
 };
 
-/// One launch: inputs by name in one sealed memory file, and room for outputs.
+/// One launch: inputs by name in one sealed memory file, and memory for outputs.
 struct LaunchCase {
   std::vector<std::pair<std::string, std::vector<float>>> inputs;
   std::uint64_t output_bytes = 1 << 16;
@@ -94,7 +93,7 @@ struct LaunchCase {
   std::int64_t min_samples = 30, max_samples = 500, max_time_ms = 2'000;
   UniqueFd output;
 
-  /// Sends the message; does not wait for the answer.
+  /// Sends the message. Does not wait for the answer.
   void send(LauncherProcess& launcher, const std::string& plan) {
     std::string bytes;
     nlohmann::json list = nlohmann::json::array();
@@ -141,7 +140,7 @@ struct LaunchCase {
     return run(launcher, encode_plan(plan));
   }
 
-  /// The floats of an output descriptor of the answer.
+  /// Returns the floats of an output that the answer describes.
   std::vector<float> floats(const nlohmann::json& descriptor) const {
     Result<Mapping> memory = Mapping::map(output.get(), output_bytes, true);
     REQUIRE(memory);
@@ -152,7 +151,7 @@ struct LaunchCase {
   }
 };
 
-/// Two inputs of n floats, each different.
+/// Returns a case with two different inputs of n floats.
 inline LaunchCase vector_add_case(std::uint32_t n) {
   LaunchCase one;
   std::vector<float> x, y;

@@ -1,5 +1,5 @@
-// encode_plan: the byte form of a plan, which the harness writes in Python (recording/plan.py).
-// Tests and fuzzers need it in C++ too.
+// encode_plan writes the byte form of a plan, for tests and fuzzers. The product writes plans in
+// Python only (sandbox/harness/recording/plan.py).
 #pragma once
 
 #include <concepts>
@@ -111,7 +111,7 @@ struct OpWriter {
   }
 };
 
-/// Writes the plan as it is. decode_plan() tells whether it is within the limits.
+/// Writes the plan without checks. decode_plan() checks the limits.
 inline std::string encode_plan(const Plan& plan) {
   PlanBytes out;
   out.raw(kPlanMagic);

@@ -1,4 +1,4 @@
-// A plan replayed on the fake driver: two inputs of kN floats, and room for what comes back.
+// Replays plans on the fake driver, with two inputs of kN floats and memory for outputs.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct Bench {
   ReplayRequest request;
 };
 
-/// x = x + x in place: running it twice without fresh inputs gives another answer.
+/// Returns a plan for x = x + x in place. A second run without fresh inputs gives other outputs.
 inline Plan doubling_plan() {
   Plan plan = vector_add_plan(kN);
   std::get<KernelOp>(plan.ops[0]).params = {PointerParam{0, 0}, PointerParam{0, 0},

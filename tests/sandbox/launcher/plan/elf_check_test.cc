@@ -32,7 +32,7 @@ std::string with_header(std::string image, const Elf64_Ehdr& header) {
 
 }  // namespace
 
-TEST_CASE("a real ELF file passes, cut short it does not") {
+TEST_CASE("a real ELF file passes, and a truncated one does not") {
   const std::string image = elf_program();
   REQUIRE(image.size() > 10'000);
   CHECK(check_elf(image));
@@ -71,7 +71,7 @@ TEST_CASE("a section outside the file is refused") {
   CHECK(status.error().message == "device binary: section 1 lies outside");
 }
 
-TEST_CASE("random headers never lead outside") {
+TEST_CASE("random headers never cause a read outside of the image") {
   std::mt19937 random(7);
   std::string image(4096, '\0');
   for (int round = 0; round < 20'000; ++round) {
@@ -86,7 +86,7 @@ TEST_CASE("random headers never lead outside") {
   }
 }
 
-TEST_CASE("variables that outlive a launch are counted, memory of a block is not") {
+TEST_CASE("variables that keep their values count, and memory of one block does not") {
   CHECK(writable_globals(test::tiny_elf()) == 0);
   CHECK(writable_globals(test::elf_with_section(".nv.global", 4096)) == 4096);
   CHECK(writable_globals(test::elf_with_section(".nv.global.init", 6)) == 6);

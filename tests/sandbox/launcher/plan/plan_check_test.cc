@@ -31,7 +31,7 @@ TEST_CASE("a recorded plan passes its checks") {
   CHECK(status);
 }
 
-TEST_CASE("every way in which a plan can be wrong has its own sentence") {
+TEST_CASE("each kind of wrong plan has its own message") {
   const std::vector<Bad> bad = {
       {"the plan is for 'cuda:80', this device runs cuda:90",
        [](Plan& p) { p.target = std::string("cuda:80"); }},
@@ -165,7 +165,7 @@ TEST_CASE("every way in which a plan can be wrong has its own sentence") {
   }
 }
 
-TEST_CASE("a pointer to a buffer's end is legal, and so is an output with broadcast strides") {
+TEST_CASE("a pointer to the end of a buffer is valid, and so is an output with broadcast strides") {
   Plan plan = test::vector_add_plan(64);
   kernel(plan, 0).params[0] = PointerParam{0, 256};
   plan.outputs[0].shape = {1000, 64};

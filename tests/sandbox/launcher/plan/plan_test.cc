@@ -75,7 +75,7 @@ TEST_CASE("the bytes are those of docs/reference/launch-plan.md") {
   CHECK(encode_plan(*plan) == bytes);
 }
 
-TEST_CASE("a plan of the first version is still read, and has nothing that the second added") {
+TEST_CASE("a plan of version 1 can be read, and may not use the additions of version 2") {
   Plan old = test::vector_add_plan(64);
   old.version = 1;
   const Result<Plan> again = decode_plan(encode_plan(old));
@@ -95,7 +95,7 @@ TEST_CASE("a plan of the first version is still read, and has nothing that the s
   }
 }
 
-TEST_CASE("choices are flat, and their operations count") {
+TEST_CASE("choices cannot be nested, and their operations count towards the limit") {
   const auto refusal = [](const Plan& plan) {
     const Result<Plan> decoded = decode_plan(encode_plan(plan));
     return decoded ? std::string() : decoded.error().message;
@@ -108,8 +108,7 @@ TEST_CASE("choices are flat, and their operations count") {
   CHECK(has(refusal(plan), "operations"));
   plan.ops = {ChoiceOp{0, std::vector<Alternative>(kMaxAlternatives + 1, Alternative{"a", {}})}};
   CHECK(has(refusal(plan), "65 is over the limit of 64"));
-  // A choice inside an alternative: the code of the alternative's only operation is made that of a
-  // choice.
+  // A choice inside an alternative: the code of its only operation is overwritten.
   plan.ops = {ChoiceOp{0, {{"a", {fill}}}}};
   std::string bytes = encode_plan(plan);
   const std::size_t code = bytes.rfind(std::string("\x01\x02\0\0\0", 5));
@@ -127,7 +126,8 @@ TEST_CASE("choices are flat, and their operations count") {
   CHECK(has(refusal(unranked), "tensor map rank"));
 }
 
-TEST_CASE("a plan cut short anywhere is refused, and so is one with more behind it") {
+TEST_CASE(
+    "a plan that is truncated anywhere is refused, and so is one with more bytes at its end") {
   const std::string bytes = encode_plan(test::rich_plan());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     INFO("cut to " << size << " of " << bytes.size());
@@ -140,7 +140,7 @@ TEST_CASE("a plan cut short anywhere is refused, and so is one with more behind 
   CHECK(has(longer.error().message, "1 bytes follow the last output"));
 }
 
-TEST_CASE("mutated plans decode or fail, and what decodes is encoded to the same bytes") {
+TEST_CASE("mutated plans fail or decode, and decoded plans are encoded to the same bytes") {
   const std::string original = encode_plan(test::rich_plan());
   std::mt19937 random(20240717);
   int decoded = 0;
@@ -158,7 +158,7 @@ TEST_CASE("mutated plans decode or fail, and what decodes is encoded to the same
   CHECK(decoded > 100);
 }
 
-TEST_CASE("counts and sizes are checked before room is made for them") {
+TEST_CASE("counts and sizes are checked before memory is reserved for them") {
   const auto refused = [](const std::string& bytes, const std::string& reason) {
     const Result<Plan> plan = decode_plan(bytes);
     REQUIRE_FALSE(plan);
@@ -227,20 +227,20 @@ TEST_CASE("counts and sizes are checked before room is made for them") {
 using namespace assay;
 using namespace assay::sandbox;
 
-TEST_CASE("outputs lie one after the other, aligned") {
+TEST_CASE("outputs lie one after the other at aligned offsets") {
   Plan plan;
   plan.outputs = {
       {0, 0, "uint8", {3}, {1}}, {0, 0, "float64", {}, {}}, {0, 0, "float16", {2, 2}, {1, 8}}};
   CHECK(output_offsets(plan) == std::vector<std::uint64_t>{0, 256, 512, 532});
 }
 
-TEST_CASE("a dtype has its bytes, and the names of all are listed") {
+TEST_CASE("a dtype has its size, and dtype_names lists all") {
   CHECK(dtype_bytes("bfloat16") == 2u);
   CHECK_FALSE(dtype_bytes("float12"));
   CHECK(dtype_names().starts_with("float64, float32, "));
 }
 
-TEST_CASE("a span that does not fit 64 bits is no span") {
+TEST_CASE("a span that does not fit 64 bits is refused") {
   CHECK_FALSE(output_span_bytes({0, 0, "float64", {2}, {INT64_MAX}}));
   CHECK(output_span_bytes({0, 0, "float64", {0, 7}, {1, 1}}) == 0u);
 }

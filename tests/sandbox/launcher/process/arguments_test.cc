@@ -5,7 +5,7 @@
 using namespace assay;
 using namespace assay::sandbox;
 
-TEST_CASE("the launcher's device is a number, or names its driver") {
+TEST_CASE("the launcher's device is a number, or a driver and a number") {
   const LauncherArguments plain =
       parse_launcher_arguments({"--socket-fd", "3", "--device", "1"}).value();
   CHECK((plain.socket == 3 && plain.device == 1 && plain.driver == "cuda" && !plain.strict &&
@@ -24,21 +24,22 @@ TEST_CASE("the launcher's device is a number, or names its driver") {
 }
 
 TEST_CASE("the launcher names what is wrong with an argument") {
-  const auto said = [](const std::vector<std::string>& words) {
+  const auto error_of = [](const std::vector<std::string>& words) {
     const Result<LauncherArguments> parsed = parse_launcher_arguments(words);
     return parsed ? std::string() : parsed.error().message;
   };
-  CHECK(said({}) == "--socket-fd and --device are needed");
-  CHECK(said({"--device", "0"}) == "--socket-fd and --device are needed");
-  CHECK(said({"--device"}) == "--device needs a value");
-  CHECK(said({"--device", "-1"}) == "--device '-1' is no number from 0 up");
-  CHECK(said({"--device", "cuda:x"}) == "--device 'x' is no number from 0 up");
-  CHECK(said({"--driver", "metal", "--probe"}) ==
+  CHECK(error_of({}) == "--socket-fd and --device are needed");
+  CHECK(error_of({"--device", "0"}) == "--socket-fd and --device are needed");
+  CHECK(error_of({"--device"}) == "--device needs a value");
+  CHECK(error_of({"--device", "-1"}) == "--device '-1' is no number from 0 up");
+  CHECK(error_of({"--device", "cuda:x"}) == "--device 'x' is no number from 0 up");
+  CHECK(error_of({"--driver", "metal", "--probe"}) ==
         "driver 'metal' is unknown; valid: cuda, hip, fake, fake-sick, fake-full");
-  CHECK(said({"--isolation", "some", "--probe"}) ==
+  CHECK(error_of({"--isolation", "some", "--probe"}) ==
         "isolation 'some' is unknown; valid: strict, best_effort");
-  CHECK(said({"--counters", "ncu", "--probe"}) == "--counters 'ncu' is no whole path of a program");
-  CHECK(said({"--counters", "/no/such/ncu", "--probe"}) ==
-        "--counters '/no/such/ncu' is no whole path of a program");
-  CHECK(said({"--what"}) == "argument '--what' is unknown");
+  CHECK(error_of({"--counters", "ncu", "--probe"}) ==
+        "--counters 'ncu' is not the absolute path of a program");
+  CHECK(error_of({"--counters", "/no/such/ncu", "--probe"}) ==
+        "--counters '/no/such/ncu' is not the absolute path of a program");
+  CHECK(error_of({"--what"}) == "argument '--what' is unknown");
 }

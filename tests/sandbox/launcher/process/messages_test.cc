@@ -60,7 +60,7 @@ TEST_CASE("a launch message becomes a struct") {
   CHECK_FALSE(message->stage_next_inputs);
 }
 
-TEST_CASE("inputs that change between warm-up and samples are asked for, announced and confirmed") {
+TEST_CASE("new inputs before the samples: the request, `primed` and `sample`") {
   json header = launch_header();
   header["stage_next_inputs"] = true;
   CHECK(parse_launch(frame_of(header))->stage_next_inputs);
@@ -73,7 +73,7 @@ TEST_CASE("inputs that change between warm-up and samples are asked for, announc
         "message `launch` is not due; valid: sample");
 }
 
-TEST_CASE("how long to warm up and how many samples to take beside may be said") {
+TEST_CASE("a request may set the warm-up and the number of side samples") {
   json header = launch_header();
   header["warm_up_ms"] = 1;
   header["side_samples"] = 2;
@@ -83,7 +83,7 @@ TEST_CASE("how long to warm up and how many samples to take beside may be said")
   CHECK(message->timing.side_samples == 2);
 }
 
-TEST_CASE("without timing its numbers may be missing") {
+TEST_CASE("the numbers for timing may be missing if the launch is not timed") {
   json header = launch_header();
   header["time"] = false;
   header.erase("inspect");
@@ -93,7 +93,7 @@ TEST_CASE("without timing its numbers may be missing") {
   CHECK(parse_launch(frame_of(header)));
 }
 
-TEST_CASE("a missing or wrong field is named") {
+TEST_CASE("the error names a missing or wrong field") {
   for (const char* name : {"case", "inputs", "output_fd", "output_offset", "output_bytes",
                            "device_bytes", "gpu_memory_bytes", "ablated", "time", "inspect",
                            "min_samples", "max_samples", "max_time_ms"}) {

@@ -1,4 +1,5 @@
-// Nsight Compute around a launcher, with a stand-in that launches as the real one does.
+// Runs launchers inside a stand-in for Nsight Compute, which launches programs as the real ncu
+// does.
 #include "sandbox/launcher/process/ncu.h"
 
 #include <stdlib.h>
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kCountedFloats = 100;
 
-/// The stand-in, laid out as the real one is.
+/// An installation of the stand-in, with the folders of a real one.
 class Installation {
  public:
   Installation() {
@@ -31,7 +32,7 @@ class Installation {
     std::filesystem::create_directories(root_ / "sections");
     for (const char* name : {"ncu", "libinjection.so"})
       std::filesystem::copy(built / name, platform() / name);
-    // Its user in the jail is nobody.
+    // The user in the jail is `nobody`.
     std::filesystem::permissions(root_, std::filesystem::perms(0755));
   }
   Installation(const Installation&) = delete;
@@ -53,8 +54,8 @@ bool contains(const std::vector<std::string>& list, const std::string& wanted) {
 }  // namespace
 
 TEST_CASE(
-    "a launcher serves inside what launches it as Nsight Compute does, and both end with the "
-    "stream") {
+    "a launcher serves inside a stand-in for Nsight Compute, and both end when the socket is "
+    "closed") {
   const Installation installation;
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
   launcher.ready();
@@ -66,7 +67,7 @@ TEST_CASE(
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-TEST_CASE("what ncu lacks is its own to say, and the launcher inside never says that it is ready") {
+TEST_CASE("if ncu lacks a file, it fails by itself, and no launcher reports that it is ready") {
   const Installation installation;
   std::filesystem::remove(installation.root() / "sections");
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
@@ -75,13 +76,13 @@ TEST_CASE("what ncu lacks is its own to say, and the launcher inside never says 
 }
 
 TEST_CASE(
-    "of ncu the whole installation is shown, or its folder, or nothing where it is shown already") {
+    "the jail shows the installation of ncu, or the folder of the program, or nothing below /usr") {
   CHECK(contains(ncu_folders("/somewhere/ncu-2025/target/linux/ncu"), "/somewhere/ncu-2025"));
   CHECK(contains(ncu_folders("/somewhere/ncu-2025/ncu"), "/somewhere/ncu-2025"));
   CHECK_FALSE(contains(ncu_folders("/usr/lib/ncu/target/linux/ncu"), "/usr/lib/ncu"));
 }
 
-TEST_CASE("a launcher that ncu could not start is named") {
+TEST_CASE("the error names a launcher that ncu could not start") {
   const Status become = become_ncu("/bin/true", "/nowhere/assay-launcher", {});
   REQUIRE_FALSE(become);
   CHECK(become.error().message.find("/nowhere/assay-launcher") != std::string::npos);

@@ -1,14 +1,12 @@
-// The real launcher process, over its real socket, with the fake driver.
+// The real launcher process with the fake driver, over a real socket.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
-#include <thread>
 
 #include "base/small_file.h"
 #include "tests/catch.h"
@@ -29,7 +27,7 @@ struct Ended {
   std::string text;
 };
 
-/// Runs the launcher with these arguments to its end; stdout and stderr together.
+/// Runs the launcher with these arguments to its end. `text` has stdout and stderr.
 Ended run_launcher(const std::string& arguments) {
   FILE* pipe = ::popen((test::launcher_path() + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -50,7 +48,8 @@ Plan kernel_plan(const std::string& kernel, std::vector<KernelParam> params) {
 }  // namespace
 
 TEST_CASE(
-    "the process says ready, replays several cases on their own inputs, and ends with the stream") {
+    "the process sends ready, replays several cases on their own inputs, and ends when the socket "
+    "is closed") {
   LauncherProcess launcher("fake");
   const nlohmann::json device = launcher.ready();
   CHECK(device["target"] == "cuda:90");
@@ -87,7 +86,7 @@ TEST_CASE("a timed launch returns raw samples and their interval") {
   CHECK(inspected["deterministic"] == true);
 }
 
-TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-up and samples") {
+TEST_CASE("a launch with stage_next_inputs waits for new inputs before its samples") {
   LauncherProcess launcher("fake");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kFloats);
@@ -113,8 +112,8 @@ TEST_CASE("a launch whose inputs are to be renewed waits for that between warm-u
 }
 
 TEST_CASE(
-    "each failure has its kind, and the process serves on after those that leave the device "
-    "whole") {
+    "each failure has its kind, and the process serves on after failures that leave the context "
+    "usable") {
   LauncherProcess launcher("fake");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kFloats);
@@ -143,7 +142,7 @@ TEST_CASE(
   test::check_sums(one, one.run(launcher, test::vector_add_plan(kFloats)));
 }
 
-TEST_CASE("after a fault every launch says that the context is lost") {
+TEST_CASE("after a fault every launch is answered with the loss of the context") {
   LauncherProcess launcher("fake");
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kFloats);
@@ -154,7 +153,7 @@ TEST_CASE("after a fault every launch says that the context is lost") {
   CHECK(answer["message"] == "the GPU context was lost in case 'c'");
 }
 
-TEST_CASE("an endless kernel is ended by killing the process") {
+TEST_CASE("killing the process ends an endless kernel") {
   LauncherProcess launcher("fake", 300);
   launcher.ready();
   test::LaunchCase one = test::vector_add_case(kFloats);
@@ -185,7 +184,7 @@ TEST_CASE("a request that breaks the protocol ends the process with status 1") {
   CHECK(WEXITSTATUS(status) == 1);
 }
 
-TEST_CASE("an input outside its file is our own defect, not the submission's") {
+TEST_CASE("an input outside its file is an internal error, not the submission's") {
   LauncherProcess launcher("fake");
   launcher.ready();
   Result<UniqueFd> file = create_sealed_memfd("inputs", std::string(64, 'x'));
@@ -213,7 +212,8 @@ TEST_CASE("an input outside its file is our own defect, not the submission's") {
 }
 
 TEST_CASE(
-    "a launch over shared device memory answers there; a place outside it is our own defect") {
+    "a launch over shared device memory writes its outputs there; a range outside is an internal "
+    "error") {
   LauncherProcess launcher("fake");
   launcher.ready();
   constexpr std::uint64_t kBytes = 3 * 4096;
@@ -255,7 +255,7 @@ TEST_CASE(
 }
 
 TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
-  const UniqueFd leaked(::open("/dev/null", O_RDONLY));  // without close-on-exec: inherited
+  const UniqueFd leaked(::open("/dev/null", O_RDONLY));  // inherited: not close-on-exec
   LauncherProcess launcher("fake");
   launcher.ready();
   const std::string proc = "/proc/" + std::to_string(launcher.pid());
@@ -271,8 +271,8 @@ TEST_CASE("the process keeps no descriptor but its own, and leaves no core") {
 }
 
 TEST_CASE(
-    "the process is jailed: no capability, no privilege to gain, no network and no file of the "
-    "host") {
+    "the process is jailed: it has no capability, cannot gain a privilege, and sees no network and "
+    "no file of the host") {
   LauncherProcess launcher("fake");
   Result<Frame> ready = launcher.receive();
   REQUIRE(ready);
@@ -332,7 +332,7 @@ TEST_CASE("the process dies with its parent") {
   REQUIRE(ready);
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  // Its end of the socket closes when it is gone, although ours is still open.
+  // The process has ended when its end of the socket is closed. Our end is still open.
   const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(5'000));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == ErrorCode::unavailable);
@@ -340,7 +340,7 @@ TEST_CASE("the process dies with its parent") {
   ::close(report[1]);
 }
 
-TEST_CASE("the probe prints one line of JSON and says whether there is a device") {
+TEST_CASE("the probe prints one line of JSON, and its status says if there is a device") {
   const Ended fake = run_launcher("--probe --driver fake");
   CHECK(fake.status == 0);
   CHECK(nlohmann::json::parse(fake.text)["devices"].size() == 1);
@@ -352,7 +352,7 @@ TEST_CASE("the probe prints one line of JSON and says whether there is a device"
   }
 }
 
-TEST_CASE("wrong arguments are explained, with status 2") {
+TEST_CASE("wrong arguments get a message and status 2") {
   for (const auto& [arguments, reason] : std::vector<std::pair<std::string, std::string>>{
            {"", "--socket-fd and --device are needed"},
            {"--socket-fd 3 --device hip:x", "'x' is no number"},

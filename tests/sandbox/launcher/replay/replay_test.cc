@@ -16,7 +16,7 @@ using test::bytes_of;
 using test::kN;
 using test::kPlenty;
 
-TEST_CASE("a plan is replayed on fresh inputs and its outputs come back") {
+TEST_CASE("a plan is replayed on fresh inputs, and its outputs are copied back") {
   Bench bench;
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
@@ -60,7 +60,7 @@ TEST_CASE("operations run in order: fills of every width, copies, constants") {
   bench.check_clean();
 }
 
-TEST_CASE("what the plan does not write is poison, never what was there before") {
+TEST_CASE("memory that the plan does not write holds poison, never earlier contents") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN, "not_a_known_kernel");
   REQUIRE(bench.run(plan));
@@ -83,7 +83,7 @@ TEST_CASE("several outputs, one of them a view, lie where their descriptors say"
   CHECK(bench.out[view.offset / 4] == bench.x[10] + bench.y[10]);
 }
 
-TEST_CASE("a write outside a buffer is caught on either side, by the byte") {
+TEST_CASE("a write outside a buffer is detected on either side, to the byte") {
   Bench bench;
   const auto writing = [](std::int64_t offset) {
     Plan plan = test::vector_add_plan(kN);
@@ -184,7 +184,7 @@ TEST_CASE(
   CHECK(bench.gpu.launches().empty());
 }
 
-TEST_CASE("a device that is full is a gpu_memory_limit too") {
+TEST_CASE("a full device is a gpu_memory_limit too") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
   plan.buffers[2].bytes = 2ULL << 30;
@@ -195,7 +195,7 @@ TEST_CASE("a device that is full is a gpu_memory_limit too") {
   bench.check_clean();
 }
 
-TEST_CASE("a plan that fails its checks reaches no driver") {
+TEST_CASE("a plan that fails its checks never reaches the driver") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN + 1);
   const auto result = bench.run(plan);
@@ -204,7 +204,7 @@ TEST_CASE("a plan that fails its checks reaches no driver") {
   CHECK(result.error().message == "buffer 0: input 'x' has 4000 bytes, the plan says 4004");
 }
 
-TEST_CASE("variables count as memory of the plan") {
+TEST_CASE("variables of a binary count as memory of the plan") {
   Bench bench;
   const auto refused = bench.run(
       test::vector_add_plan(kN, "fake_vector_add", test::elf_with_section(".nv.global", kPlenty)));
@@ -212,7 +212,7 @@ TEST_CASE("variables count as memory of the plan") {
   CHECK(refused.error().kind == LaunchErrorKind::gpu_memory_limit);
 }
 
-TEST_CASE("an input that was written is named, unless it may be") {
+TEST_CASE("an input that a plan changed is reported, unless it is inout") {
   Bench bench;
   const Plan plan = test::vector_add_plan(kN, "fake_add_in_place");
   const auto result = bench.run(plan);
@@ -226,7 +226,7 @@ TEST_CASE("an input that was written is named, unless it may be") {
   CHECK(bench.run(test::vector_add_plan(kN))->modified.empty());
 }
 
-TEST_CASE("ablated, a plan does everything but the submission's kernels") {
+TEST_CASE("an ablated plan runs everything but the submission's kernels") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
   plan.ops.insert(plan.ops.begin(), FillOp{2, 0, kN, 4, 0});

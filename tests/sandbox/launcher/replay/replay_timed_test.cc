@@ -1,4 +1,4 @@
-// Plans that are timed: what every sample starts from, and what is handed back.
+// Timed plans: the state before each sample, and the outputs that are returned.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,8 +17,7 @@ using test::doubling_plan;
 using test::kN;
 
 TEST_CASE(
-    "every timed run starts from the same inputs, and a timed run's outputs are what is handed "
-    "back") {
+    "every timed run starts from the same inputs, and the outputs of a timed run are returned") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 30, .max_samples = 60, .max_time_ms = 2'000};
   const auto result = bench.run(doubling_plan());
@@ -31,9 +30,9 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "variables of a kernel's own are as at first in each sample: an answer cannot be handed on") {
+    "variables of a kernel have their first values in each sample, so it cannot pass results on") {
   Bench bench;
-  // It adds only when its variable is zero. What it leaves of a poisoned output otherwise is NaN.
+  // The kernel adds only if its variable is zero. Otherwise the poisoned output stays NaN.
   const Plan plan =
       test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
   REQUIRE(bench.run(plan));
@@ -41,14 +40,14 @@ TEST_CASE(
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   REQUIRE(bench.run(plan));
   bench.check_sum();
-  // An image that declares none is not loaded again: the fake kernel remembers, and the drawn
-  // sample shows it.
+  // An image that declares no variable is not loaded again. Then the variable of the fake kernel
+  // keeps its value, and the returned sample shows that.
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();
 }
 
-TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
+TEST_CASE("every sample runs on the new inputs, and the outputs belong to them") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   std::size_t before = 0;
@@ -61,14 +60,14 @@ TEST_CASE("renewed inputs are those of every sample, and of what comes back") {
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
   bench.check_sum();
-  // What ran since then was the warm-up on the old inputs, and the samples.
+  // Launches since then: the warm-up on the old inputs, and the samples.
   CHECK(bench.gpu.launches().size() > before + 6);
   REQUIRE(result->samples.first_run_ns);
   CHECK(*result->samples.first_run_ns == result->samples.cold_ns[0]);
   bench.check_clean();
 }
 
-TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on the new ones") {
+TEST_CASE("the warm-up runs on the old inputs, and the first sample first uses the new ones") {
   Bench bench;
   bench.request.timing =
       TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000, .side_samples = 0};
@@ -94,8 +93,8 @@ TEST_CASE("warm-up runs on the old inputs: the first sample is the first run on 
 }
 
 TEST_CASE(
-    "a first sample that leaves the work to later ones is seen about half of the time, whatever "
-    "their number") {
+    "a first sample that does no work is returned about half of the time, whatever the number of "
+    "samples") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 40,
                                      .max_samples = 40,
@@ -111,16 +110,16 @@ TEST_CASE(
   int caught = 0;
   constexpr int kBlocks = 60;
   for (int i = 0; i < kBlocks; ++i) {
-    since = -4;  // the run before timing, and three of the warm-up
+    since = -4;  // one run before timing, and three for the warm-up
     REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
     caught += bench.out[0] == 0.0f ? 1 : 0;
   }
-  // 30 +- 15.5 would be four standard deviations.
+  // The mean is 30, and 15.5 is four standard deviations.
   CHECK(caught > 14);
   CHECK(caught < 46);
 }
 
-TEST_CASE("an inspected plan has a timeline, and says whether its bits are always the same") {
+TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two runs") {
   Bench bench;
   Plan plan = test::vector_add_plan(kN);
   plan.ops.insert(plan.ops.begin(), FillOp{2, 0, kN, 4, 0});
@@ -142,11 +141,10 @@ TEST_CASE("an inspected plan has a timeline, and says whether its bits are alway
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // It adds only every other time.
+  // Both runs leave NaN, because by now the variable of the kernel is not zero.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
-  CHECK(other->inspection->deterministic ==
-        true);  // NaN both times: by now its variable is far from zero
+  CHECK(other->inspection->deterministic == true);
   std::uint32_t runs = 0;
   bench.gpu.add_kernel("fake_vector_add", {8, 8, 8, 4}, [&runs](FakeLaunch& launch) {
     *launch.memory(2, 0, 1) = static_cast<std::byte>(++runs);
@@ -155,10 +153,10 @@ TEST_CASE("an inspected plan has a timeline, and says whether its bits are alway
   CHECK(bench.run(plan)->inspection->deterministic == false);
 }
 
-TEST_CASE("a device too full for pristine copies is refilled from host memory") {
+TEST_CASE("a device too full for copies of the inputs is refilled from host memory") {
   const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
-  FakeDriver small(buffers + (2 << 20) +
-                   4 * kN);  // room for the flush buffer and one of the two copies
+  // Room for the flush buffer and for one of the two copies.
+  FakeDriver small(buffers + (2 << 20) + 4 * kN);
   Bench bench;
   add_fake_kernels(small);
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
@@ -167,7 +165,7 @@ TEST_CASE("a device too full for pristine copies is refilled from host memory") 
   for (std::uint32_t i = 0; i < kN; ++i) REQUIRE(bench.out[i] == 2 * bench.x[i]);
 }
 
-TEST_CASE("device code that misbehaves only in a timed run is caught") {
+TEST_CASE("a stray write that happens only in a timed run is detected") {
   Bench bench;
   int runs = 0;
   Plan plan = test::vector_add_plan(kN, "later_out_of_bounds");
@@ -183,7 +181,7 @@ TEST_CASE("device code that misbehaves only in a timed run is caught") {
   bench.check_clean();
 }
 
-TEST_CASE("device code that is right only in its first run is seen to be wrong") {
+TEST_CASE("the outputs of device code that is right only in its first run are wrong") {
   Bench bench;
   int runs = 0;
   Plan plan = test::vector_add_plan(kN, "right_once");

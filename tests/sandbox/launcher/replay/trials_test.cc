@@ -17,8 +17,7 @@ namespace {
 
 constexpr std::uint32_t kTunedFloats = 64;
 
-/// x + y through one of three kernels, of which the middle one is the fastest; all are given the
-/// same work.
+/// Runs x + y by one of three kernels, which do the same work. The middle one is the fastest.
 struct TuneBench {
   TuneBench() {
     for (const char* name : {"slow", "fast", "slower"}) {
@@ -39,7 +38,7 @@ struct TuneBench {
     std::memcpy(&x, launch.memory(0, 0, 4), 4);
     std::memcpy(&y, launch.memory(1, 0, 4), 4);
     std::memcpy(&before, launch.memory(2, 0, 4), 4);
-    if (before == before) ++dirty;  // poison is NaN; anything else was left by an earlier run
+    if (before == before) ++dirty;  // poison is NaN; any other value comes from an earlier run
     const float sum = x + y;
     std::memcpy(launch.memory(2, 0, 4), &sum, 4);
     return {};
@@ -84,7 +83,7 @@ std::vector<std::int64_t> launches(const ReplayResult& result) {
 
 }  // namespace
 
-TEST_CASE("of the alternatives the fastest is found, timed and reported") {
+TEST_CASE("the fastest alternative is chosen, timed and reported") {
   TuneBench bench;
   const auto result = bench.run(bench.plan());
   REQUIRE(result);
@@ -104,7 +103,7 @@ TEST_CASE("without timing the first alternative is taken") {
   CHECK(bench.gpu.launches().size() == 1);
 }
 
-TEST_CASE("a question asked twice gets one answer, and is tried where it comes first") {
+TEST_CASE("two choices of one tunable get one alternative, which is timed at the first choice") {
   TuneBench bench;
   Plan plan = bench.plan();
   plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});  // NaN again
@@ -116,7 +115,7 @@ TEST_CASE("a question asked twice gets one answer, and is tried where it comes f
   CHECK(bench.dirty == 0);
 }
 
-TEST_CASE("a later question is tried after what the earlier one chose") {
+TEST_CASE("a later tunable is tried after the alternative that was chosen for the earlier one") {
   TuneBench bench;
   Plan plan = bench.plan();
   ChoiceOp second = std::get<ChoiceOp>(plan.ops[0]);
@@ -130,7 +129,7 @@ TEST_CASE("a later question is tried after what the earlier one chose") {
   CHECK(bench.dirty == 0);
 }
 
-TEST_CASE("an alternative much slower than the best is not sampled on") {
+TEST_CASE("an alternative much slower than the best gets no further samples") {
   TuneBench bench;
   REQUIRE(bench.run(bench.plan()));
   std::int64_t slower = 0;

@@ -1,6 +1,6 @@
-// What the stand-in for Nsight Compute and the library that it puts into the program agree on:
-// every way on which the two parts of the real one speak, so that a jail that closes one of them is
-// found here and not on a machine with a GPU.
+// The channels between the stand-in for Nsight Compute (ncu.cc) and the library that it loads into
+// the program (injection.cc). They are all the channels that the real ncu uses. So a jail that
+// closes one of them fails these tests, and not first on a machine with a GPU.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,13 +13,13 @@
 
 namespace stand_in {
 
-// Environment of the program.
-inline constexpr const char* kPipe = "STAND_IN_PIPE";  // named pipe, which it opens to write
-inline constexpr const char* kPort = "STAND_IN_PORT";  // of TCP on the loopback, which it reaches
-inline constexpr const char* kMemory = "STAND_IN_MEMORY";  // file below /dev/shm, which it reads
-inline constexpr char kByte = 'n';                         // goes through all of them
+// Environment variables of the program.
+inline constexpr const char* kPipe = "STAND_IN_PIPE";  // a named pipe that the library writes to
+inline constexpr const char* kPort = "STAND_IN_PORT";  // a TCP port that the library connects to
+inline constexpr const char* kMemory = "STAND_IN_MEMORY";  // a file below /dev/shm that it reads
+inline constexpr char kByte = 'n';                         // sent through every channel
 
-/// The program's own socket, an abstract one.
+/// Writes the address of the program's abstract socket, and returns its size.
 inline socklen_t name_of(int pid, sockaddr_un& address) {
   const std::string name = "assay_stand_in_" + std::to_string(pid);
   address = {};

@@ -1,6 +1,6 @@
-// The library that the stand-in puts into the program by LD_PRELOAD. Before the program begins it
-// tells its process id through a named pipe and sends one byte through each other channel; what
-// fails ends the program with a status of its own.
+// The library that the stand-in loads into the program by LD_PRELOAD. Before main() it sends its
+// process id through a named pipe, and one byte through each other channel. If a channel fails, it
+// ends the program with status 71.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -50,7 +50,7 @@ int listen_to_profiler() {
   return listener;
 }
 
-void tell_who_is_here(const char* pipe) {
+void send_process_id(const char* pipe) {
   const int end = ::open(pipe, O_WRONLY | O_CLOEXEC);
   const std::string pid = std::to_string(::getpid());
   if (end < 0 || ::write(end, pid.data(), pid.size()) != static_cast<ssize_t>(pid.size()))
@@ -62,7 +62,7 @@ __attribute__((constructor)) void begin() {
   const char *pipe = std::getenv(kPipe), *port = std::getenv(kPort), *memory = std::getenv(kMemory);
   if (pipe == nullptr || port == nullptr || memory == nullptr) return;
   const int listener = listen_to_profiler();
-  tell_who_is_here(pipe);
+  send_process_id(pipe);
   const char byte = byte_of_memory(memory);
   send_by_tcp(std::atoi(port), byte);
   const int channel = ::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);

@@ -1,12 +1,12 @@
-// A stand-in for Nsight Compute: launches a program as the real one does (seen with 2022.3 and
-// 2024.1), and counts nothing.
+// A stand-in for Nsight Compute. It launches a program as the real ncu does (observed with 2022.3
+// and 2024.1), and reads no counters.
 //
 //   INSTALLATION/target/PLATFORM/ncu ... --metrics NAMES PROGRAM [ARGUMENT...]
 //
 // It reads INSTALLATION/sections, writes below HOME and TMPDIR, makes named pipes, and starts a
-// middle process that adopts orphans and starts the program with libinjection.so from its own
-// folder. Then it speaks with that library. Exit status: the program's, or 70 when a step was
-// refused; standard output says which.
+// middle process. That process adopts orphans, and starts the program with libinjection.so from its
+// own folder. Then the stand-in uses every channel to that library. The exit status is that of the
+// program, or 70 if a step was refused; standard output says which step.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -30,8 +30,7 @@ namespace {
 using namespace stand_in;  // NOLINT: this is a main file
 
 constexpr int kRefused = 70;
-constexpr unsigned kMostSeconds =
-    15;  // a program that never speaks would keep it waiting at the pipe
+constexpr unsigned kMaxSeconds = 15;  // otherwise a silent program would block it at the pipe
 
 [[noreturn]] void give_up(const std::string& what) {
   std::printf("==ERROR== %s: %s\n", what.c_str(), std::strerror(errno));
@@ -52,7 +51,8 @@ std::string own_folder() {
   return self.parent_path();
 }
 
-/// A TCP socket that listens on a port of the loopback, which goes into the environment.
+/// Listens on a TCP port of the loopback, puts the port into the environment, and returns the
+/// socket.
 int listen_on_loopback() {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
@@ -66,7 +66,7 @@ int listen_on_loopback() {
   return listener;
 }
 
-/// The middle process. It ends as the program ends.
+/// Starts the middle process, and returns its process id. It ends with the status of the program.
 pid_t launch(char** program) {
   const pid_t middle = ::fork();
   if (middle < 0) give_up("fork");
@@ -75,8 +75,8 @@ pid_t launch(char** program) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("LD_PRELOAD", (own_folder() + "/libinjection.so").c_str(), 1);
-    // A sanitized launcher wants to be loaded first, and to look for leaks at its end by ptrace,
-    // which the jail refuses.
+    // The address sanitizer requires to be loaded first, and looks for leaks by ptrace, which the
+    // jail refuses.
     ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     ::execv(program[0], program);
     give_up(std::string("execv ") + program[0]);
@@ -112,7 +112,7 @@ int process_in(const std::string& pipe) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  ::alarm(kMostSeconds);
+  ::alarm(kMaxSeconds);
   char** program = std::find(argv, argv + argc, std::string_view("--metrics"));
   const char *home = std::getenv("HOME"), *temporary = std::getenv("TMPDIR");
   if (argv + argc - program < 3 || home == nullptr || temporary == nullptr)

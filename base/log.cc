@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "base/escape.h"
 #include "base/mutex.h"
+#include "base/text.h"
 
 namespace assay::log {
 namespace {

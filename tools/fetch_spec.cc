@@ -1,7 +1,6 @@
 #include <charconv>
 #include <cstdint>
 
-#include "base/escape.h"
 #include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/reference_source.h"

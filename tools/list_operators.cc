@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "operators/catalog.h"
 #include "operators/names.h"
 #include "tools/call/arguments.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/escape.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/registry.h"

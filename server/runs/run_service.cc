@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <set>
 
-#include "base/escape.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "metrics/summary.h"
 #include "tools/model/tracks.h"

@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "base/escape.h"
 #include "base/handle.h"
+#include "base/text.h"
 #include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"

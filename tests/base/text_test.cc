@@ -35,4 +35,56 @@ TEST_CASE("text: grouped digits") {
   CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
 }
 
+TEST_CASE("escape: what drives a terminal, reorders a line or is no UTF-8 becomes visible text") {
+  CHECK(escape_text("plain\n\ttext é 漢 🙂") == "plain\n\ttext é 漢 🙂");
+  CHECK(escape_text("\x1b[31mred\x1b[0m") == "\\x1b[31mred\\x1b[0m");
+  CHECK(escape_text(std::string("a\0b", 3)) == "a\\x00b");
+  CHECK(escape_text("a\rb") == "a\\x0db");
+  CHECK(escape_text("a\r\nb") == "a\nb");
+  CHECK(escape_text("\x7f") == "\\x7f");
+  CHECK(escape_text("\xc2\x9b") == "\\x9b");  // the one-character CSI
+  CHECK(escape_text("a\xe2\x80\xae"
+                    "b") == "a\\u{202e}b");  // right-to-left override
+  CHECK(escape_text("a\xe2\x80\x8b"
+                    "b") == "a\\u{200b}b");  // zero width
+  CHECK(escape_text("\xe2\x81\xa6") == "\\u{2066}");
+}
+
+TEST_CASE("escape: every malformed UTF-8 byte is shown") {
+  CHECK(escape_text("\xff\xfe") == "\\xff\\xfe");
+  CHECK(escape_text("\xc0\xaf") == "\\xc0\\xaf");                    // overlong
+  CHECK(escape_text("\xed\xa0\x80") == "\\xed\\xa0\\x80");           // surrogate
+  CHECK(escape_text("\xf4\x90\x80\x80") == "\\xf4\\x90\\x80\\x80");  // past the end
+  CHECK(escape_text("\xe2\x82") == "\\xe2\\x82");                    // cut off
+  CHECK_FALSE(is_utf8("\xe2\x82"));
+  CHECK(is_utf8("€"));
+}
+
+TEST_CASE("escape: escaping twice changes nothing") {
+  std::string all;
+  for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
+  const std::string once = escape_text(all + "\xe2\x80\xae");
+  CHECK(escape_text(once) == once);
+  CHECK(is_utf8(once));
+}
+
+TEST_CASE("cutting keeps head and tail, says how much is gone, and never splits a character") {
+  CHECK(cut_middle("short", 100) == "short");
+  const std::string text = "HEAD" + std::string(1000, 'x') + "TAIL";
+  const std::string cut = cut_middle(text, 200);
+  CHECK(cut.size() <= 200);
+  CHECK(cut.starts_with("HEAD"));
+  CHECK(cut.ends_with("TAIL"));
+  CHECK(cut.find("bytes cut") != std::string::npos);
+  std::string wide;
+  for (int i = 0; i < 500; ++i) wide += "漢";
+  for (std::size_t size = 3; size < 300; ++size) {
+    INFO(size);
+    CHECK(is_utf8(cut_middle(wide, size)));
+    CHECK(cut_middle(wide, size).size() <= size);
+    CHECK(is_utf8(cut_end(wide, size)));
+    CHECK(cut_end(wide, size).size() <= size);
+  }
+}
+
 }  // namespace assay

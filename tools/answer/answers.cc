@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <cstdio>
 
-#include "base/escape.h"
+#include "base/text.h"
 
 namespace assay::tools {
 namespace {

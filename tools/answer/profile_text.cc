@@ -2,7 +2,7 @@
 #include <cmath>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "tools/answer/answers.h"
 #include "tools/answer/verdict_answer.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "sandbox/job/verdict_builder.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/model/outcome_names.h"

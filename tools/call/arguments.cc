@@ -1,6 +1,5 @@
 #include "tools/call/arguments.h"
 
-#include "base/escape.h"
 #include "base/text.h"
 
 namespace assay::tools {

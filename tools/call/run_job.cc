@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "operators/catalog.h"
 #include "tools/answer/verdict_answer.h"
 #include "tools/call/schema_parts.h"

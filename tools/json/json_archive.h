@@ -14,7 +14,7 @@
 // `bool read_older_form(const nlohmann::json&, Point&)`, which reads values that are not objects.
 //
 // Empty optionals are left out. Numbers that JSON lacks are the strings "nan", "inf" and "-inf".
-// Strings are escaped when they are written (base/escape.h), which makes any bytes valid JSON;
+// Strings are escaped when they are written (base/text.h), which makes any bytes valid JSON;
 // Bytes are written as base64. A reader ignores unknown keys. A missing or mistyped key is an error
 // that names its path. Thread-safe: there is no state outside the objects.
 #pragma once
@@ -30,8 +30,8 @@
 #include <vector>
 
 #include "base/base64.h"
-#include "base/escape.h"
 #include "base/result.h"
+#include "base/text.h"
 
 namespace assay::tools {
 

@@ -21,7 +21,7 @@ inline constexpr const char* kVerdictFormatName = "assay.verdict/2";
 /// verdicts for years.
 inline constexpr const char* kOlderVerdictFormatName = "assay.verdict/1";
 
-/// Writes every field. Untrusted text is escaped (base/escape.h).
+/// Writes every field. Untrusted text is escaped (base/text.h).
 nlohmann::json verdict_to_json(const sandbox::Verdict& verdict);
 /// The error `corrupt` names the first field that is missing or wrong.
 Result<sandbox::Verdict> verdict_from_json(const nlohmann::json& document);

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "base/escape.h"
 #include "base/handle.h"
 #include "base/text.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "sandbox/launcher/plan/byte_reader.h"
 
 namespace assay::sandbox {

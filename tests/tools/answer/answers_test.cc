@@ -1,6 +1,6 @@
 #include "tools/answer/answers.h"
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "tests/catch.h"
 
 namespace assay::tools {

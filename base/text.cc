@@ -1,4 +1,4 @@
-#include "base/escape.h"
+#include "base/text.h"
 
 #include <array>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <system_error>
 
-#include "base/append_line.h"
+#include "base/files.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {

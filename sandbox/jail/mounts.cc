@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/small_file.h"
+#include "base/files.h"
 #include "base/unique_fd.h"
 
 namespace assay::sandbox {

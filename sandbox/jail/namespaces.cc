@@ -15,7 +15,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/small_file.h"
+#include "base/files.h"
 #include "base/unique_fd.h"
 
 namespace assay::sandbox {

@@ -11,7 +11,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "base/small_file.h"
+#include "base/files.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/pool/process.h"
 

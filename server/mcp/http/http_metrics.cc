@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <string>
 
-#include "base/small_file.h"
+#include "base/files.h"
 
 namespace assay::mcp {
 namespace {

@@ -21,7 +21,7 @@
 #include <string>
 #include <thread>
 
-#include "base/small_file.h"
+#include "base/files.h"
 #include "base/unique_fd.h"
 #include "sandbox/jail/cgroup.h"
 #include "sandbox/jail/jail.h"

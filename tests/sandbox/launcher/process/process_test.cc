@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "base/small_file.h"
+#include "base/files.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/launcher_process.h"
 #include "tests/sandbox/launcher/plan_samples.h"

@@ -1,4 +1,4 @@
-#include "base/append_line.h"
+#include "base/files.h"
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -70,4 +70,12 @@ TEST_CASE("space that is set aside changes no size and is given back") {
   REQUIRE(append_line(scratch.fd.get(), "f", "two"));
   REQUIRE(release_space(scratch.fd.get(), "f"));
   CHECK(scratch.text() == "one\ntwo\n");
+}
+
+using namespace assay;
+
+TEST_CASE("a kernel file is read whole, or up to the limit, or not at all") {
+  CHECK(read_small_file("/proc/self/status").find("\nPid:") != std::string::npos);
+  CHECK(read_small_file("/proc/self/status", 5).size() == 5);
+  CHECK(read_small_file("/nonexistent").empty());
 }

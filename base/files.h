@@ -6,8 +6,16 @@
 //   io: nothing was changed
 //
 // For files that one process and one thread at a time appends to (O_APPEND).
+//
+// read_small_file: the whole text of a file of the kernel's (/proc, /sys, cgroups), by system calls
+// alone.
+//
+// No iostreams on purpose: this runs in forked Python processes that have several C++ runtimes
+// loaded, where a stream of one may meet the locale of another (seen: `>>` on an ifstream spinning
+// for ever beside a CUDA build of PyTorch). Thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -26,5 +34,8 @@ Status reserve_space(int fd, const std::string& path, std::int64_t bytes);
 
 /// Gives back what was set aside and not used.
 Status release_space(int fd, const std::string& path);
+
+/// Empty when the file cannot be read. At most `limit_bytes` of it.
+std::string read_small_file(const std::string& path, std::size_t limit_bytes = 1U << 20);
 
 }  // namespace assay

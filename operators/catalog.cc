@@ -15,8 +15,8 @@
 #include <tuple>
 
 #include "base/handle.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "operators/names.h"
 #include "operators/spec_toml.h"
 

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/try.h"
+#include "base/result.h"
 
 namespace assay::operators {
 namespace {

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "base/mutex.h"
-#include "base/try.h"
+#include "base/result.h"
 
 namespace assay::operators {
 namespace {

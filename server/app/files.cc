@@ -14,7 +14,7 @@
 #include <memory>
 #include <system_error>
 
-#include "base/try.h"
+#include "base/result.h"
 #include "base/unique_fd.h"
 
 namespace assay::server {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "base/handle.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "server/runs/finished_job.h"
 
 namespace assay::server {

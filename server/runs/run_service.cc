@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/handle.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "metrics/summary.h"
 #include "tools/model/tracks.h"
 

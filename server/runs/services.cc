@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "base/handle.h"
-#include "base/try.h"
+#include "base/result.h"
 
 namespace assay::server {
 

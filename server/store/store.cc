@@ -8,7 +8,7 @@
 #include <cstring>
 #include <system_error>
 
-#include "base/try.h"
+#include "base/result.h"
 #include "server/store/connection.h"
 #include "server/store/schema.h"
 

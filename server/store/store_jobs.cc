@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
 #include "tools/json/verdict_json.h"

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
 

@@ -1,7 +1,7 @@
-// Base64 (RFC 4648, section 4, with padding), the only one in this program: blobs, header values,
-// cursors, bytes in stored JSON. Pure functions, thread-safe.
+// Base64 with padding (RFC 4648, section 4), for blobs, header values, cursors and bytes in stored
+// JSON. Pure functions, thread-safe.
 //
-//   base64_decode(base64_encode(bytes)) == bytes
+//   base64_decode(base64_encode(bytes)) == bytes  // true
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 namespace assay {
 
 std::string base64_encode(std::string_view bytes);
-/// Nothing when `text` is not exactly what base64_encode() gives: no line breaks, no missing
-/// padding.
+/// Returns nothing if `text` is not exactly what base64_encode() gives. For example, it rejects
+/// line breaks and missing padding.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace assay

@@ -22,7 +22,7 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Monotonic nanoseconds; only differences mean anything.
+  /// Monotonic nanoseconds. Only differences have a meaning.
   virtual std::int64_t monotonic_ns() const = 0;
   /// Milliseconds since the Unix epoch.
   virtual std::int64_t unix_ms() const = 0;
@@ -68,8 +68,8 @@ inline const Clock& system_clock() {
   return clock;
 }
 
-/// For tests: stands still until advance_ms() moves it. A wait also ends after the same span by the
-/// system's clock, so that a test that never moves the clock does not hang.
+/// A clock for tests that moves only when advance_ms() is called. A wait also ends after the same
+/// time on the system's clock, so that a test that never moves the clock does not hang.
 class ManualClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return now_ms_ * kNsPerMs; }

@@ -1,11 +1,11 @@
-// ConcurrencyLimiter: at most N at once, like a counting semaphore that never waits.
+// ConcurrencyLimiter lets at most N callers in at once. It is like a counting semaphore, but it
+// never waits, and the metrics can read the number of passes in use.
 //
 //   ConcurrencyLimiter streams(64);
 //   const ConcurrencyLimiter::Pass pass = streams.enter();
-//   if (!pass) return refuse();  // else the place is free again when `pass` is destroyed
+//   if (!pass) return refuse();  // the destructor of a valid pass frees its place
 //
-// Lock-free, thread-safe. The limiter must outlive its passes. It is no std::counting_semaphore,
-// because the metrics show how many passes are out.
+// Lock-free, thread-safe. The limiter must outlive its passes.
 #pragma once
 
 #include <atomic>
@@ -37,13 +37,13 @@ class ConcurrencyLimiter {
   ConcurrencyLimiter(const ConcurrencyLimiter&) = delete;
   ConcurrencyLimiter& operator=(const ConcurrencyLimiter&) = delete;
 
-  /// A false pass when all places are taken.
+  /// Returns a pass that is false if all places are taken.
   Pass enter() {
     if (inside_.fetch_add(1) < places_) return Pass(this);
     --inside_;
     return {};
   }
-  /// The number of passes that are out.
+  /// The number of passes in use.
   int inside() const { return inside_.load(); }
 
  private:

@@ -1,18 +1,15 @@
-// Appends whole lines to a file that must survive a full disk: either the line is there to its end,
-// or nothing of it is. Half a line would make one broken line of itself and of what is appended
-// after it.
+// Reads and appends to files with plain system calls.
 //
-//   if (Status written = append_line(fd.get(), path, json.dump()); !written) return written;   //
-//   io: nothing was changed
+// append_line() writes a whole line or nothing, so that a full disk leaves no half line. A half
+// line would spoil itself and the next line. Use it for files to which one thread at a time appends
+// (opened with O_APPEND).
 //
-// For files that one process and one thread at a time appends to (O_APPEND).
+//   if (Status written = append_line(fd.get(), path, json.dump()); !written) return written;
 //
-// read_small_file: the whole text of a file of the kernel's (/proc, /sys, cgroups), by system calls
-// alone.
-//
-// No iostreams on purpose: this runs in forked Python processes that have several C++ runtimes
-// loaded, where a stream of one may meet the locale of another (seen: `>>` on an ifstream spinning
-// for ever beside a CUDA build of PyTorch). Thread-safe.
+// read_small_file() reads a kernel file (/proc, /sys, cgroups). It uses no iostreams because it
+// also runs in forked Python processes. They have several C++ runtimes loaded, and a stream of one
+// can get the locale of another: beside a CUDA build of PyTorch, `>>` on an ifstream once never
+// ended. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -23,19 +20,19 @@
 
 namespace assay {
 
-/// Writes `line` and a newline. io with the call, the path and errno; what was written of it is
-/// taken back.
+/// Writes `line` and a newline. On an error it removes the part that was written. io with the call,
+/// the path and errno.
 Status append_line(int fd, const std::string& path, const std::string& line);
 
-/// Sets disk space aside behind the end of the file without changing its size, so that what is
-/// appended next fits. io when there is no such space; file systems that cannot do this pass
-/// without it.
+/// Reserves disk space after the end of the file without changing its size, so that the next append
+/// cannot fail for lack of space. io if there is not enough space. Does nothing on file systems
+/// that cannot reserve space.
 Status reserve_space(int fd, const std::string& path, std::int64_t bytes);
 
-/// Gives back what was set aside and not used.
+/// Frees the reserved space that is not used.
 Status release_space(int fd, const std::string& path);
 
-/// Empty when the file cannot be read. At most `limit_bytes` of it.
+/// Returns at most `limit_bytes` of the file, or an empty text if it cannot be read.
 std::string read_small_file(const std::string& path, std::size_t limit_bytes = 1U << 20);
 
 }  // namespace assay

@@ -22,8 +22,7 @@ void fill_random(std::uint8_t* out, std::size_t size) {
     if (got > 0) {
       done += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      std::abort();  // no entropy means no unguessable handle: going on would be worse than
-                     // stopping
+      std::abort();  // without entropy handles could be guessed
     }
   }
 }

@@ -1,10 +1,7 @@
-// Handles name runs, jobs and artifacts across MCP calls: random, unguessable, with a prefix that
-// tells their kind.
+// Handles name runs, jobs and artifacts across MCP calls. They are random and unguessable, and
+// their prefix names the kind. Contents are identified by SHA-256. Thread-safe.
 //
-//   new_handle("run")  ->  "run_4kq7v0c2m9x1h5t8z3w6b0ndra"     (128 bits from getrandom(2), base
-//   32)
-//
-// Identity of contents is SHA-256. Thread-safe.
+//   new_handle("run")  // "run_4kq7v0c2m9x1h5t8z3w6b0ndra", 128 bits from getrandom(2) in base 32
 #pragma once
 
 #include <string>
@@ -12,14 +9,13 @@
 
 namespace assay {
 
-/// `prefix` + "_" + 26 characters of Crockford base 32 (128 random bits).
+/// Returns `prefix` + "_" + 26 characters of Crockford base 32 (128 random bits).
 std::string new_handle(std::string_view prefix);
 
-/// True when `text` has the form that new_handle(prefix) gives. Says nothing about whether it
-/// exists.
+/// Returns true if `text` has the form of a handle with this prefix. The handle need not exist.
 bool is_handle(std::string_view text, std::string_view prefix);
 
-/// Lower-case hexadecimal SHA-256, 64 characters.
+/// Returns the SHA-256 of `bytes` as 64 lower-case hexadecimal characters.
 std::string sha256_hex(std::string_view bytes);
 
 }  // namespace assay

@@ -80,13 +80,14 @@ class Current {
   Log log_ ASSAY_GUARDED_BY(mutex_);
 };
 
-/// Never destroyed: a thread may log while the process ends.
+/// Never destroyed, because a thread can log while the process ends.
 Current& current() {
   static Current& instance = *new Current;
   return instance;
 }
 
-/// On one line and valid UTF-8. `quoted` text has its quotes and backslashes escaped as in JSON.
+/// Returns `text` as one line of valid UTF-8. If it is `quoted`, quotes and backslashes are escaped
+/// as in JSON.
 std::string one_line(std::string_view text, bool quoted) {
   std::string result;
   for (const char c : escape_text(text)) {

@@ -39,10 +39,10 @@ std::optional<Format> format_named(std::string_view name);
 struct Settings {
   Level level = Level::info;
   Format format = Format::text;
-  std::string file = {};  // lines are appended to it; empty: stderr
+  std::string file = {};  // file to append to; empty: stderr
 };
 
-/// Replaces the log. Fails if the file cannot be opened; the log stays as it was then.
+/// Replaces the log. If the file cannot be opened, fails and keeps the log as it was.
 Status configure(const Settings& settings);
 
 /// The value of a field. It does not own its text.
@@ -68,8 +68,8 @@ struct Field {
 
 using Fields = std::initializer_list<Field>;
 
-/// The part of a line after time and level. Control characters and invalid UTF-8 are escaped, so
-/// that a value cannot begin a line of its own.
+/// Writes the part of a line after time and level. Control characters and invalid UTF-8 are
+/// escaped, so that a value cannot start a new line.
 std::string format_fields(Format format, std::string_view message, const Field* fields,
                           std::size_t count);
 

@@ -1,4 +1,5 @@
-// A mutex whose use Clang checks: what it guards, and which function needs it held.
+// A mutex whose use Clang checks at compile time: the members that it guards, and the functions
+// that need it held.
 //
 //   class Counter {
 //    public:
@@ -12,9 +13,9 @@
 //     int count_ ASSAY_GUARDED_BY(mutex_) = 0;
 //   };
 //
-// The build with Clang has -Wthread-safety and -Werror, so reading `count_` without the lock does
-// not compile there. GCC ignores the annotations. Names and meaning are those of Clang's
-// documentation, "Thread Safety Analysis".
+// The Clang build uses -Wthread-safety and -Werror, so a read of `count_` without the lock does not
+// compile. GCC ignores the annotations. Their names and meaning are those of Clang's "Thread Safety
+// Analysis".
 #pragma once
 
 #include <chrono>
@@ -56,7 +57,7 @@ class ASSAY_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds the mutex for its lifetime. `unlock` and `lock` interrupt that, and Clang checks them too.
+/// Holds the mutex for its lifetime, except between unlock() and lock(). Clang checks these too.
 class ASSAY_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ASSAY_ACQUIRE(mutex) : lock_(mutex) {}
@@ -72,9 +73,9 @@ class ASSAY_SCOPED_CAPABILITY MutexLock {
   std::unique_lock<Mutex> lock_;
 };
 
-/// A condition variable for Mutex. Every function is called with `lock` held and returns with it
-/// held. The analysis cannot see into a predicate, so a predicate that reads guarded members says
-/// what it needs:
+/// A condition variable for Mutex. Each wait is called with `lock` held and returns with it held.
+/// Clang does not see that a predicate runs with the lock, so a predicate that reads guarded
+/// members declares it:
 ///
 ///   ready_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return count_ > 0; });
 class Condition {

@@ -1,23 +1,15 @@
-// Result<T>: a value or an Error, the one way a function of Assay reports failure.
+// Result<T> is a value or an Error. All functions of Assay report failure with it.
 //
-//   Result<Spec> spec = load_spec(path);
-//   if (!spec) return fail(spec.error());            // pass it on
-//   return fail(ErrorCode::invalid_argument, "axis 'n' is missing; valid: m, n, k");
-//
-// Exceptions stay at the borders to third-party code (JSON, TOML, SQLite, httplib), where they
-// become an Error. A message is for a person or an agent: it says what was wrong and names what
-// would have been valid.
-//
-// Forwards an error to the caller, so that a function that takes several steps reads as its steps.
-//
-//   Result<Report> read_report(const Path& path) {
-//     ASSAY_RETURN_IF_ERROR(check_path(path));          // a Status
-//     ASSAY_TRY(bytes, read_file_bytes(path));          // a Result; `bytes` is its value
+//   Result<Report> read_report(const std::filesystem::path& path) {
+//     ASSAY_RETURN_IF_ERROR(check_path(path));  // forwards the Error of a Status
+//     ASSAY_TRY(bytes, read_file_bytes(path));  // `bytes` is the value of a Result
+//     if (bytes.empty()) return fail(ErrorCode::corrupt, path.string() + " is empty");
 //     return parse_report(bytes);
 //   }
 //
-// Both are for a function that returns a Result or a Status. Where a caller adds to the message, it
-// tests the Result itself.
+// A caller that adds to the message tests the Result itself. Exceptions stay at the borders to
+// third-party code (JSON, TOML, SQLite), where they become an Error. A message is for a person or
+// an agent: it says what is wrong and what would be valid.
 #pragma once
 
 #include <cerrno>
@@ -31,7 +23,7 @@ namespace assay {
 
 enum class ErrorCode {
   invalid_argument,    // the caller's input is wrong; the message names the valid values
-  not_found,           // a named thing does not exist; the message names near or valid ones
+  not_found,           // there is no thing of this name; the message suggests similar names
   permission_denied,   // a rule forbids it (a track, a budget, a token's scope)
   resource_exhausted,  // a named limit was reached
   unavailable,         // a device, process or file cannot be used now
@@ -41,8 +33,21 @@ enum class ErrorCode {
   internal,            // a defect of Assay
 };
 
-/// Stable lower-case name, as used in JSON ("invalid_argument", ...).
-std::string_view to_string(ErrorCode code);
+/// Returns the stable lower-case name that JSON uses, such as "invalid_argument".
+inline std::string_view to_string(ErrorCode code) {
+  switch (code) {
+    case ErrorCode::invalid_argument: return "invalid_argument";
+    case ErrorCode::not_found: return "not_found";
+    case ErrorCode::permission_denied: return "permission_denied";
+    case ErrorCode::resource_exhausted: return "resource_exhausted";
+    case ErrorCode::unavailable: return "unavailable";
+    case ErrorCode::corrupt: return "corrupt";
+    case ErrorCode::io: return "io";
+    case ErrorCode::cancelled: return "cancelled";
+    case ErrorCode::internal: return "internal";
+  }
+  return "internal";
+}
 
 struct Error {
   ErrorCode code = ErrorCode::internal;
@@ -58,23 +63,23 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message) {
 }
 inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
 
-/// An `io` error from a failed system call. `call` is the call with its path, e.g. "open /etc/x".
-/// errno must still be that of the call: capture it at once.
+/// Returns an `io` error for a failed system call. `call` names the call and its path, such as
+/// "open /etc/x". Use it directly after the call, before errno changes.
 inline tl::unexpected<Error> fail_errno(std::string_view call, int error_number = errno) {
   return fail(ErrorCode::io, std::string(call) + ": " + std::strerror(error_number));
 }
 
 }  // namespace assay
 
-/// Evaluates an expression of type Result once. On an error, returns that error from the function.
-/// Otherwise `name` is a reference to the value, which lives to the end of the block.
+/// Evaluates an expression of type Result once. Returns its error from the calling function, or
+/// defines `name` as a reference to its value, which lives to the end of the block.
 #define ASSAY_TRY(name, ...)                                                      \
   auto name##_or_error = (__VA_ARGS__);                                           \
   if (!name##_or_error) return ::assay::fail(std::move(name##_or_error).error()); \
   auto& name = *name##_or_error
 
-/// Evaluates an expression of type Status (or a Result whose value is not needed) once. On an
-/// error, returns that error from the function.
+/// Evaluates an expression of type Status (or a Result whose value is not needed) once. Returns its
+/// error from the calling function.
 #define ASSAY_RETURN_IF_ERROR(...)                                                  \
   do {                                                                              \
     auto status_or_error = (__VA_ARGS__);                                           \

@@ -7,11 +7,17 @@
 // stderr, and a logging library would slow down their start. Thread-safe.
 #pragma once
 
+#include <cstdio>
+#include <string>
 #include <string_view>
 
 namespace assay {
 
 /// Writes `text` and a line feed to stderr at once. Failures are ignored.
-void stderr_line(std::string_view text);
+inline void stderr_line(std::string_view text) {
+  const std::string line = std::string(text) + "\n";
+  std::fwrite(line.data(), 1, line.size(), stderr);
+  std::fflush(stderr);
+}
 
 }  // namespace assay

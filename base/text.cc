@@ -9,10 +9,10 @@ namespace {
 
 struct Decoded {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  // 0: no UTF-8 here
+  std::size_t bytes = 0;  // 0: invalid UTF-8
 };
 
-/// Strict: no overlong forms, no surrogates, nothing past U+10FFFF.
+/// Decodes the first character. Rejects overlong forms, surrogates and codes above U+10FFFF.
 Decoded decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -29,7 +29,7 @@ Decoded decode(std::string_view text) {
   return {code, bytes};
 }
 
-/// Characters that change how their neighbours are shown, or that show as nothing.
+/// Returns true for characters that are invisible or change how their neighbours are shown.
 bool is_deceptive(std::uint32_t code) {
   return code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||

@@ -1,18 +1,14 @@
-// Small functions on text: lists joined and split, digits grouped, case folded. Pure, thread-safe.
+// Functions on text. Pure, thread-safe.
 //
-//   join(names)                          // "a, b, c"
-//   join(tools, ", ", &Tool::name)       // the names of the tools
-//   split("a, b", ", ")                  // {"a", "b"}
-//   grouped(1234567)                     // "1,234,567"
-//   lower_case("Mcp-Name")               // "mcp-name"
+//   join(names)                     // "a, b, c"
+//   join(tools, ", ", &Tool::name)  // the names of the tools
+//   split("a, b", ", ")             // {"a", "b"}
+//   grouped(1234567)                // "1,234,567"
+//   lower_case("Mcp-Name")          // "mcp-name"
+//   escape_text("\x1b[2J")          // "\\x1b[2J"
 //
-// Untrusted text made safe to show: what a submission printed or raised must not drive a terminal,
-// reorder a line, or break UTF-8.
-//
-//   escape_text("\x1b[2J")  ->  "\\x1b[2J"        line feeds and tabs stay
-//
-// Escaping what was escaped changes nothing, so text is escaped once however many layers it passes.
-// Pure functions, thread-safe.
+// Escape untrusted text, such as the output of a submission, before it is shown. Otherwise it could
+// control a terminal, reorder a line or break UTF-8. Escaping a second time changes nothing.
 #pragma once
 
 #include <algorithm>
@@ -26,8 +22,8 @@
 
 namespace assay {
 
-/// The words of `range` with `separator` between them. `text_of` makes a word from an entry: a
-/// function or a pointer to a member.
+/// Joins the entries of `range` with `separator` between them. `text_of` is a function or a pointer
+/// to a member that gives the text of an entry.
 template <class Range, class TextOf = std::identity>
 std::string join(const Range& range, std::string_view separator = ", ", TextOf text_of = {}) {
   std::string text;
@@ -40,7 +36,7 @@ std::string join(const Range& range, std::string_view separator = ", ", TextOf t
   return text;
 }
 
-/// The parts of `text` between characters of `separators`. Empty parts are left out.
+/// Splits `text` at each character of `separators`. Empty parts are left out.
 inline std::vector<std::string> split(std::string_view text, std::string_view separators) {
   std::vector<std::string> parts;
   while (true) {
@@ -52,7 +48,7 @@ inline std::vector<std::string> split(std::string_view text, std::string_view se
   }
 }
 
-/// `number` in decimal, with commas between groups of three digits.
+/// Writes `number` in decimal, with commas between groups of three digits.
 template <class Integer>
 std::string grouped(Integer number) {
   static_assert(std::is_integral_v<Integer>);
@@ -63,7 +59,7 @@ std::string grouped(Integer number) {
   return text;
 }
 
-/// `text` with the letters A to Z in lower case. Other bytes stay as they are.
+/// Changes the letters A to Z to lower case. Other bytes stay as they are.
 inline std::string lower_case(std::string_view text) {
   std::string out(text);
   for (char& c : out) {
@@ -72,17 +68,17 @@ inline std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// Control characters and bytes that are no UTF-8 become \xNN; bidi and invisible format characters
-/// become \u{NNNN}.
+/// Replaces control characters and invalid UTF-8 by \xNN, and bidirectional and invisible format
+/// characters by \u{NNNN}. Line feeds and tabs stay.
 std::string escape_text(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
-/// At most `max_bytes`: head and tail stay, and the middle says how much is gone. Never cuts a
-/// UTF-8 character in two.
+/// Shortens `text` to at most `max_bytes`. Keeps its head and tail, and the middle says how many
+/// bytes are cut. Never cuts a UTF-8 character in two.
 std::string cut_middle(std::string_view text, std::size_t max_bytes);
 
-/// At most `max_bytes` from the front, with "..." when something is gone.
+/// Shortens `text` to at most `max_bytes`. A text that was cut ends in "...".
 std::string cut_end(std::string_view text, std::size_t max_bytes);
 
 }  // namespace assay

@@ -1,4 +1,4 @@
-// UniqueFd owns one file descriptor and closes it. Move-only, not thread-safe (like a pointer).
+// UniqueFd owns a file descriptor and closes it. Move-only. Not thread-safe.
 #pragma once
 
 #include <unistd.h>

@@ -1,13 +1,12 @@
-// Threads for long calls, started only when there is work for them, so that a server with nothing
-// to do has none.
+// WorkerPool runs work on threads that it starts on demand, so that an idle server has none.
 //
-//   WorkerPool pool(32, 256);                         // at most 32 threads, and 256 pieces of work
-//   that wait for one if (!pool.submit(work)) ...                       // 256 are waiting already
+//   WorkerPool pool(32, 256);  // at most 32 threads and 256 waiting pieces of work
+//   if (!pool.submit(work)) return refuse();
 //   pool.wait_idle(std::chrono::seconds(5));
 //
-// With a third number, only so many threads are started at once, and further ones by grow(), which
-// whoever owns the pool calls every few milliseconds: a burst of short work then does not end with
-// as many threads as there were pieces.
+// The third argument limits the threads that submit() starts at once. The owner then calls grow()
+// every few milliseconds to start more. So a burst of short work does not start one thread for each
+// piece.
 //
 // Thread-safe. The destructor waits for running work.
 #pragma once
@@ -46,7 +45,8 @@ class WorkerPool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// False when too much work waits already, or no thread can be had. `work` must not throw.
+  /// Queues work, which must not throw. Returns false if the queue is full, or if the machine has
+  /// no thread left and the pool has none.
   bool submit(std::function<void()> work) {
     {
       const MutexLock lock(mutex_);
@@ -62,14 +62,14 @@ class WorkerPool {
     return true;
   }
 
-  /// How many pieces of work wait for a thread.
+  /// The number of pieces of work that wait for a thread.
   std::size_t waiting() const {
     const MutexLock lock(mutex_);
     return waiting_.size();
   }
 
-  /// Starts threads for the work that waits, if at the pace since the last call it would wait for
-  /// more than kPatientCalls calls. True when some waits.
+  /// Starts threads if the queue would need more than kPatientCalls calls to drain at the rate
+  /// since the last call. Returns true if work is queued.
   bool grow() {
     const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);
@@ -82,7 +82,7 @@ class WorkerPool {
     return !waiting_.empty();
   }
 
-  /// True once nothing runs or waits; false when that takes longer.
+  /// Waits until no work runs or waits. Returns false if that takes longer than `timeout`.
   bool wait_idle(std::chrono::milliseconds timeout) {
     MutexLock lock(mutex_);
     return done_.wait_for(lock, timeout, [this]() ASSAY_REQUIRES(mutex_) {
@@ -94,7 +94,7 @@ class WorkerPool {
   static constexpr std::size_t kPatientCalls = 10;
   static constexpr std::size_t kThreadsPerGrowth = 8;
 
-  /// False when the machine has no thread left; those that run already go on.
+  /// Returns false if the machine has no thread left.
   bool start_thread() ASSAY_REQUIRES(mutex_) {
     try {
       threads_.emplace_back([this] { run(); });

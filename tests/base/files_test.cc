@@ -18,7 +18,7 @@ using namespace assay;
 
 namespace {
 
-/// Files may not grow past `bytes` while it lives: what a full disk looks like to one process.
+/// Limits the size of files to `bytes` for its lifetime. The process sees it like a full disk.
 struct SmallFiles {
   explicit SmallFiles(rlim_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &before);
@@ -47,7 +47,7 @@ struct Scratch {
 
 }  // namespace
 
-TEST_CASE("a line that does not fit leaves nothing of itself") {
+TEST_CASE("a line that does not fit leaves the file unchanged") {
   Scratch scratch;
   REQUIRE(append_line(scratch.fd.get(), "f", "one"));
   {
@@ -62,7 +62,7 @@ TEST_CASE("a line that does not fit leaves nothing of itself") {
   CHECK(scratch.text() == "one\ntwo\n");
 }
 
-TEST_CASE("space that is set aside changes no size and is given back") {
+TEST_CASE("reserved space does not change the size and can be freed") {
   Scratch scratch;
   REQUIRE(append_line(scratch.fd.get(), "f", "one"));
   REQUIRE(reserve_space(scratch.fd.get(), "f", 1 << 20));

@@ -17,7 +17,7 @@ TEST_CASE("handles are distinct, prefixed and recognised") {
   CHECK(seen.size() == 1000);
 }
 
-TEST_CASE("what is not a handle is not taken for one") {
+TEST_CASE("a text that is not a handle is not recognised as one") {
   const std::string handle = new_handle("job");
   CHECK_FALSE(is_handle(handle + "0", "job"));
   CHECK_FALSE(is_handle(handle.substr(0, handle.size() - 1), "job"));

@@ -17,7 +17,7 @@ std::string content(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Writes to a file of its own, and restores the default log at the end.
+/// Logs to its own file, and restores the default log at the end.
 class LogFile {
  public:
   explicit LogFile(log::Level level, log::Format format) {

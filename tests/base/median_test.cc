@@ -16,7 +16,7 @@ TEST_CASE("the ranks are those of the sign test's table") {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
-  // Where the exact sum ends and the approximation begins they agree to a rank.
+  // The exact sum and the approximation agree within one rank where one replaces the other.
   CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
         1);
 }
@@ -67,7 +67,7 @@ TEST_CASE("the interval covers the true median about 95 times in 100, for a skew
   }
 }
 
-TEST_CASE("the mean of the middle half does not hear outliers, and stands between two heaps") {
+TEST_CASE("the interquartile mean ignores outliers and lies between two modes") {
   CHECK(interquartile_mean({}) == 0);
   CHECK(interquartile_mean(std::vector<double>{5}) == 5);
   CHECK(interquartile_mean(std::vector<double>{1, 2, 3, 1'000}) == 2.5);
@@ -75,7 +75,7 @@ TEST_CASE("the mean of the middle half does not hear outliers, and stands betwee
   std::vector<double> samples(13, 2'464);
   samples.insert(samples.end(), 12, 2'656);
   const double before = interquartile_mean(samples);
-  samples[0] = 2'656;  // one more in the upper heap: the median goes from one to the other
+  samples[0] = 2'656;  // one more sample in the upper mode moves the median to that mode
   CHECK(median_interval(samples).median == 2'656);
   CHECK(interquartile_mean(samples) - before < 20);
 }

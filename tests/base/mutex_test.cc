@@ -29,7 +29,7 @@ class Counter {
   int count_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// Whether the mutex was free. It is free again afterwards.
+/// Returns true if the mutex was free. It is free again afterwards.
 bool try_once(Mutex& mutex) {
   if (!mutex.try_lock()) return false;
   mutex.unlock();
@@ -52,7 +52,7 @@ TEST_CASE("a requested stop ends the wait, and the predicate is still false") {
   CHECK_FALSE(counter.wait_for(1, stop.get_token()));
 }
 
-TEST_CASE("a lock may be given up and taken again") {
+TEST_CASE("a lock can be released and taken again") {
   Mutex mutex;
   MutexLock lock(mutex);
   CHECK_FALSE(std::async(std::launch::async, [&] { return try_once(mutex); }).get());

@@ -35,7 +35,7 @@ TEST_CASE("text: grouped digits") {
   CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
 }
 
-TEST_CASE("escape: what drives a terminal, reorders a line or is no UTF-8 becomes visible text") {
+TEST_CASE("escape: control characters, bidi characters and invalid UTF-8 become visible text") {
   CHECK(escape_text("plain\n\ttext é 漢 🙂") == "plain\n\ttext é 漢 🙂");
   CHECK(escape_text("\x1b[31mred\x1b[0m") == "\\x1b[31mred\\x1b[0m");
   CHECK(escape_text(std::string("a\0b", 3)) == "a\\x00b");

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/log.h"
-#include "base/try.h"
+#include "base/result.h"
 #include "sandbox/jail/layer.h"
 
 namespace assay::server {

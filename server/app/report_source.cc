@@ -15,8 +15,8 @@
 #include <system_error>
 #include <vector>
 
-#include "base/small_file.h"
-#include "base/try.h"
+#include "base/files.h"
+#include "base/result.h"
 #include "base/unique_fd.h"
 #include "server/app/exit_status.h"
 #include "server/report/model/format.h"

@@ -12,7 +12,7 @@
 #include <system_error>
 #include <vector>
 
-#include "base/append_line.h"
+#include "base/files.h"
 #include "server/report/model/format.h"
 
 namespace assay::bench {

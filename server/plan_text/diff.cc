@@ -6,7 +6,7 @@
 #include <map>
 #include <vector>
 
-#include "base/escape.h"
+#include "base/text.h"
 #include "server/plan_text/show.h"
 
 namespace assay::server {

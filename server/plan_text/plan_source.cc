@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/handle.h"
+#include "base/result.h"
 #include "base/text.h"
-#include "base/try.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"

@@ -11,7 +11,6 @@
 #include <variant>
 #include <vector>
 
-#include "base/escape.h"
 #include "base/handle.h"
 #include "base/text.h"
 

@@ -99,7 +99,7 @@ def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
     dialect = header.get("dialect", "triton")
     if dialect != "triton":
         raise UnsupportedHere(
-            f"the operator is one of dialect {dialect}, which is written in Python; CUDA C++ is for the others"
+            f"the operator requires dialect {dialect}, which is written in Python; CUDA C++ is for other operators"
         )
     if header["mode"] != "record":
         raise UnsupportedHere(

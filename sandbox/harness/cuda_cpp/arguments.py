@@ -120,7 +120,7 @@ def _tensor_map(
     if len(box) != facts.ndim or not 1 <= len(box) <= MAX_TENSOR_MAP_RANK:
         raise ExpressionError(
             "value_error",
-            f"box {box} has {len(box)} dimensions, the tensor {facts.ndim}; possible are 1 to {MAX_TENSOR_MAP_RANK}",
+            f"box {box} has {len(box)} dimensions, the tensor {facts.ndim}; valid are 1 to {MAX_TENSOR_MAP_RANK}",
         )
     strides = [stride * facts.itemsize for stride in reversed(facts.strides[:-1])]
     if (

@@ -119,7 +119,9 @@ def _launch(entry: LaunchEntry, case: CaseNames, names: Names) -> ResolvedLaunch
 
 def _check_cluster(at: Expression, target: str, grid: Dims, cluster: Dims) -> None:
     if device_facts(target).major < FIRST_WITH_CLUSTERS:
-        raise wrong("value_error", f"{target} has no clusters; cuda:90 and newer have", at)
+        raise wrong(
+            "value_error", f"{target} has no clusters; cuda:90 and newer targets have them", at
+        )
     if math.prod(cluster) > MAX_BLOCKS_PER_CLUSTER:
         raise wrong(
             "value_error",

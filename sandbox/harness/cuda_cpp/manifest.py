@@ -303,7 +303,7 @@ class _Reader:
         line = self._line("options")
         if not isinstance(given, list):
             raise ManifestError(
-                "type_error", f"options is {_kind(given)}; want a list of texts", line
+                "type_error", f"options is {_kind(given)}; want a list of strings", line
             )
         for option in given:
             if not isinstance(option, str) or not any(

@@ -112,7 +112,7 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
             survivors[name] = (
                 ""
                 if is_wrong(rules, expected, outputs)
-                else f"passes every case, {case.id} too: add one where it matters"
+                else f"accepted by every case, {case.id} included: add a case that rejects it"
             )
 
 
@@ -129,7 +129,7 @@ def _reject(
     if not all(a is b or _same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True)):
         error = compare(rules, expected, mutant.outputs, None).max_abs_error
         where = _line_of(operator.folder / "spec.toml", "[[outputs]]")
-        remedy = "raise `scale` of the output, or choose inputs of larger effect"
+        remedy = "raise `scale` of the output, or choose inputs for which the mutant errs more"
         return Check(
             case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}"
         )
@@ -144,7 +144,7 @@ def _reject(
         case.id,
         name,
         False,
-        f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes that tell them apart",
+        f"{_case_at(operator, case)}: the mutant is the right answer: choose inputs or axes for which they differ",
     )
 
 

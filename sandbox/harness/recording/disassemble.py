@@ -35,7 +35,7 @@ class _Reader:
     def bytes(self, size: int) -> bytes:
         if size > len(self._data) - self._at:
             raise BrokenPlan(
-                f"the plan ends at {len(self._data)}, inside of what begins at {self._at}"
+                f"the plan ends at {len(self._data)}, inside of the field that begins at {self._at}"
             )
         self._at += size
         return self._data[self._at - size : self._at]

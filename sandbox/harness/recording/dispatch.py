@@ -176,7 +176,7 @@ class Classifier(TorchDispatchMode):
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:
             raise self._recorder.refuse(
-                f"{name} makes random numbers from device data; randomness must come in as inputs"
+                f"{name} makes random numbers from device data; randomness must come from inputs"
             )
         if out.numel() * out.element_size() > MAX_KNOWN_BYTES:
             raise self._recorder.refuse(
@@ -211,7 +211,7 @@ class Classifier(TorchDispatchMode):
         device = torch.device(kwargs.get("device") or source.device)
         if device.type == "cpu" and source.device.type != "cpu":
             raise self._recorder.refuse(
-                "aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot"
+                "aten::_to_copy moves a device tensor to the host (.cpu(), .to('cpu')); a launch plan cannot do that"
             )
         return self._clone(func, args, kwargs)
 
@@ -220,7 +220,7 @@ class Classifier(TorchDispatchMode):
         func(*args, **kwargs)  # checks the shapes
         if target.device.type == "cpu":
             raise self._recorder.refuse(
-                "aten::copy_ writes a device tensor to the host; a launch plan cannot"
+                "aten::copy_ writes a device tensor to the host; a launch plan cannot do that"
             )
         if source.dtype != target.dtype and self._recorder.record_of(source).computable:
             with _disable_current_modes():
@@ -236,7 +236,7 @@ class Classifier(TorchDispatchMode):
         if isinstance(value, FakeTensor):
             if self._recorder.record_of(value).content is None:
                 raise self._recorder.refuse(
-                    "aten::fill_ with the value of a device tensor; use copy_ or a kernel of yours"
+                    "aten::fill_ with the value of a device tensor; use copy_ or your own kernel"
                 )
             with _disable_current_modes():
                 value = self._recorder.values(value).item()

@@ -101,7 +101,7 @@ class Transfers:
     def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
         """Records device work that is neither a fill nor a memcpy as a launch of Assay's kernel."""
         if not copy_kernel.can_convert(source.dtype, target.dtype):
-            why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in a kernel of yours"
+            why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in your own kernel"
             raise self._draft.refuse(why)
         try:
             copy_kernel.launch_copy(target, source)

@@ -91,7 +91,7 @@ def test_a_surviving_mutant_is_reported_with_the_last_case_that_accepted_it(tmp_
     )
     survivor = named(checks, "rejects the same")
     assert not survivor.ok
-    assert survivor.detail == "passes every case, low too: add one where it matters"
+    assert survivor.detail == "accepted by every case, low included: add a case that rejects it"
 
 
 @pytest.mark.parametrize(

@@ -19,9 +19,9 @@
 namespace assay::sandbox {
 namespace {
 
-// mount_setattr is younger than some C libraries: its number (the same on every architecture) and
-// arguments, as the kernel defines them.
-constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // of /proc
+constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // in /proc
+// The number and the arguments of mount_setattr, which is younger than some C libraries. The number
+// is the same on every architecture.
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
 constexpr std::uint64_t kAttrReadOnly = 1, kAttrNoSuid = 2, kAttrNoDev = 4;
@@ -36,8 +36,8 @@ Status do_mount(const char* source, const std::string& target, const char* type,
   return {};
 }
 
-/// For kernels older than mount_setattr: one mount, keeping the flags that it is not allowed to
-/// lose.
+/// Makes one mount read-only on a kernel without mount_setattr. It keeps the flags that the kernel
+/// does not allow it to drop.
 Status remount_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
@@ -50,20 +50,38 @@ Status remount_read_only(const std::string& target, bool devices) {
   return do_mount("none", target, nullptr, flags, nullptr);
 }
 
-/// Mount points below a folder, without those below another one of the list.
+/// Undoes the escapes of a path in /proc/self/mounts: space, tab, line feed and backslash stand
+/// there as a backslash and three octal digits.
+std::string unescaped(const std::string& field) {
+  const auto digit = [&](std::size_t at) { return field[at] - '0'; };
+  std::string path;
+  for (std::size_t at = 0; at < field.size(); ++at) {
+    if (field[at] == '\\' && at + 3 < field.size()) {
+      path += static_cast<char>(64 * digit(at + 1) + 8 * digit(at + 2) + digit(at + 3));
+      at += 3;
+    } else {
+      path += field[at];
+    }
+  }
+  return path;
+}
+
+/// Returns the mount points below a folder, without those that lie below another one of the list.
 std::vector<std::string> mounts_below(const std::string& folder) {
   std::vector<std::string> found;
   const std::string mounts = read_small_file("/proc/self/mounts");
   for (std::size_t line = 0, end = 0; line < mounts.size(); line = end + 1) {
     end = std::min(mounts.find('\n', line), mounts.size());
     const std::size_t begin = mounts.find(' ', line) + 1;  // the second field
-    const std::string target = mounts.substr(begin, mounts.find(' ', begin) - begin);
+    const std::string target = unescaped(mounts.substr(begin, mounts.find(' ', begin) - begin));
     if (target.starts_with(folder + "/")) found.push_back(target);
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> outermost;
   for (const std::string& path : found) {
-    if (outermost.empty() || !(path + "/").starts_with(outermost.back() + "/"))
+    if (std::none_of(outermost.begin(), outermost.end(), [&](const std::string& other) {
+          return path == other || path.starts_with(other + "/");
+        }))
       outermost.push_back(path);
   }
   return outermost;
@@ -96,7 +114,8 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
-  // Recursive, because a namespace that was copied may not uncover what other mounts hide.
+  // The bind is recursive, because the kernel does not let a copied namespace uncover what other
+  // mounts hide.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
     return bound;
   return make_read_only(target, devices);

@@ -1,5 +1,5 @@
-// Wrappers of mount(2) whose errors name the call and the path. The caller must be in a mount
-// namespace of its own.
+// Enters a mount namespace and mounts file systems in it. Errors name the call and the path. All
+// functions but the first need a mount namespace of the caller's own.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ Status enter_mount_namespace();
 /// Makes `path` and its missing parents as directories with mode 0755.
 Status make_directories(const std::string& path);
 
-/// Shows `source` (a file or directory) at `target`, which is made if needed. The mount is
-/// read-only and ignores set-uid bits. With `devices`, device files work in it.
+/// Shows `source`, a file or directory, at `target`, which it makes if needed. The mount is
+/// read-only and ignores set-uid bits. Device files work in it only with `devices`.
 Status bind_read_only(const std::string& source, const std::string& target, bool devices);
 
-/// Mounts a new tmpfs, world-writable and sticky, with a cap on its size and on its number of
-/// files.
+/// Mounts a new tmpfs of this mode, such as "1777", with caps on its bytes and on its files.
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes,
                    const std::string& mode);
 
-/// Does the same over a folder with other mounts below it. They stay visible in the tmpfs.
+/// Does the same over a folder that has other mounts below it. In the tmpfs only these mounts and
+/// the folders that lead to them are visible.
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 

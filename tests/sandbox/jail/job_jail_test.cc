@@ -18,6 +18,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
 #include <string>
 #include <thread>
 
@@ -38,13 +41,17 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Runs `attempt` in a child inside a job jail and returns the child's exit status.
+/// Runs `attempt` in a child inside a job jail and returns the child's exit status. `prepare` runs
+/// before the child enters the jail, in a mount namespace of its own.
 template <class Attempt>
-int in_job_jail(Attempt attempt, JobJail config = {}) {
+int in_job_jail(
+    Attempt attempt, JobJail config = {},
+    const std::function<bool()>& prepare = [] { return true; }) {
   config.strict = false;
   const pid_t child = ::fork();
   if (child == 0) {
-    if (!enter_user_namespace(8) || !enter_mount_namespace() || !make_child_pid_namespace())
+    if (!enter_user_namespace(8) || !enter_mount_namespace() || !make_child_pid_namespace() ||
+        !prepare())
       ::_exit(kNoJail);
     const pid_t inner = ::fork();
     if (inner == 0) {
@@ -139,7 +146,29 @@ TEST_CASE("temporary folders are fresh, writable and bounded in size and in file
       config);
 }
 
-TEST_CASE("one that is nicer than it must be stays so, and the jail is complete") {
+TEST_CASE(
+    "a folder that is shown below /tmp stays visible in the new /tmp, and nothing beside it") {
+  if (in_job_jail([](int) { return 0; }) == kNoJail) {
+    WARN("this jail cannot be built on this machine");
+    return;
+  }
+  std::string folder = "/tmp/assay job jail-XXXXXX";
+  REQUIRE(::mkdtemp(folder.data()) != nullptr);
+  std::filesystem::permissions(folder, std::filesystem::perms(0755));
+  const std::string shown = folder + "/shown here", beside = folder + "/beside";
+  for (const std::string& one : {shown, beside}) std::filesystem::create_directory(one);
+  std::ofstream(shown + "/file") << "seen";
+  const auto show = [&] { return bind_read_only(shown, shown, false).has_value(); };
+  const auto look = [&](int) {
+    if (::access((shown + "/file").c_str(), R_OK) != 0) return 1;
+    if (::access(beside.c_str(), F_OK) == 0) return 2;
+    return denied(::open((shown + "/new").c_str(), O_CREAT | O_WRONLY, 0600), EROFS) ? 0 : 3;
+  };
+  CHECK(in_job_jail(look, {}, show) == 0);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE("a process that is nicer than it must be stays so, and the jail is complete") {
   JobJail config;
   config.limits.niceness = 6;
   const auto as_nice_as = [&](int niceness) {
@@ -151,7 +180,7 @@ TEST_CASE("one that is nicer than it must be stays so, and the jail is complete"
     return status_of(child);
   };
   if (::getpriority(PRIO_PROCESS, 0) != 0 || as_nice_as(0) == kNoJail) {
-    WARN("no jail can be built here, or this test is nice itself");
+    WARN("no jail can be built here, or this test has a niceness itself");
     return;
   }
   CHECK(as_nice_as(0) == 6);
@@ -162,7 +191,7 @@ TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;
   config.limits.niceness = 10;
-  // A sanitizer needs more itself, and ends the process when it gets none.
+  // A sanitizer needs more memory, and ends the process when it gets none.
   constexpr std::int64_t kDataBytes = test::kSanitized ? 0 : 256 << 20;
   config.limits.data_bytes = kDataBytes;
   expect_all_held(

@@ -1,4 +1,4 @@
-// The template jail through the program that builds it, seen from inside by a shell.
+// The template jail: assay-jail builds it, and a shell looks at it from inside.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +15,9 @@ using namespace assay;
 using namespace assay::sandbox;
 
 namespace {
+
+// Quoted for the shell, because the path of the build may contain spaces.
+constexpr const char* kJailProgram = "'" ASSAY_BINARY_DIR "/bin/assay-jail'";
 
 struct Ran {
   int status = -1;
@@ -34,13 +37,12 @@ Ran shell(const std::string& command) {
 }
 
 Ran inside(const std::string& script, const std::string& options = "") {
-  return shell("env SECRET_KEY=swordfish " ASSAY_BINARY_DIR
-               "/bin/assay-jail --python /usr/bin/python3 " +
-               options + " -- /bin/sh -c '" + script + "'");
+  return shell("env SECRET_KEY=swordfish " + std::string(kJailProgram) +
+               " --python /usr/bin/python3 " + options + " -- /bin/sh -c '" + script + "'");
 }
 
-/// Whether this machine gives the jail all it asks for; elsewhere the layers say so and these tests
-/// have nothing to look at.
+/// Tells whether every layer of the jail works on this machine. Otherwise a test that needs them
+/// all cannot run.
 bool whole_jail() {
   static const bool whole = inside("true", "--isolation strict").status == 0;
   if (!whole)
@@ -87,7 +89,7 @@ TEST_CASE("nothing of the caller's environment gets in") {
         std::string::npos);
 }
 
-TEST_CASE("a bound folder is shown at its own path, read-only, without what lies around it") {
+TEST_CASE("a bound folder is shown at its own path, read-only, without its neighbours") {
   if (!whole_jail()) return;
   char pattern[] = "/tmp/assay-jail-test-XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
@@ -107,7 +109,7 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without what lies
 
 TEST_CASE("a folder that is named by a link below a shown folder is shown where the link leads") {
   if (!whole_jail()) return;
-  // As /usr/local/cuda is: an absolute link in a folder that is shown already.
+  // An absolute link in a folder that is shown already, like /usr/local/cuda.
   char pattern[] = "/tmp/assay-jail-test-XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
   std::filesystem::create_directories(folder + "/shown/toolkit-13");
@@ -128,14 +130,14 @@ TEST_CASE("a folder that is named by a link below a shown folder is shown where 
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("the command's exit status is the program's, and a wrong command line is its own") {
+TEST_CASE("the program exits with the status of its command, or with 2 for a wrong command line") {
   CHECK(inside("exit 7").status == 7);
   CHECK(inside("kill -9 $$; exit 3").status != 0);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail").status == 2);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --isolation loose -- /bin/true")
+  CHECK(shell(kJailProgram).status == 2);
+  CHECK(shell(std::string(kJailProgram) + " --isolation loose -- /bin/true")
             .output.find("strict or best_effort") != std::string::npos);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --slots x -- /bin/true").status == 2);
-  CHECK(shell(ASSAY_BINARY_DIR "/bin/assay-jail --nonsense x -- /bin/true").output.find("valid:") !=
+  CHECK(shell(std::string(kJailProgram) + " --slots x -- /bin/true").status == 2);
+  CHECK(shell(std::string(kJailProgram) + " --nonsense x -- /bin/true").output.find("valid:") !=
         std::string::npos);
 }
 

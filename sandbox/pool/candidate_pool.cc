@@ -11,10 +11,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kPoolSlots = kMaxSlots / 2;
-constexpr int kMaxDeaths = 2;  // zygotes that die in a row before the caller gets an error
+constexpr int kMaxDeaths = 2;  // deaths of zygotes in a row after which the caller gets an error
 constexpr std::int64_t kParkMs = 15'000;
-constexpr auto kZygoteRetryPause = std::chrono::seconds(2);    // after a failure, without a caller
-constexpr auto kHealthPause = std::chrono::milliseconds(500);  // between checks of the zygote
+constexpr auto kZygoteRetryPause = std::chrono::seconds(2);   // after a failure, if no caller comes
+constexpr auto kSweepPause = std::chrono::milliseconds(500);  // between attempts to sweep cgroups
 
 }  // namespace
 
@@ -23,6 +23,10 @@ CandidatePool::CandidatePool(const SandboxConfig& config, Spawner& spawner)
 
 CandidatePool::~CandidatePool() {
   shutdown_.request_stop();
+  {
+    const MutexLock lock(mutex_);
+    changed_.notify_all();
+  }
   thread_.join();
 }
 
@@ -34,7 +38,7 @@ std::optional<PoolFacts> CandidatePool::facts() const {
 Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
                                                        const Deadline& deadline) {
   MutexLock lock(mutex_);
-  failure_.reset();  // a new caller is worth a new attempt
+  failure_.reset();  // a new caller starts a new attempt
   changed_.notify_all();
   std::unique_ptr<Candidate> candidate;
   const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
@@ -64,19 +68,20 @@ void CandidatePool::give_back(std::unique_ptr<Candidate> candidate) {
   changed_.notify_all();
 }
 
-/// Returns a live candidate, or null. Drops those that died with their zygote.
+/// Returns a live candidate, or nullptr. Drops the candidates that died with their zygote.
 std::unique_ptr<Candidate> CandidatePool::pop_parked() {
   while (!parked_.empty()) {
     std::unique_ptr<Candidate> candidate = std::move(parked_.front());
     parked_.pop_front();
     if (candidate->alive()) return candidate;
     used_slots_.erase(candidate->slot());
+    changed_.notify_all();  // the thread parks another one
   }
   return nullptr;
 }
 
 std::optional<int> CandidatePool::free_slot() const {
-  // A slot is a user and a control group, so the two pools of one server share none.
+  // A slot has a user and a control group, so the two pools of one server use different slots.
   const int first = config_.gpu ? kPoolSlots : 0;
   for (int slot = first; slot < first + kPoolSlots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
@@ -111,8 +116,14 @@ std::optional<CandidatePool::Work> CandidatePool::next_work() {
     } else if (lacks_candidates()) {
       return Work::park;
     } else {
-      changed_.wait_for(lock, stop, kHealthPause,
-                        [&]() ASSAY_REQUIRES(mutex_) { return lacks_candidates(); });
+      const auto has_work = [&]() ASSAY_REQUIRES(mutex_) {
+        return lacks_candidates() || stop.stop_requested();
+      };
+      const std::stop_token zygote_ended = zygote_ ? zygote_->ended() : std::stop_token();
+      if (swept_)
+        changed_.wait(lock, zygote_ended, has_work);
+      else
+        changed_.wait_for(lock, zygote_ended, kSweepPause, has_work);
     }
   }
   return std::nullopt;
@@ -134,7 +145,7 @@ void CandidatePool::start_zygote() {
   changed_.notify_all();
 }
 
-/// Starts a zygote. Under strict isolation it has every layer.
+/// Starts a zygote. Under strict isolation a missing layer is an error.
 Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& deadline) {
   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
   if (!zygote) return fail(zygote.error());
@@ -153,7 +164,7 @@ void CandidatePool::park_one() {
       park(config_.job_limits, Deadline::after_ms(wait_ms, shutdown_.get_token()));
   const MutexLock lock(mutex_);
   if (!candidate) {
-    // A zygote that died meanwhile is started again first. Only one that dies at every fork is an
+    // A zygote that has died is started again first. Only a zygote that dies at every fork is an
     // error.
     const bool zygote_lives = zygote_ && zygote_->alive();
     if (config_.spawn || zygote_lives || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
@@ -170,7 +181,7 @@ void CandidatePool::park_one() {
   changed_.notify_all();
 }
 
-/// Forks one, without the lock while the fork takes place.
+/// Forks a candidate. Does not hold the lock during the fork.
 Result<std::unique_ptr<Candidate>> CandidatePool::park(const Limits& limits,
                                                        const Deadline& deadline) {
   std::optional<int> slot;

@@ -1,13 +1,13 @@
 // CandidatePool keeps candidates parked ahead of the jobs, so that a job starts in microseconds. It
-// owns the zygote and restarts it when it dies. With `config.spawn` it forks each candidate from a
-// zygote of its own, a new process.
+// owns the zygote and starts it again when it ends. With `config.spawn` each candidate has a zygote
+// of its own, a new process.
 //
 //   CandidatePool pool(config, spawner);  // returns at once; a thread parks candidates
 //   Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
-//   ...
-//   pool.give_back(std::move(*candidate));  // its slot is free again
+//   if (candidate) pool.give_back(std::move(*candidate));  // its slot is free again
 //
-// Thread-safe. One thread of the pool parks the candidates.
+// Thread-safe. One thread of the pool starts zygotes and parks candidates. It waits for events: a
+// call, the end of the zygote, or the end of the pool.
 #pragma once
 
 #include <deque>
@@ -28,7 +28,7 @@ namespace assay::sandbox {
 
 struct PoolFacts {
   Versions versions;
-  std::vector<Layer> layers;  // of template jail, job jail and cgroup
+  std::vector<Layer> layers;  // layers of the template jail, the job jail and the cgroup
 };
 
 class CandidatePool {
@@ -43,13 +43,13 @@ class CandidatePool {
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
-  /// Nothing until the first candidate has parked.
+  /// Returns nothing until the first candidate has parked.
   std::optional<PoolFacts> facts() const;
 
  private:
   enum class Work { start_zygote, park };
   void run();
-  /// Waits until there is something to do. Nothing: the pool ends.
+  /// Waits until there is work. Returns nothing when the pool ends.
   std::optional<Work> next_work();
   void start_zygote();
   Result<std::shared_ptr<Zygote>> fresh_zygote(const Deadline& deadline);
@@ -69,8 +69,8 @@ class CandidatePool {
   /// The error of the last attempt. A success or a new caller of take() clears it.
   std::optional<Error> failure_ ASSAY_GUARDED_BY(mutex_);
   std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
-  int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;  // of zygotes since a candidate parked
-  bool swept_ = false;  // the thread's own: control groups of dead supervisors are removed
+  int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;  // deaths of zygotes since a candidate parked
+  bool swept_ = false;  // the control groups of dead supervisors are removed; for the thread only
   std::stop_source shutdown_;
   std::thread thread_;
 };

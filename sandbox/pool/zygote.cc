@@ -19,10 +19,10 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kCancelledForkMs = 1'000;
-constexpr unsigned kZygoteLogs = 8;  // log files; one zygote more overwrites the oldest
+constexpr unsigned kZygoteLogs = 8;  // number of log files; the ninth zygote overwrites the first
 constexpr int kSlotUsers = kMaxSlots;
 
-/// Shows a toolkit folder inside the jail, and names it to the harness, which loads NVRTC there.
+/// Shows a toolkit folder inside the jail and passes its path to the harness, which loads NVRTC.
 void show_toolkit(const std::string& setting, const std::string& folder,
                   std::vector<std::string>& argv) {
   if (folder.empty()) return;
@@ -117,9 +117,9 @@ Zygote::~Zygote() {
   process_.kill();
 }
 
-bool Zygote::alive() const {
-  const MutexLock lock(mutex_);
-  return !closed_;
+void Zygote::set_ended() {
+  ended_.request_stop();
+  changed_.notify_all();
 }
 
 Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int out, int err,
@@ -138,10 +138,10 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
   }
   MutexLock lock(mutex_);
   const auto answered = [&]() ASSAY_REQUIRES(mutex_) {
-    return closed_ || forked_.contains(request.slot);
+    return !alive() || forked_.contains(request.slot);
   };
-  // A cancelled caller waits a moment longer: the answer is milliseconds away, and a zygote that
-  // serves others as well must not be given up for it.
+  // A cancelled caller waits a moment longer. The answer is milliseconds away, and other callers
+  // need this zygote.
   if (!changed_.wait_until(lock, deadline.stop(), deadline.time(), answered) &&
       deadline.cancelled()) {
     const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
@@ -152,18 +152,17 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
     forked_.erase(forked);
     return pidfd;
   }
-  if (closed_) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-  // Its answer may still come, and the next child in this slot would be mistaken for it. So no
-  // further request goes to this zygote.
-  closed_ = true;
-  changed_.notify_all();
+  if (!alive()) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
+  // The answer may still come, and it would be taken for that of the next child in this slot. So
+  // this zygote gets no further request.
+  set_ended();
   return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
 }
 
 std::optional<ExitStatus> Zygote::wait_exit(int slot, const Deadline& deadline) {
   MutexLock lock(mutex_);
   changed_.wait_until(lock, deadline.stop(), deadline.time(),
-                      [&]() ASSAY_REQUIRES(mutex_) { return closed_ || exited_.contains(slot); });
+                      [&]() ASSAY_REQUIRES(mutex_) { return !alive() || exited_.contains(slot); });
   const auto exited = exited_.find(slot);
   if (exited == exited_.end()) return std::nullopt;
   return exited->second;
@@ -185,8 +184,7 @@ void Zygote::read() {
     changed_.notify_all();
   }
   const MutexLock lock(mutex_);
-  closed_ = true;
-  changed_.notify_all();
+  set_ended();
 }
 
 }  // namespace assay::sandbox

@@ -1,8 +1,10 @@
 #include "sandbox/pool/zygote.h"
 
-#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <future>
+#include <stop_token>
 #include <string>
 
 #include "tests/catch.h"
@@ -14,27 +16,30 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-/// A zygote that answers each request for a child after so long, with a descriptor that is none of
-/// a process.
-SandboxConfig slow_zygote(const std::string& seconds) {
+/// A stand-in for the zygote: a Python script that is ready at once and runs `answer` for each
+/// frame that it gets.
+SandboxConfig scripted_zygote(const std::string& name, const std::string& answer) {
   SandboxConfig config = real_config();
-  const std::string script = config.state_dir + "/slow-zygote-" + seconds + ".py";
-  std::ofstream(script) << "#!" << config.python << R"(
-import os, sys, time
-sys.path.insert(0, ")" << std::filesystem::path(config.harness_dir).parent_path().string()
-                        << R"(")
+  const std::string script = config.state_dir + "/" + name + ".py",
+                    program = config.state_dir + "/" + name;
+  std::ofstream(script) << "import os, sys\nsys.path.insert(0, '"
+                        << std::filesystem::path(config.harness_dir).parent_path().string() << R"(')
 from harness.wire.frames import Channel
 channel = Channel.from_fd(int(sys.argv[sys.argv.index("--keep-fd") + 1]))
 channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "layers": [], "threads": 1})
 for frame in channel:
-    time.sleep()" << seconds
-                        << R"()
-    channel.send({"type": "forked", "slot": frame.header["slot"]}, fds=[os.open("/dev/null", os.O_RDONLY)])
-)";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  config.jail_exec = script;
+    )" << answer << "\n";
+  // A shell starts it, because the first line of a script cannot name a path with a space.
+  std::ofstream(program) << "#!/bin/sh\nexec '" << config.python << "' '" << script << "' \"$@\"\n";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  config.jail_exec = program;
   return config;
 }
+
+/// Answers a request for a child, with a descriptor of /dev/null in place of a pidfd.
+constexpr const char* kForked =
+    "channel.send({'type': 'forked', 'slot': frame.header['slot']},"
+    " fds=[os.open('/dev/null', os.O_RDONLY)])";
 
 std::unique_ptr<Zygote> started(Spawner& spawner, const SandboxConfig& config) {
   Result<std::unique_ptr<Zygote>> zygote =
@@ -52,10 +57,10 @@ Result<UniqueFd> fork(Zygote& zygote, const Deadline& deadline) {
 }  // namespace
 
 TEST_CASE(
-    "a zygote that misses a deadline is asked no more: its late answer would be taken for the next "
-    "child's") {
+    "a zygote that misses a deadline gets no more requests, because its late answer would be taken "
+    "for that of the next child") {
   Spawner spawner;
-  const auto zygote = started(spawner, slow_zygote("1.0"));
+  const auto zygote = started(spawner, scripted_zygote("silent-zygote", "pass"));
   const Result<UniqueFd> late = fork(*zygote, Deadline::after_ms(200));
   REQUIRE_FALSE(late);
   CHECK(late.error().code == ErrorCode::resource_exhausted);
@@ -63,9 +68,22 @@ TEST_CASE(
   CHECK_FALSE(fork(*zygote, Deadline::after_ms(5'000)));
 }
 
-TEST_CASE("who is cancelled while a child is being made leaves the zygote to the others") {
+TEST_CASE("the end of a zygote is an event, and the calls that wait for it fail") {
   Spawner spawner;
-  const auto zygote = started(spawner, slow_zygote("0.2"));
+  const auto zygote = started(spawner, scripted_zygote("ending-zygote", "sys.exit()"));
+  std::promise<void> ended;
+  const std::stop_callback on_end(zygote->ended(), [&] { ended.set_value(); });
+  CHECK(zygote->alive());
+  const Result<UniqueFd> child = fork(*zygote, Deadline::after_ms(20'000));
+  REQUIRE_FALSE(child);
+  CHECK(child.error().code == ErrorCode::unavailable);
+  CHECK_FALSE(zygote->alive());
+  CHECK(ended.get_future().wait_for(std::chrono::seconds(20)) == std::future_status::ready);
+}
+
+TEST_CASE("a cancelled wait for a new child leaves the zygote to the other callers") {
+  Spawner spawner;
+  const auto zygote = started(spawner, scripted_zygote("answering-zygote", kForked));
   std::stop_source cancel;
   cancel.request_stop();
   CHECK(fork(*zygote, Deadline::after_ms(5'000, cancel.get_token())));

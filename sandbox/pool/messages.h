@@ -1,11 +1,11 @@
-// The messages of the sandbox's processes as typed structs (docs/reference/frames.md): the only
-// place of the supervisor that reads or writes frame headers.
+// The messages of the sandbox's processes as typed structs (docs/reference/frames.md). The
+// supervisor reads and writes frame headers nowhere else.
 //
-//   Result<CandidateMessage> message = parse_candidate(frame);         // untrusted: every field is
-//   checked send_frame(socket, to_header(job), source, fds, deadline);
+//   Result<CandidateMessage> message = parse_candidate(frame);  // checks every field
+//   Status sent = send_frame(socket, to_header(job), source, fds, deadline);
 //
-// Pure functions over values. A received struct owns nothing of the frame; descriptors stay in
-// Frame::fds.
+// Pure functions. The descriptors of a received frame stay in Frame::fds; a struct has indices into
+// them.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +23,22 @@
 
 namespace assay::sandbox {
 
-/// A tensor in a memory file, or only described; or a scalar.
+/// A tensor or a scalar. The bytes of a tensor lie in a memory file, if it has bytes.
 struct Argument {
   std::string name;
   bool is_tensor = true;
   std::string dtype;
   std::vector<std::int64_t> shape, strides;  // strides in elements
-  std::optional<std::int64_t> fd;            // index into the frame's descriptors; none: no bytes
-  std::int64_t offset = 0, nbytes = 0;       // of its bytes in the memory file
-  std::string scalar_type;                   // int | float | bool
+  std::optional<std::int64_t> fd;       // index into the frame's descriptors; none without bytes
+  std::int64_t offset = 0, nbytes = 0;  // position and number of its bytes in the memory file
+  std::string scalar_type;              // int | float | bool
   std::variant<std::int64_t, double, bool> value;
 };
 
 // ---- zygote ----
 struct Versions {
   std::string torch, triton, python;
-  std::string nvrtc;  // of a zygote; empty where there is none
+  std::string nvrtc;  // empty without NVRTC; only a zygote has it
 };
 struct ZygoteReady {
   Versions versions;
@@ -47,12 +47,12 @@ struct ZygoteReady {
 struct ForkRequest {
   int slot = 0;
   bool strict = false;
-  std::int64_t tmp_bytes = 0, processes = 0,
-               data_bytes = 0;  // data_bytes 0: a cgroup limits memory
+  std::int64_t tmp_bytes = 0, processes = 0;
+  std::int64_t data_bytes = 0;  // 0 if a cgroup limits memory
   int niceness = 0;
-  std::vector<std::string> devices;  // device files of a GPU, which the child may use
+  std::vector<std::string> devices;  // device files of a GPU that the child may use
 };
-/// How a process ended, as the kernel tells its parent.
+/// How a process ended, as waitid tells its parent.
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
   int value = 0;  // exit status or signal
@@ -79,36 +79,36 @@ struct CandidateCase {
   std::string id;
   std::vector<Argument> arguments;
   std::vector<std::string> structural, inout;
-  std::vector<std::string>
-      output_from;  // per output: an inout argument's name, or empty when returned
+  /// For each output, the name of its inout argument, or an empty string if it is returned.
+  std::vector<std::string> output_from;
   std::int64_t output_fd = -1, output_bytes = 0;
-  std::map<std::string, std::int64_t> axes;    // those that shapes are made of; CUDA C++ only
-  std::vector<PreparedOutput> output_tensors;  // host, and CUDA C++
+  std::map<std::string, std::int64_t> axes;    // the axes in the shapes; only for CUDA C++
+  std::vector<PreparedOutput> output_tensors;  // only for host jobs and CUDA C++
 };
 enum class CandidateMode {
   interpret,
-  ablate,  // interpret, with launches that do nothing
+  ablate,  // as interpret, but launches do nothing
   record,
-  host,         // with the GPU
-  disassemble,  // the payload is a launch plan: its binaries as text, in artifacts
+  host,         // runs with the GPU
+  disassemble,  // the payload is a launch plan; its binaries come back as text, in artifacts
 };
-/// What a host job has besides.
+/// Further fields of a host job.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
   bool ablated = false;        // launches do nothing
-  std::int64_t rounds_fd = 0;  // the line to the judge, as an index into the frame's descriptors
+  std::int64_t rounds_fd = 0;  // the socket to the judge, as an index into the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };
 struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
-  bool alternatives = false;  // every configuration of an autotuner, not only the first
+  bool alternatives = false;  // records every configuration of an autotuner, not only the first
   std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
-  std::int64_t import_wall_ms = 0, run_wall_ms = 0;  // after a little less of which it stops by
-                                                     // itself, and says where; 0: it does not
+  /// The candidate stops itself shortly before these limits and reports the case; 0 means no limit.
+  std::int64_t import_wall_ms = 0, run_wall_ms = 0;
 };
 struct Parked {
   std::vector<Layer> layers;
@@ -116,9 +116,9 @@ struct Parked {
 struct Imported {};
 struct CaseDone {
   std::string id;
-  std::vector<Argument> outputs;      // interpret
-  std::vector<KernelReport> kernels;  // record
-  std::string plan;                   // record: the frame's payload
+  std::vector<Argument> outputs;      // mode interpret
+  std::vector<KernelReport> kernels;  // mode record
+  std::string plan;                   // mode record; the frame's payload
 };
 struct CandidateError {
   Stage stage = Stage::run;
@@ -134,19 +134,20 @@ struct JudgeReady {
   Versions versions;
   std::string device_name;
 };
-/// Where a case lies in the device memory that judge and launcher share.
+/// The place of a case in the device memory that judge and launcher share.
 struct DevicePlaces {
   std::map<std::string, std::int64_t> inputs;  // offset of each tensor argument
-  std::int64_t output_offset = 0;              // of the room for outputs
+  std::int64_t output_offset = 0;              // offset of the space for outputs
 };
 struct PreparedCase {
   std::string id, seed;
   std::vector<Argument> arguments;  // fd: index into the frame's descriptors
   std::vector<std::string> structural, inout;
-  std::map<std::string, std::int64_t> axes;  // those that shapes are made of
+  std::map<std::string, std::int64_t> axes;  // the axes in the shapes
   std::vector<PreparedOutput> outputs;
-  std::int64_t output_bytes = 0;  // room for outputs, those of a wrong, wider type included: the
-                                  // judge shall see and name them
+  /// Size of the space for outputs. Outputs of a wrong, wider type fit too, so that the judge can
+  /// see and name them.
+  std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
 };
@@ -158,29 +159,29 @@ struct Prepared {
   std::optional<DeviceMemory> device;
 };
 struct Compared {
-  ErrorKind kind = ErrorKind::none;  // none, wrong_result, output_mismatch
-  CaseRecord record;                 // numerics, outcome and reason
+  ErrorKind kind = ErrorKind::none;  // none, wrong_result or output_mismatch
+  CaseRecord record;                 // its numerics, outcome and reason are set
 };
 
-/// What the judge saw of a case on the host tier.
+/// The judge's result for a case on the host tier.
 struct HostJudged {
   enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
-  std::string message;           // of a broken conversation
-  Compared compared;             // else
-  std::optional<Timing> timing;  // wall clock per call
-  std::string seed;              // of the first round
+  std::string message;           // describes a broken conversation; the other fields are unset then
+  Compared compared;             // result of the comparison
+  std::optional<Timing> timing;  // wall clock time of one call
+  std::string seed;              // seed of the first round
 };
-/// Whether outputs that are right are the work of the submission's kernels.
+/// Tells whether the submission's kernels produced the outputs.
 struct Attributed {
   bool ok = false;
-  std::string reason;  // why not
+  std::string reason;  // why not, if not `ok`
 };
 
 struct LintCheck {
-  std::string case_id;  // empty: about the operator as a whole
+  std::string case_id;  // empty if the check is about the whole operator
   std::string check, detail;
   bool ok = false;
-  bool mutant = false;  // it asks whether a wrong answer is rejected
+  bool mutant = false;  // checks that a wrong answer is rejected
 };
 
 // ---- launcher ----
@@ -228,53 +229,51 @@ struct LaunchFailure {
 };
 
 Result<ZygoteMessage> parse_zygote(const Frame& frame);
-Result<CandidateMessage> parse_candidate(Frame& frame);  // takes the payload out of it
+/// Takes the payload out of the frame.
+Result<CandidateMessage> parse_candidate(Frame& frame);
 Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<Attributed> parse_attributed(const Frame& frame);
 Result<std::vector<double>> parse_timed_reference(const Frame& frame);
-/// The new seed; empty when the case kept its inputs.
+/// Returns the new seed, or an empty string if the case kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
 Result<Launched> parse_launched(const Frame& frame);
 Result<LaunchFailure> parse_launch_failure(const Frame& frame);
-/// A `judge_error`.
 struct JudgeComplaint {
   std::string message;
-  bool lost =
-      false;  // its CUDA context is broken for good: nothing that it is asked from now on can work
+  bool lost = false;  // the judge's CUDA context is broken for good, so every request will fail
 };
 JudgeComplaint parse_judge_error(const Frame& frame);
-/// Whether a judge's reply belongs to this request; `case_id` may be empty.
+/// Tells whether a judge's reply belongs to this request. `case_id` may be empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
-/// `on_device`: the outputs lie in the shared device memory, not in a file that goes with the
-/// frame. `keep`: outputs on the device, of which attribute_kept_header() is going to ask whose
-/// they are.
+/// With `on_device`, the outputs lie in the shared device memory. Otherwise their file goes with
+/// the frame. With `keep`, the judge keeps outputs on the device for attribute_kept_header().
 nlohmann::json compare_header(const std::string& job, const std::string& case_id,
                               const std::vector<Argument>& outputs, bool on_device, bool keep);
-/// Goes with two files: the outputs, and those of the run without kernels.
+/// Two files go with the frame: the outputs, and the outputs of the run without kernels.
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id,
                                 const std::vector<Argument>& outputs,
                                 const std::vector<Argument>& without);
-/// The outputs were kept; those of the run without kernels have taken their place in the shared
-/// device memory.
+/// For outputs that the judge has kept. The outputs of the run without kernels have overwritten
+/// them in the shared device memory.
 nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id,
                                      const std::vector<Argument>& without);
-/// New inputs for a case whose inputs lie in shared device memory.
+/// Asks for new inputs of a case whose inputs lie in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
-/// The line to the candidate goes with the frame. `round_ms`: how long one round may take.
-/// `gpu_memory_bytes`: what the candidate may hold.
+/// The socket to the candidate goes with the frame. `round_ms` is the time limit of one round, and
+/// `gpu_memory_bytes` the limit of the candidate's GPU memory.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
                                 std::int64_t round_ms, std::int64_t gpu_memory_bytes);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device,

@@ -1,4 +1,4 @@
-// The zygote's and the candidate's messages.
+// Reads and writes the messages of zygote and candidate.
 #include <limits>
 
 #include "sandbox/jail/jail.h"
@@ -35,7 +35,7 @@ Exited read_exited(HeaderReader& in) {
   return message;
 }
 
-/// Kinds that a candidate may claim; whatever else it says is no verdict of its.
+/// Tells whether a candidate may report this kind. The others only the supervisor may decide.
 bool may_claim(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::none:
@@ -43,7 +43,7 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::unattributed:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
-    case ErrorKind::gpu_memory_limit:  // it has no device that could say these
+    case ErrorKind::gpu_memory_limit:  // a candidate has no device that could report these
     case ErrorKind::invalid_plan:
     case ErrorKind::launch_failure:
     case ErrorKind::gpu_fault:
@@ -51,11 +51,11 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:
     case ErrorKind::internal_error: return false;
-    default: return true;  // with canary_violation: the interpreter checks addresses
+    default: return true;  // among them canary_violation, because the interpreter checks addresses
   }
 }
 
-/// Where a candidate works.
+/// Tells whether a candidate works in this stage.
 bool may_be_in(Stage stage) {
   return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
          stage == Stage::run;
@@ -65,8 +65,8 @@ CandidateError read_error(HeaderReader& in) {
   CandidateError error;
   const std::optional<Stage> stage = stage_from(in.text("stage"));
   const std::optional<ErrorKind> kind = error_kind_from(in.text("kind"));
-  if (!stage || !may_be_in(*stage)) in.reject("`stage` is none that a candidate works in");
-  if (!kind || !may_claim(*kind)) in.reject("`kind` is none that a candidate can report");
+  if (!stage || !may_be_in(*stage)) in.reject("`stage` is not a stage of a candidate");
+  if (!kind || !may_claim(*kind)) in.reject("`kind` is not a kind that a candidate may report");
   error.stage = stage.value_or(Stage::run);
   error.kind = kind.value_or(ErrorKind::other_exception);
   error.diagnostic.exception = in.text("exception").substr(0, kDiagnosticChars);

@@ -1,4 +1,4 @@
-// The judge's messages.
+// Reads and writes the messages of the judge.
 #include <cstdint>
 #include <limits>
 

@@ -41,9 +41,9 @@ class SickSwitch {
       : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
     set(false);
     const std::string script = config_.state_dir + "/" + name + ".sh";
-    std::ofstream(script) << "#!/bin/sh\n[ -e " << file_
-                          << " ] && set -- \"$@\" --driver fake-sick\nexec " << config_.launcher
-                          << " \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\n[ -e '" << file_
+                          << "' ] && set -- \"$@\" --driver fake-sick\nexec '" << config_.launcher
+                          << "' \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }
@@ -68,9 +68,10 @@ inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   const std::string mark = config.state_dir + "/" + name + ".start",
                     script = config.state_dir + "/" + name + ".sh";
   for (const char* number : {"1", "2"}) std::filesystem::remove(mark + number);
-  std::ofstream(script) << "#!/bin/sh\nif mkdir " << mark << "1 2>/dev/null; then :; elif mkdir "
-                        << mark << "2 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec "
-                        << config.launcher << " \"$@\"\n";
+  std::ofstream(script) << "#!/bin/sh\nif mkdir '" << mark << "1' 2>/dev/null; then :; elif mkdir '"
+                        << mark
+                        << "2' 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec '"
+                        << config.launcher << "' \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   config.launcher = script;
   return config;

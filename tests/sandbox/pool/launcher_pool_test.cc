@@ -1,17 +1,19 @@
 #include "sandbox/pool/launcher_pool.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
+#include <array>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
@@ -24,96 +26,137 @@ using assay::sandbox::testing::SickSwitch;
 
 namespace {
 
+constexpr long kPidfdOpen = 434;  // the same number on every architecture
+
 Deadline soon() { return Deadline::after_ms(10'000); }
 
-std::unique_ptr<LauncherClient> taken(LauncherPool& nursery) {
-  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take(soon());
+std::unique_ptr<LauncherClient> taken(LauncherPool& pool) {
+  Result<std::unique_ptr<LauncherClient>> launcher = pool.take(soon());
   REQUIRE(launcher);
   REQUIRE((*launcher)->alive());
   return std::move(*launcher);
 }
 
-std::unique_ptr<LauncherClient> taken_for_oracle(LauncherPool& nursery) {
-  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take_for_oracle(soon());
+std::unique_ptr<LauncherClient> taken_for_oracle(LauncherPool& pool) {
+  Result<std::unique_ptr<LauncherClient>> launcher = pool.take_for_oracle(soon());
   REQUIRE(launcher);
   REQUIRE((*launcher)->alive());
   return std::move(*launcher);
 }
 
-std::unique_ptr<LauncherClient> taken_for_run(LauncherPool& nursery, const std::string& run) {
-  Result<std::unique_ptr<LauncherClient>> launcher = nursery.take_for_run(run, soon());
+std::unique_ptr<LauncherClient> taken_for_run(LauncherPool& pool, const std::string& run) {
+  Result<std::unique_ptr<LauncherClient>> launcher = pool.take_for_run(run, soon());
   REQUIRE(launcher);
   REQUIRE((*launcher)->alive());
   return std::move(*launcher);
 }
 
-/// Of a launcher that a run has used and given back.
-pid_t kept_pid(LauncherPool& nursery) {
-  std::unique_ptr<LauncherClient> used = taken_for_run(nursery, "run_a");
+/// Returns the process id of a launcher that a run has used and given back.
+pid_t kept_pid(LauncherPool& pool) {
+  std::unique_ptr<LauncherClient> used = taken_for_run(pool, "run_a");
   const pid_t pid = used->pid();
-  nursery.keep_for_run("run_a", std::move(used));
+  pool.keep_for_run("run_a", std::move(used));
   return pid;
+}
+
+/// A launcher program that reports each of its starts through a named pipe. The first `ready`
+/// starts become launchers, and the others never get ready.
+class StartLog {
+ public:
+  StartLog(const std::string& name, int ready) : config_(real_config()) {
+    const std::filesystem::path folder = std::filesystem::path(config_.state_dir) / name;
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    const std::string pipe = folder / "pipe", script = folder / "launcher.sh";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    pipe_ = UniqueFd(::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
+    REQUIRE(pipe_);
+    std::ofstream(script) << "#!/bin/sh\ni=1\nwhile ! mkdir '" << folder.string()
+                          << "'/$i 2>/dev/null; do i=$((i+1)); done\nprintf x > '" << pipe
+                          << "'\n[ $i -le " << ready << " ] && exec '" << config_.launcher
+                          << "' \"$@\"\nexec sleep 60\n";
+    std::filesystem::permissions(script, std::filesystem::perms::owner_all);
+    config_.launcher = script;
+  }
+  const SandboxConfig& config() const { return config_; }
+  int count() const {
+    char byte = 0;
+    while (::read(pipe_.get(), &byte, 1) == 1) ++count_;
+    return count_;
+  }
+  /// Waits until the number of starts is `wanted` or more.
+  bool comes_to(int wanted) const {
+    const Deadline deadline = soon();
+    while (count() < wanted && !deadline.over()) {
+      std::array<pollfd, 1> entries{{{pipe_.get(), POLLIN, 0}}};
+      poll_until(entries, deadline);
+    }
+    return count_ == wanted;
+  }
+
+ private:
+  SandboxConfig config_;
+  UniqueFd pipe_;
+  mutable int count_ = 0;
+};
+
+/// Waits until a process has ended, whether it is reaped or not.
+bool ends(int pidfd) {
+  std::array<pollfd, 1> entries{{{pidfd, POLLIN, 0}}};
+  return poll_until(entries, soon()) == 1;
 }
 
 }  // namespace
 
-TEST_CASE("parked launchers are handed out at once, and more are started for who waits") {
+TEST_CASE("parked launchers are handed out at once, and more are started for callers that wait") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  const Result<LauncherDevice> device = nursery.ready(soon());
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  const Result<LauncherDevice> device = pool.ready(soon());
   REQUIRE(device);
   CHECK(device->name == "Fake GPU");
-  CHECK(nursery.device()->name == "Fake GPU");
+  CHECK(pool.device()->name == "Fake GPU");
   std::vector<std::unique_ptr<LauncherClient>> all;
-  for (int i = 0; i < 4; ++i) all.push_back(taken(nursery));
-  for (auto& one : all) nursery.discard(std::move(one));
+  for (int i = 0; i < 4; ++i) all.push_back(taken(pool));
+  for (auto& one : all) pool.discard(std::move(one));
 }
 
-TEST_CASE("launchers are made ready one after the other, and for those who wait at once") {
+TEST_CASE("launchers are made ready one after the other, and at once for callers that wait") {
   Spawner spawner;
-  SandboxConfig config = real_config();
+  const StartLog log("starts", 2);
+  SandboxConfig config = log.config();
   config.parked_launchers = 3;
-  const std::filesystem::path folder = std::filesystem::path(config.state_dir) / "starts";
-  std::filesystem::remove_all(folder);
-  std::filesystem::create_directories(folder);
-  const std::filesystem::path script = folder / "never.sh";  // a launcher that is never ready
-  std::ofstream(script) << "#!/bin/sh\ntouch " << folder.string() << "/started.$$\nexec sleep 60\n";
-  std::filesystem::permissions(script, std::filesystem::perms::owner_all);
-  config.launcher = script.string();
-  const auto started = [&] {
-    return std::count_if(std::filesystem::directory_iterator(folder), {},
-                         [](const auto& file) { return file.path().stem() == "started"; });
-  };
-  const auto comes_to = [&](std::ptrdiff_t count) {
-    for (int i = 0; i < 500 && started() < count; ++i)
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    std::this_thread::sleep_for(
-        std::chrono::milliseconds(100));  // another start would have begun by now
-    return started() == count;
-  };
-  LauncherPool nursery(config, spawner, 0, "fake");
-  CHECK(comes_to(1));
+  LauncherPool pool(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
+  CHECK(log.comes_to(3));  // the third start never becomes ready
+  // A thread of the pool ends launchers only when no start is due.
+  pool.discard(std::move(first));
+  REQUIRE(pool.end_those_of_runs(soon()));
+  CHECK(log.count() == 3);
+
   std::stop_source cancel;
   const auto wait_for_one = [&] {
-    return nursery.take(Deadline::after_ms(10'000, cancel.get_token())).has_value();
+    return pool.take(Deadline::after_ms(60'000, cancel.get_token())).has_value();
   };
-  std::future<bool> first = std::async(std::launch::async, wait_for_one),
-                    second = std::async(std::launch::async, wait_for_one);
-  CHECK(comes_to(2));
+  std::future<bool> one = std::async(std::launch::async, wait_for_one),
+                    other = std::async(std::launch::async, wait_for_one);
+  CHECK(log.comes_to(4));
+  pool.discard(std::move(second));
+  REQUIRE(pool.end_those_of_runs(soon()));
+  CHECK(log.count() == 4);
   cancel.request_stop();
-  CHECK_FALSE(first.get());
-  CHECK_FALSE(second.get());
+  CHECK_FALSE(one.get());
+  CHECK_FALSE(other.get());
 }
 
-TEST_CASE("launchers that cannot start are an error that says why, and a cancelled wait ends") {
+TEST_CASE("a launcher that cannot start is an error with the reason, and a cancelled wait ends") {
   Spawner spawner;
   SandboxConfig config = real_config();
   config.launcher = "/bin/false";
-  LauncherPool nursery(config, spawner, 0, "fake");
-  const auto launcher = nursery.take(soon());
+  LauncherPool pool(config, spawner, 0, "fake");
+  const auto launcher = pool.take(soon());
   REQUIRE_FALSE(launcher);
   CHECK(launcher.error().message.find("the launcher did not become ready") != std::string::npos);
-  const auto device = nursery.ready(soon());
+  const auto device = pool.ready(soon());
   REQUIRE_FALSE(device);
 
   const std::filesystem::path script = std::filesystem::path(config.state_dir) / "silent.sh";
@@ -130,151 +173,150 @@ TEST_CASE("launchers that cannot start are an error that says why, and a cancell
 
 TEST_CASE("after a fault no launcher from before it is handed out") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  REQUIRE(nursery.ready(soon()));
-  std::unique_ptr<LauncherClient> used = taken(nursery);
-  nursery.invalidate_idle();
-  nursery.discard(std::move(used));
-  nursery.discard(taken(nursery));  // alive, so started since
-  CHECK_FALSE(nursery.last_start_error());
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  REQUIRE(pool.ready(soon()));
+  std::unique_ptr<LauncherClient> used = taken(pool);
+  pool.invalidate_idle();
+  pool.discard(std::move(used));
+  pool.discard(taken(pool));  // alive, so started since
+  CHECK_FALSE(pool.last_start_error());
 }
 
-TEST_CASE("the launcher of an oracle is kept for the next one, and for nobody else") {
+TEST_CASE("the launcher of an oracle is kept for the next oracle only") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken_for_oracle(nursery),
-                                  second = taken_for_oracle(nursery);
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_oracle(pool), second = taken_for_oracle(pool);
   const LauncherClient* const kept = first.get();
-  nursery.keep(std::move(first));
-  nursery.keep(std::move(second));  // one is enough
+  pool.keep(std::move(first));
+  pool.keep(std::move(second));  // one is enough
   std::vector<std::unique_ptr<LauncherClient>> all;
-  for (int i = 0; i < 4; ++i) all.push_back(taken(nursery));
+  for (int i = 0; i < 4; ++i) all.push_back(taken(pool));
   for (auto& one : all) {
     CHECK(one.get() != kept);
-    nursery.discard(std::move(one));
+    pool.discard(std::move(one));
   }
-  std::unique_ptr<LauncherClient> again = taken_for_oracle(nursery);
+  std::unique_ptr<LauncherClient> again = taken_for_oracle(pool);
   CHECK(again.get() == kept);
-  nursery.discard(std::move(again));
+  pool.discard(std::move(again));
 }
 
 TEST_CASE("a launcher is not kept after a fault during its work, nor handed out after one since") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> during = taken_for_oracle(nursery);
-  nursery.invalidate_idle();
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> during = taken_for_oracle(pool);
+  pool.invalidate_idle();
   CHECK(during->alive());  // it goes on for its own submission
-  nursery.keep(std::move(during));
-  std::unique_ptr<LauncherClient> since = taken_for_oracle(nursery);
+  pool.keep(std::move(during));
+  std::unique_ptr<LauncherClient> since = taken_for_oracle(pool);
   CHECK(since->faults_before() == 1);
-  nursery.keep(std::move(since));
-  nursery.invalidate_idle();
-  std::unique_ptr<LauncherClient> last = taken_for_oracle(nursery);
+  pool.keep(std::move(since));
+  pool.invalidate_idle();
+  std::unique_ptr<LauncherClient> last = taken_for_oracle(pool);
   CHECK(last->faults_before() == 2);
   last->kill();
-  while (last->alive()) std::this_thread::yield();  // the kernel ends it a moment after the signal
-  nursery.keep(std::move(last));                    // it died while nobody used it
-  nursery.discard(taken_for_oracle(nursery));
+  REQUIRE(last->finish(soon()));
+  pool.keep(std::move(last));  // it has ended, so it is not handed out again
+  pool.discard(taken_for_oracle(pool));
 }
 
-TEST_CASE("a launcher is kept for so many launches") {
+TEST_CASE("a launcher is kept until it has performed kMostKeptLaunches") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> launcher = taken_for_oracle(nursery);
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> launcher = taken_for_oracle(pool);
   LaunchRequest request;
   request.case_id = "none";
   request.output_bytes = 64;
   const Result<UniqueFd> outputs = create_memfd("assay-test", 64);
   REQUIRE(outputs);
   while (launcher->launches() < LauncherPool::kMostKeptLaunches) {
-    nursery.keep(std::move(launcher));
-    launcher = taken_for_oracle(nursery);
+    pool.keep(std::move(launcher));
+    launcher = taken_for_oracle(pool);
     REQUIRE(std::get<LaunchFailure>(
                 launcher->launch(request, "no plan", {outputs->get()}, soon()).value())
                 .kind == ErrorKind::invalid_plan);
   }
-  nursery.keep(std::move(launcher));
-  launcher = taken_for_oracle(nursery);
+  pool.keep(std::move(launcher));
+  launcher = taken_for_oracle(pool);
   CHECK(launcher->launches() == 0);
-  nursery.discard(std::move(launcher));
+  pool.discard(std::move(launcher));
 }
 
-TEST_CASE("a device that fails its check is sick until a launcher finds it well") {
+TEST_CASE("a device that fails its check is an error until a launcher passes the check") {
   Spawner spawner;
-  const SickSwitch device("nursery");
-  LauncherPool nursery(device.config(), spawner, 0, "fake");
-  nursery.discard(taken(nursery));
+  const SickSwitch device("pool");
+  LauncherPool pool(device.config(), spawner, 0, "fake");
+  pool.discard(taken(pool));
   device.set(true);
-  nursery.invalidate_idle();
-  const auto refused = nursery.take(soon());
+  pool.invalidate_idle();
+  const auto refused = pool.take(soon());
   REQUIRE_FALSE(refused);
-  REQUIRE(nursery.last_start_error());
-  CHECK(nursery.last_start_error()->find("the device fails its check") != std::string::npos);
+  REQUIRE(pool.last_start_error());
+  CHECK(pool.last_start_error()->find("the device fails its check") != std::string::npos);
   device.set(false);
-  nursery.discard(taken(nursery));
-  CHECK_FALSE(nursery.last_start_error());
+  pool.discard(taken(pool));
+  CHECK_FALSE(pool.last_start_error());
 }
 
-TEST_CASE("a run goes on with the launcher that it used, and no other run does") {
+TEST_CASE("a run gets the launcher that it used again, and no other run does") {
   Spawner spawner;
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a");
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_run(pool, "run_a");
   const LauncherClient* const kept = first.get();
-  nursery.keep_for_run("run_a", std::move(first));
-  std::unique_ptr<LauncherClient> other = taken_for_run(nursery, "run_b"), nobodys = taken(nursery),
-                                  oracles = taken_for_oracle(nursery);
+  pool.keep_for_run("run_a", std::move(first));
+  std::unique_ptr<LauncherClient> other = taken_for_run(pool, "run_b"), unused = taken(pool),
+                                  oracles = taken_for_oracle(pool);
   CHECK(other.get() != kept);
-  CHECK(nobodys.get() != kept);
+  CHECK(unused.get() != kept);
   CHECK(oracles.get() != kept);
-  std::unique_ptr<LauncherClient> again = taken_for_run(nursery, "run_a");
+  std::unique_ptr<LauncherClient> again = taken_for_run(pool, "run_a");
   CHECK(again.get() == kept);
   std::unique_ptr<LauncherClient> beside =
-      taken_for_run(nursery, "run_a");  // two jobs of a run at once
+      taken_for_run(pool, "run_a");  // two jobs of a run at once
   CHECK(beside.get() != kept);
-  for (auto* one : {&other, &nobodys, &oracles, &again, &beside}) nursery.discard(std::move(*one));
+  for (auto* one : {&other, &unused, &oracles, &again, &beside}) pool.discard(std::move(*one));
 }
 
-TEST_CASE("so many launchers are kept for runs, the oldest end first, and none after a fault") {
+TEST_CASE(
+    "kept_launchers limits those of runs, the oldest ends first, and none stays after a fault") {
   Spawner spawner;
   SandboxConfig config = real_config();
   config.kept_launchers = 1;
-  LauncherPool nursery(config, spawner, 0, "fake");
-  std::unique_ptr<LauncherClient> first = taken_for_run(nursery, "run_a"),
-                                  second = taken_for_run(nursery, "run_b");
+  LauncherPool pool(config, spawner, 0, "fake");
+  std::unique_ptr<LauncherClient> first = taken_for_run(pool, "run_a"),
+                                  second = taken_for_run(pool, "run_b");
   const LauncherClient* const kept = second.get();
   const int before = second->faults_before();
-  nursery.keep_for_run("run_a", std::move(first));
-  nursery.keep_for_run("run_b", std::move(second));
-  std::unique_ptr<LauncherClient> new_one = taken_for_run(nursery, "run_a"),
-                                  old_one = taken_for_run(nursery, "run_b");
+  pool.keep_for_run("run_a", std::move(first));
+  pool.keep_for_run("run_b", std::move(second));
+  std::unique_ptr<LauncherClient> new_one = taken_for_run(pool, "run_a"),
+                                  old_one = taken_for_run(pool, "run_b");
   CHECK(old_one.get() == kept);
-  nursery.keep_for_run("run_b", std::move(old_one));
-  nursery.invalidate_idle();
-  old_one = taken_for_run(nursery, "run_b");
+  pool.keep_for_run("run_b", std::move(old_one));
+  pool.invalidate_idle();
+  old_one = taken_for_run(pool, "run_b");
   CHECK(old_one->faults_before() == before + 1);  // started since
-  nursery.discard(std::move(old_one));
-  nursery.keep_for_run("run_a", std::move(new_one));  // from before the fault: ended instead
-  new_one = taken_for_run(nursery, "run_a");
+  pool.discard(std::move(old_one));
+  pool.keep_for_run("run_a", std::move(new_one));  // from before the fault: ended instead
+  new_one = taken_for_run(pool, "run_a");
   CHECK(new_one->faults_before() == before + 1);
-  nursery.discard(std::move(new_one));
+  pool.discard(std::move(new_one));
 }
 
-TEST_CASE("a launcher that its run has forgotten ends, and so do all when their memory is needed") {
+TEST_CASE(
+    "a launcher that its run no longer uses ends, and so do all when their memory is needed") {
   Spawner spawner;
   SandboxConfig config = real_config();
   config.kept_launcher_ms = 0;
   LauncherPool forgetful(config, spawner, 0, "fake");
-  const pid_t forgotten = kept_pid(forgetful);
-  bool ended = false;
-  for (int i = 0; i < 100 && !ended; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    ended = ::kill(forgotten, 0) != 0;
-  }
-  CHECK(ended);
+  std::unique_ptr<LauncherClient> used = taken_for_run(forgetful, "run_a");
+  const UniqueFd forgotten(static_cast<int>(::syscall(kPidfdOpen, used->pid(), 0)));
+  REQUIRE(forgotten);
+  forgetful.keep_for_run("run_a", std::move(used));
+  CHECK(ends(forgotten.get()));
 
-  LauncherPool nursery(real_config(), spawner, 0, "fake");
-  const pid_t needed = kept_pid(nursery);
+  LauncherPool pool(real_config(), spawner, 0, "fake");
+  const pid_t needed = kept_pid(pool);
   CHECK(::kill(needed, 0) == 0);
-  REQUIRE(nursery.end_those_of_runs(soon()));
+  REQUIRE(pool.end_those_of_runs(soon()));
   CHECK(::kill(needed, 0) != 0);
 }

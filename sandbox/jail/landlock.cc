@@ -13,8 +13,8 @@ namespace assay::sandbox {
 namespace {
 
 // Constants of linux/landlock.h, which is newer than the headers of the systems that we build on.
-constexpr long kCreateRuleset = 444, kAddRule = 445,
-               kRestrictSelf = 446;  // the same numbers on every architecture
+// System call numbers, which are the same on every architecture.
+constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr unsigned kVersionFlag = 1;
 constexpr int kPathBeneath = 1;
 
@@ -30,13 +30,13 @@ constexpr std::uint64_t bit(int number) { return 1ULL << number; }
 constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
                         kReadFolder = bit(3), kMakeCharacterDevice = bit(6),
                         kMakeBlockDevice = bit(11);
-// fopen("w") truncates, also for a device or a file of /proc.
+// fopen("w") truncates, even a device or a file of /proc.
 constexpr std::uint64_t kTruncate = bit(14);
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
 constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
 constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
 
-/// Returns all rights over files that a version of the interface knows.
+/// Returns all rights for files that a version of the interface knows.
 std::uint64_t files_of(int version) {
   if (version >= 5) return bit(16) - 1;  // ioctl on devices
   if (version >= 3) return bit(15) - 1;  // truncate

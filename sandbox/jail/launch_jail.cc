@@ -15,10 +15,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kUsers = 1;  // besides root of the namespace
+constexpr int kUsers = 1;  // users beside root of the namespace
 
-/// Returns true if a user that owns nothing may use the device files. Otherwise the process keeps
-/// its user, without capabilities.
+/// Tells whether a user that owns nothing may use the device files. Otherwise the process keeps its
+/// user, without capabilities.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -59,13 +59,13 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   if (layers.apply("launch_mount_namespace", enter_mount_namespace)) {
     RootFilesystem root{
         .binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
-    root.binds.emplace_back("/sys");  // which GPUs there are, and on which bus
+    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses there
     Status entered;
     layers.apply("launch_root_filesystem", [&] {
       const Result<std::string> made = enter_root_filesystem(root);
       return entered = made ? Status() : fail(made.error());
     });
-    // Half a root is no place to go on from.
+    // The process cannot go on with a root that is half built.
     if (!entered) return fail(entered.error());
   } else {
     layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");
@@ -77,7 +77,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_no_dumps", forbid_dumps);
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
-  // TCP is a profiler's only where the loopback is the jail's own.
+  // A profiler may use TCP only if the loopback is the jail's own.
   layers.apply("launch_landlock", [&] {
     return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices),
                                   config.profile && own_network);

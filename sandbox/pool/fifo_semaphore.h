@@ -39,17 +39,17 @@ class FifoSemaphore {
     FifoSemaphore* owner_;
   };
 
-  /// `busy`: the message of the error at the deadline.
+  /// `busy` is the message of the error at the deadline.
   FifoSemaphore(int slots, std::string busy) : busy_(std::move(busy)), slots_(slots) {}
 
   /// Errors: cancelled, resource_exhausted (deadline).
   Result<Slot> acquire(const Deadline& deadline);
-  /// Changes the number of slots. When it falls, holders keep theirs.
+  /// Changes the number of slots. If there are fewer than before, holders keep theirs.
   void set_slots(int slots);
   /// The number of calls of acquire() that wait.
   int waiting() const;
-  /// Waits until exactly `count` calls wait. For tests, which order threads by it. False at the
-  /// deadline.
+  /// Waits until exactly `count` calls wait. Returns false at the deadline. Tests order threads by
+  /// it.
   bool wait_for_waiters(int count, const Deadline& deadline) const;
 
  private:
@@ -61,7 +61,7 @@ class FifoSemaphore {
   int slots_ ASSAY_GUARDED_BY(mutex_);
   int held_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::deque<std::uint64_t> queue_ ASSAY_GUARDED_BY(mutex_);  // tickets, the oldest first
+  std::deque<std::uint64_t> queue_ ASSAY_GUARDED_BY(mutex_);  // tickets; the oldest is first
 };
 
 }  // namespace assay::sandbox

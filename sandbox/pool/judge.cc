@@ -80,8 +80,8 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
   while (true) {
     Result<Frame> reply = receive_frame(socket_.get(), deadline);
     if (!reply) {
-      // The answer to a cancelled request comes later and is skipped. A judge that misses a
-      // deadline or ends is started again.
+      // The late answer to a cancelled request is skipped. A judge that misses a deadline or ends
+      // is started again.
       if (reply.error().code != ErrorCode::cancelled) {
         const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
         stop();
@@ -103,7 +103,8 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
 Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
   Result<Frame> reply =
       ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
-  // An earlier job's operator may have broken the context, and this job is the first to notice.
+  // The operator of an earlier job may have broken the context, which this job is the first to
+  // notice.
   if (!reply && reply.error().code == ErrorCode::unavailable)
     reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
@@ -115,8 +116,8 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
                                          " of " + std::to_string(job.cases.size()) + " cases");
   for (std::size_t i = 0; i < out.cases.size(); ++i) {
     if (out.cases[i].id != job.cases[i].id)
-      return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id + "' where '" +
-                                           job.cases[i].id + "' was asked for");
+      return fail(ErrorCode::internal, "the judge prepared case '" + out.cases[i].id +
+                                           "' instead of '" + job.cases[i].id + "'");
   }
   return out;
 }

@@ -9,7 +9,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kThreads = 3;  // a context takes longer to make than most recordings
+constexpr int kThreads = 3;  // most recordings take less time than making a context
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);
 
@@ -58,7 +58,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadl
   changed_.notify_all();
   const Status parked = wait_until(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
     const auto dead = std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
-    if (dead > 0) changed_.notify_all();  // another one has to be started
+    if (dead > 0) changed_.notify_all();  // the pool starts another one
     return !parked_.empty() || failed_since(before);
   });
   --waiting_;
@@ -131,7 +131,7 @@ bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
-/// Ends all but the `most` that were used last.
+/// Ends all but the `most` launchers that were used last.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
   while (of_runs_.size() > most) {
     of_runs_.front().launcher->kill();
@@ -140,7 +140,7 @@ void LauncherPool::end_kept_for_runs(std::size_t most) {
   }
 }
 
-/// Ends those that were unused for config.kept_launcher_ms.
+/// Ends the launchers that were unused for config.kept_launcher_ms.
 void LauncherPool::end_expired() {
   const auto now = std::chrono::steady_clock::now();
   const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
@@ -174,8 +174,8 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return last_start_error_;
 }
 
-/// Tells whether a start has failed that began when `before` others had begun. A start that began
-/// earlier tells nothing about the device of now.
+/// Tells whether a start has failed that began after `before` others. An earlier start tells
+/// nothing about the present state of the device.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }

@@ -3,23 +3,22 @@
 //
 //   LauncherPool launchers(config, spawner, 0);
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
-//   ...
-//   launchers.discard(std::move(*launcher));  // never used again; returns at once
+//   launchers.discard(std::move(*launcher));  // ends it; returns at once
 //
 //   launcher = launchers.take_for_oracle(deadline);  // the kept one, if there is one
 //   launchers.keep(std::move(*launcher));            // for the next reference
 //
-//   launcher = launchers.take_for_run("run_1", deadline);  // one that this run has used before
+//   launcher = launchers.take_for_run("run_1", deadline);   // the run's kept one, if there is one
 //   launchers.keep_for_run("run_1", std::move(*launcher));  // for its next test or profile
 //
-// Who shares a launcher: a grade gets a launcher that has performed nothing else. Tests and
-// profiles of one run may share one, because they count for nothing. The references of operators
-// are trusted and share one too; otherwise every other context would be made for a reference.
+// A grade gets a launcher that has performed nothing else. Tests and profiles of one run may share
+// a launcher, because they do not count for a score. References of operators are trusted and share
+// one too; otherwise half of all contexts would be made for references.
 //
-// Starting a launcher keeps the driver busy for a fifth of a second, one start at a time for the
-// whole machine. So the pool starts one after the other unless a caller waits. A start while
-// another job is timed costs that job an occasional outlier, which the median hides, and slightly
-// slower driver calls (measured in measurements/beside_starts.py).
+// Starting a launcher keeps the driver of the whole machine busy for a fifth of a second. So the
+// pool starts one launcher after the other, unless more callers wait. A start while another job is
+// timed costs that job an occasional outlier, which the median hides, and slightly slower driver
+// calls (measured in measurements/beside_starts.py).
 //
 // Thread-safe.
 #pragma once
@@ -43,11 +42,11 @@ namespace assay::sandbox {
 
 class LauncherPool {
  public:
-  /// The launches after which a kept launcher ends: about fifty graded submissions. The driver may
-  /// leave things behind in a context, and they end with it.
+  /// A kept launcher ends after this number of launches, about as many as fifty graded
+  /// submissions need. What the driver leaves behind in a context ends with it.
   static constexpr int kMostKeptLaunches = 1'000;
 
-  /// Starts to park `config.parked_launchers` launchers. `driver`: "cuda", or "fake" for tests.
+  /// Starts to park `config.parked_launchers` launchers. `driver` is "cuda", or "fake" for tests.
   LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
                std::string driver = "cuda");
   ~LauncherPool();
@@ -58,29 +57,28 @@ class LauncherPool {
   Result<LauncherDevice> ready(const Deadline& deadline);
   /// Returns an unused launcher. The caller discards or keeps each launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// Returns a launcher that has performed references only.
+  /// Returns a launcher that has performed nothing but references.
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
   /// Kills it and returns at once. A thread of the pool waits for the end of its context.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Keeps a launcher of take_for_oracle() that did everything it was asked to do. Discards it if
-  /// one is kept already, or after kMostKeptLaunches.
+  /// Keeps a launcher of take_for_oracle() that works. Discards it if one is kept already, or after
+  /// kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
-  /// For a test or a profile of `run`: returns a launcher that has performed plans of this run
-  /// only, or an unused one.
+  /// Returns a launcher for a test or a profile of `run`. It has performed plans of this run only,
+  /// or nothing.
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
-  /// Keeps a launcher of take_for_run() that works. It ends when it is unused for
-  /// config.kept_launcher_ms, after kMostKeptLaunches, or as the oldest when more than
-  /// config.kept_launchers are kept.
+  /// Keeps a launcher of take_for_run() that works. It ends after config.kept_launcher_ms without
+  /// use, after kMostKeptLaunches, or as the oldest if more than config.kept_launchers are kept.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
-  /// Ends the launchers that are kept for runs, to free their memory, and waits for that.
+  /// Ends the launchers that are kept for runs, to free their memory, and waits for their end.
   Status end_those_of_runs(const Deadline& deadline);
-  /// After a fault of the device: ends the launchers that are parked or kept. Each new one checks
-  /// its device before it is ready.
+  /// Ends the launchers that are parked or kept. Call it after a fault of the device. Each new
+  /// launcher checks its device before it is ready.
   void invalidate_idle();
-  /// The error of the last start, if it failed. Nothing while the device is well.
+  /// Returns the error of the last start, if it failed. Returns nothing while the device works.
   std::optional<std::string> last_start_error() const;
-  /// The facts of the device, once they are known.
+  /// Returns the facts of the device, if they are known.
   std::optional<LauncherDevice> device() const;
 
  private:
@@ -102,7 +100,7 @@ class LauncherPool {
   };
 
   void run();
-  /// Waits until there is something to do. Nothing: the pool ends.
+  /// Waits until there is work. Returns nothing when the pool ends.
   std::optional<Work> next_work();
   void perform(Start start);
   void perform(End end);
@@ -124,17 +122,17 @@ class LauncherPool {
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);  // killed
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);                 // for references
-  std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // the last used one is the last
+  std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in order of their last use
   std::optional<LauncherDevice> device_ ASSAY_GUARDED_BY(mutex_);
-  /// Of the last attempt. The next caller clears it.
+  /// The failure of the last attempt. The next caller clears it.
   std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
-  /// Of the last attempt. The next success clears it.
+  /// The error of the last attempt. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
-  int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // starts that have begun
-  int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // callers of take()
+  int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
+  int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of callers of take() that wait
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;
   int ending_ ASSAY_GUARDED_BY(mutex_) = 0;
-  int faults_ ASSAY_GUARDED_BY(mutex_) = 0;  // calls of invalidate_idle()
+  int faults_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of calls of invalidate_idle()
   std::stop_source shutdown_;
   std::vector<std::thread> threads_;  // each starts or ends one launcher at a time
 };

@@ -29,7 +29,7 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
   pool.give_back(std::move(*candidate));
 }
 
-/// Runs the launcher, because this process never loads a driver.
+/// Returns the output of the launcher's probe. This process never loads a driver itself.
 std::string launcher_output(const std::string& launcher, const std::string& driver) {
   std::string text;
   FILE* pipe =

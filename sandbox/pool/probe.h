@@ -1,9 +1,9 @@
 // Finds out what this machine can do: versions, sandbox layers, GPUs. For `assay doctor`.
 //
 //   Probe found = probe(config);
-//   for (const Layer& layer : found.layers) ...
+//   for (const Layer& layer : found.layers) std::puts(layer.name.c_str());
 //
-// It starts a zygote and parks a candidate as for a job, so it tells what jobs will get. It takes
+// It starts a zygote and parks a candidate as for a job, so it finds what a job gets. It takes
 // seconds.
 #pragma once
 
@@ -17,12 +17,12 @@
 namespace assay::sandbox {
 
 struct Probe {
-  std::string sandbox_error;  // why no candidate parked; empty if one did
+  std::string sandbox_error;  // why no candidate could be parked, or empty
   Versions versions;
   std::vector<Layer> layers;
   std::vector<LauncherDevice> gpus;
   std::string gpu_reason;                // why there is no GPU
-  std::vector<LauncherDevice> hip_gpus;  // found by HIP; no device runs jobs on them yet
+  std::vector<LauncherDevice> hip_gpus;  // GPUs of HIP; no device runs jobs on them yet
   std::string hip_reason;
 };
 

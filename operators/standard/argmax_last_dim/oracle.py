@@ -1,5 +1,5 @@
-"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and where it first
-saw it; one reduction at the end.
+"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and the first column
+of that entry. One reduction follows at the end.
 
 Short rows share a program; long rows are split over programs, and a second kernel takes the best of
 the splits. A lane that meets nothing above -inf keeps its first column, so a row of -inf ends with

@@ -1,7 +1,7 @@
 """Average pooling: a tile of output rows x columns per program, the window unrolled.
 
-Rows of all images are counted through, so that small images share a program and the divisions are
-one per row, not one per pixel. Pixels that windows share come from L1. Windows of 2 x 2 that touch
+Rows are numbered through all images, so that small images share a program and the divisions are one
+per row, not one per pixel. Pixels that windows share come from L1. Windows of 2 x 2 that touch
 neither each other nor the border read whole lines instead, and add neighbours in registers. The
 divisor is a product of two counts, one of the row and one of the column."""
 

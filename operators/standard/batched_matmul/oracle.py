@@ -71,8 +71,8 @@ def _persistent_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    """As many programs as multiprocessors: with so short a k, the loads of the next tile have to
-    run while this one is stored."""
+    """Runs as many programs as multiprocessors. With a short k, the loads of the next tile must run
+    while this tile is stored."""
     tiles_m = m // BM
     tiles_n = n // BN
     for tile in tl.range(tl.program_id(0), total, tl.num_programs(0), flatten=True):

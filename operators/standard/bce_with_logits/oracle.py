@@ -2,9 +2,8 @@
 loop).
 
 A program keeps the weights of its columns in registers and walks down the rows, so that no column
-number has to be computed by division. Each stores one share of the sum, and a second kernel adds
-the shares in a fixed order; it is a programmatic dependent launch, which starts while the first one
-drains."""
+number needs a division. Each stores one share of the sum, and a second kernel adds the shares in a
+fixed order; it is a programmatic dependent launch, which starts while the first one drains."""
 
 import torch
 import triton

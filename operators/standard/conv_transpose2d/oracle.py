@@ -3,8 +3,8 @@ and column determines which ones.
 
 A program takes one parity of rows and both of columns, so that neighbours in y are stored together.
 For column 2b it needs x at b and b - 1, for 2b + 1 at b and b + 1: three tiles of x serve four
-products. Weights are reordered first, so that channels are contiguous, as tensor cores want them,
-and split: a TF32 part and its remainder. x is split when it arrives. Three TF32 products are as
+products. Weights are reordered first, so that channels are contiguous, as tensor cores need them,
+and split into a TF32 part and its remainder. x is split when it arrives. Three TF32 products are as
 good as one of float32."""
 
 import torch

@@ -242,8 +242,8 @@ def flash_attn_bwd(
     rows = batch * heads * seq
     scale = dim**-0.5
     log2e = 1.4426950408889634
-    # The wide side of a tile stays in a program, the narrow one walks: wide is a multiple of
-    # narrow, so loops end at the diagonal.
+    # The wide side of a tile stays in a program, and the narrow side walks. `wide` is a multiple of
+    # `narrow`, so loops end at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
     if _is_amd():
         wide, narrow, warps = 64, 32, 4

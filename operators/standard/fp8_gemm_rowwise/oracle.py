@@ -23,8 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Walk down GROUP tiles before stepping right: programs that run together then share rows of a
-    # and of b in L2.
+    # Programs walk down GROUP tiles before they step right, so that programs that run together
+    # share rows of a and of b in L2.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

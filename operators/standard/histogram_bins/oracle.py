@@ -136,8 +136,8 @@ _PLACES: tl.constexpr = tl.constexpr(
     """
 )
 
-# Back from the tables' 1, -1 and -128: exact, since all is modulo 2^32. First along columns, then
-# along rows.
+# Converts back from the tables' 1, -1 and -128, first along columns, then along rows. This is
+# exact, because all arithmetic is modulo 2^32.
 _UNDO: tl.constexpr = tl.constexpr(
     """
     {

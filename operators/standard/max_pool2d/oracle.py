@@ -2,7 +2,7 @@
 and the pixel left of them.
 
 That is all that two neighbouring windows need: three vectors and three single loads for two
-results, instead of nine single loads for each. Quads of all images are counted through, so that no
+results, instead of nine single loads for each. Quads are numbered through all images, so that no
 lane idles whatever the sizes are. The row that windows share with those below them, and the pixels
 left of a vector, come from L1."""
 

@@ -1,6 +1,6 @@
 """Minimum with index over the middle dimension: a tile is a piece of that dimension times a strip
-of the inner one, read in whole cache lines. Each lane keeps its smallest entry and where it first
-saw it; one reduction down the tile at the end.
+of the inner one, read in whole cache lines. Each lane keeps its smallest entry and the first place
+of that entry. One reduction down the tile follows at the end.
 
 Where strips are too few to fill the machine, the dimension is split over programs and a second
 kernel takes the best of the splits. A lane that meets nothing below +inf keeps its first place, so

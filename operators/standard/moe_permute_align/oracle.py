@@ -5,8 +5,8 @@ A tile belongs to one warp, which sorts keys in its registers: the expert above 
 the tile. So the order is fixed, which atomics could not promise, and an expert's slots come out as
 neighbours and are written together, at a place that depends on the expert alone. Most
 compare-exchanges of the bitonic network are one minimum or maximum within a thread: low bits of a
-key's place name a register. Programs behind those of the tiles write padding and block owners
-meanwhile."""
+key's place name a register. Programs behind those of the tiles write padding and block owners at
+the same time."""
 
 import torch
 import triton

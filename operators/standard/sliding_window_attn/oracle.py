@@ -139,7 +139,7 @@ def sliding_window_attn(
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
-    # A window much shorter than a tile would make most of the tile masked work.
+    # If the window were much shorter than a tile, most of the tile would be masked work.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
     # One view of all heads' rows. Values that a block reads past its head's end are finite, and

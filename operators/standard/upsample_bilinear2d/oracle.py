@@ -3,7 +3,7 @@
 Positions come from integer divisions, exactly; they are made once per row and once per column of a
 tile. Neighbouring outputs read the same pixels, which L1 serves, so the traffic is that of x and y.
 When both sizes double, a program owns input pixels instead: nine loads make four outputs, with
-constant weights. Rows of all images are counted through, so that small images share a program."""
+constant weights. Rows are numbered through all images, so that small images share a program."""
 
 import torch
 import triton

@@ -1,9 +1,10 @@
-// Fuzzes what reads a model's reply: SEARCH/REPLACE edits and fenced code. The first NUL byte parts
-// the reply from the source that it edits; without one, the source is a small kernel.
+// Fuzzes the readers of a model's reply: SEARCH/REPLACE edits and fenced code. The first NUL byte
+// separates the reply from the source that it edits. Without a NUL byte the source is a small
+// kernel.
 //
-// Whatever the bytes: no crash, no undefined behaviour, the same answer twice; edits are read and
-// applied as by the second implementations below, which know nothing of the first, so that an edit
-// that matches nothing or several places is an error; what is fenced comes out as it went in.
+// For any bytes there must be no crash and no undefined behaviour, and the same answer twice. The
+// independent implementations below must read and apply the edits in the same way: an edit that
+// matches no place, or several, is an error. Fenced text must come out unchanged.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -63,7 +64,7 @@ std::string join(const Lines& lines, std::string_view end = "\n") {
   return text;
 }
 
-/// Which of kMarks, or -1.
+/// Returns the index of the line in kMarks, or -1.
 int mark_of(const std::string& line) {
   const std::string bare = line.substr(0, line.find_last_not_of(" \t") + 1);
   for (std::size_t i = 0; i < kMarks.size(); ++i) {
@@ -72,7 +73,7 @@ int mark_of(const std::string& line) {
   return -1;
 }
 
-/// From mark to mark, where the library goes from line to line.
+/// Reads edits from mark to mark. The library reads them line by line.
 std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   const auto next_mark = [&](std::size_t from) {
     while (from < lines.size() && mark_of(lines[from]) < 0) ++from;
@@ -89,7 +90,7 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   std::size_t at = 0;
   for (;;) {
     at = next_mark(at);
-    while (is(at, 1)) at = next_mark(at + 1);  // underlined prose
+    while (is(at, 1)) at = next_mark(at + 1);  // an underlined heading in the prose
     if (at == lines.size()) break;
     const std::size_t middle = next_mark(at + 1);
     const std::size_t end = middle < lines.size() ? next_mark(middle + 1) : middle;
@@ -103,7 +104,8 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   return edits;
 }
 
-/// On text, where the library works on lines: whole lines begin and end with a line feed.
+/// Applies edits to a text, in which every line begins and ends with a line feed. The library
+/// applies them to a list of lines.
 std::optional<std::string> applied_as_text(std::string_view source,
                                            const std::vector<Edit>& edits) {
   std::string text = "\n" + normal(source);
@@ -127,7 +129,7 @@ void check_edits(std::string_view reply, const std::string& source) {
   for (std::size_t i = 0; i < edits->size(); ++i) {
     const Edit& edit = (*edits)[i];
     must(edit.search == (*expected)[i].search && edit.replace == (*expected)[i].replace);
-    // A line may itself end with a carriage return: only "\r\n" brings that back.
+    // A line may end with a carriage return of its own. Only "\r\n" after it keeps that.
     Lines lines = {std::string(kMarks[0])};
     lines.insert(lines.end(), edit.search.begin(), edit.search.end());
     lines.emplace_back(kMarks[1]);
@@ -148,7 +150,7 @@ void check_edits(std::string_view reply, const std::string& source) {
                : changed_again.error().message == changed.error().message);
 }
 
-/// The promise of code_block.h, block by block from the last to the first.
+/// Chooses a block as code_block.h documents it: block by block, from the last to the first.
 std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks,
                    const std::string& entry) {
   const auto blank = [](std::string_view text) {
@@ -182,7 +184,7 @@ void check_code(std::string_view reply, const std::string& entry) {
   must(agents::extract_code(reply, entry) == agents::extract_code(reply, entry));
 }
 
-/// A fence longer than any in the text holds it whole.
+/// Checks that a fence which is longer than all fences in the text encloses the whole text.
 void check_fenced(std::string_view text) {
   std::size_t longest = 2, run = 0;
   for (const char character : text)
@@ -191,8 +193,8 @@ void check_fenced(std::string_view text) {
   const std::vector<agents::CodeBlock> blocks =
       agents::fenced_blocks("So:\n" + fence + "python\n" + normal(text) + fence + "\nDone.");
   must(blocks.size() == 1 && blocks[0].language == "python");
-  must(blocks[0].text ==
-       normal(normal(text)));  // a carriage return that stood before another one ends its line now
+  // normal() twice: the first call can leave a carriage return at the end of a line.
+  must(blocks[0].text == normal(normal(text)));
 }
 
 }  // namespace

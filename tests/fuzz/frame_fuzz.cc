@@ -1,10 +1,10 @@
-// Fuzzes what the sandbox's processes send each other: a stream of bytes through the frame reader,
-// and each frame through the parsers of all messages, as if any process could send any of them. A
-// candidate is hostile; the others are ours, but have untrusted code's data in their hands.
+// Fuzzes the messages between the processes of the sandbox. The bytes go through the frame reader,
+// and each frame through the parsers of all messages, as if any process could send any message. A
+// candidate is hostile. The other processes are trusted, but they handle data of untrusted code.
 //
-// Whatever the bytes: no crash, no undefined behaviour; a stream that was refused stays refused; a
-// candidate cannot say what only the judge may say; and a frame that was read is read the same when
-// it is sent again.
+// For any bytes there must be no crash and no undefined behaviour. A refused stream must stay
+// refused. A candidate must not be able to send a message of the judge. A frame must be read in the
+// same way when it is sent again.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -26,7 +26,7 @@ void must(bool holds) {
   if (!holds) std::abort();
 }
 
-/// Both ends of a socket, with `bytes` sent and the sender gone.
+/// A socket pair. The sender has sent `bytes` and has closed its end.
 UniqueFd stream_of(std::string_view bytes) {
   int ends[2];
   must(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);

@@ -1,17 +1,18 @@
 #!/usr/bin/env bash
-# Runs the fuzzers that ./run fuzz built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]. What they learn is kept in build/fuzz/corpus and shrunk into
-# tests/fuzz/corpus only by `fuzz.sh TARGET merge`. A finding is written to build/fuzz/findings; `fuzz_TARGET FILE` shows it again.
-# ASSAY_FUZZ_BUILD names another build folder than build/fuzz.
+# Runs the fuzzers that ./run fuzz has built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]
+# New inputs are kept in build/fuzz/corpus. Only `fuzz.sh TARGET merge` adds a minimal set of them to tests/fuzz/corpus.
+# A finding is written to build/fuzz/findings, and `fuzz_TARGET FILE` reproduces it.
+# ASSAY_FUZZ_BUILD names a build folder other than build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${ASSAY_FUZZ_BUILD:-build/fuzz}
 target=${1:-all}
 amount=${2:-60}
 known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
-# Inputs longer than this are rare in the corpus and slow: every limit of the parsers is tested by unit tests instead.
+# Longer inputs are rare in the corpus and slow. Unit tests cover the limits of the parsers.
 max_input_bytes=512
 max_verdict_bytes=4096  # the smallest verdict has 600
-export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the fixture server lives until the process ends
+export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the server of the targets lives until the process ends
 
 most_bytes() { [[ $1 == verdict ]] && echo $max_verdict_bytes || echo $max_input_bytes; }
 
@@ -20,7 +21,7 @@ fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   shift
   local learned=$build/corpus/$name
   mkdir -p "$learned" "$build/findings"
-  # The servers under test log what handlers threw; only the fuzzer's own output is wanted.
+  # Hides the output of the servers under test, which log the exceptions of handlers.
   "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -print_final_stats=1 -artifact_prefix="$build/findings/$name-" "$@" \
     "$learned" "tests/fuzz/corpus/$name"
 }

@@ -1,5 +1,5 @@
-// The server that the fuzz targets speak to: one of each thing that can be registered, none of
-// which waits or has side effects.
+// The server of the fuzz targets. It has one tool, one resource, one template and one prompt, none
+// of which waits or has side effects.
 #pragma once
 
 #include <cstdio>

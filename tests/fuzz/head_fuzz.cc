@@ -1,9 +1,9 @@
-// Fuzzes the parser of HTTP heads, the pure checks on headers behind it (Host, Origin, Accept,
+// Fuzzes the parser of HTTP heads, the checks of headers that follow it (Host, Origin, Accept,
 // encoded header values, the headers of a body), and the decoder of chunked bodies.
 //
-// Whatever the bytes: no crash; a head is never accepted when it is larger than the limits, when a
-// shorter prefix was refused, or when it has a character that another parser could take for the end
-// of a line.
+// For any bytes there must be no crash. A head must not be accepted when it is larger than the
+// limits, when a shorter prefix was refused, or when it has a character that another parser could
+// read as the end of a line.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -39,7 +39,8 @@ void check_values(const HttpRequest& request) {
   }
 }
 
-/// The decoder takes the same bytes however they are cut, and keeps its limits.
+/// Checks that the decoder keeps its limits, and that its result does not depend on how the bytes
+/// are cut.
 void check_chunks(std::string_view bytes) {
   constexpr std::size_t kMaxBody = 256;
   ChunkDecoder whole(kMaxBody, kMaxBody);

@@ -1,9 +1,9 @@
-// Fuzzes what every client can send: one message per line through the parser and the dispatcher,
-// over stdio's rules and over HTTP's, in both eras, against a server with tools, resources and
-// prompts of its own.
+// Fuzzes the messages that every client can send. Each line is a message for the parser and the
+// dispatcher, by the rules of stdio and of HTTP in turn, and in both eras. The server has tools,
+// resources and prompts.
 //
-// Whatever the bytes: no crash, no undefined behaviour; a request is answered exactly once, with
-// its own id; the answer is valid JSON-RPC and UTF-8.
+// For any bytes there must be no crash and no undefined behaviour. A request must be answered
+// exactly once, with its own id. The answer must be valid JSON-RPC and UTF-8.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,7 @@ namespace {
 
 using namespace assay::mcp;
 
-/// The dispatcher's promise about one message.
+/// Checks the outcome of one message.
 void check(const Message& message, const Outcome& outcome) {
   const bool request = message.kind == Message::Kind::request;
   if (outcome.response.has_value() != request) std::abort();
@@ -32,9 +32,9 @@ void check(const Message& message, const Outcome& outcome) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Server& server =
-      *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
+      *fuzz::make_server().release();  // never destroyed, because the fuzzer ends with _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  bool stateless = false;  // as the HTTP edge would know from a header: every second line
+  bool stateless = false;  // as an HTTP header would say; true for every second line
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);

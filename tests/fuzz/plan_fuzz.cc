@@ -1,8 +1,8 @@
-// Fuzzes the reader of launch plans, the first thing of an untrusted submission that trusted code
-// parses.
+// Fuzzes the reader of launch plans, which is the first trusted code that parses data of an
+// untrusted submission.
 //
-// Whatever the bytes: no crash, no undefined behaviour, and what decodes is encoded to the same
-// bytes again.
+// For any bytes there must be no crash and no undefined behaviour. A decoded plan must be encoded
+// to the same bytes again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -1,8 +1,8 @@
-// Fuzzes what a POST to /mcp means: the first lines of the input are the headers that mirror a
-// message, the rest is the body.
+// Fuzzes the meaning of a POST to /mcp. The first lines of the input are the headers that mirror a
+// message. The rest is the body.
 //
-// Whatever the bytes: no crash; a body is either refused with a 4xx and a JSON-RPC error, or
-// becomes a call that the dispatcher answers.
+// For any bytes there must be no crash. A body must either be refused with a 4xx status and a
+// JSON-RPC error, or become a call that the dispatcher answers.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,13 +17,14 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay::mcp;
   static Server& server =
-      *fuzz::make_server().release();  // never destroyed: the fuzzer leaves by _exit
+      *fuzz::make_server().release();  // never destroyed, because the fuzzer ends with _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
   std::map<std::string, std::string> headers;
   for (const char* name : {kHeaderVersion, kHeaderMethod, kHeaderName, kHeaderSession, "Accept"}) {
     const std::size_t end = rest.find('\n');
     if (end == std::string_view::npos) return 0;
-    if (end > 0) headers[name] = rest.substr(0, end);  // an empty line: the header is missing
+    if (end > 0)
+      headers[name] = rest.substr(0, end);  // an empty line means that the header is missing
     rest.remove_prefix(end + 1);
   }
   const HeaderLookup lookup = [&headers](const char* name) -> std::optional<std::string> {

@@ -1,5 +1,5 @@
-// Runs a fuzz target over files, without a fuzzer: what every build can do. Each file is one input;
-// a folder stands for the files in it.
+// Runs a fuzz target over files, without a fuzzer, so that every build can do it. Each file is one
+// input. A folder stands for the files in it.
 //
 //   fuzz_message_replay tests/fuzz/corpus/message
 #include <cstdint>
@@ -37,5 +37,5 @@ int main(int argc, char** argv) {
       done += run(entry.path());
   }
   std::printf("%d inputs\n", done);
-  return done > 0 ? 0 : 1;  // a corpus that is not there is a failure
+  return done > 0 ? 0 : 1;  // a missing corpus is a failure
 }

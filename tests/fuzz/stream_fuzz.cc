@@ -1,8 +1,8 @@
-// Fuzzes the two readers of byte streams: lines, as a client's stdin or a server's stdout carries
-// them, and server-sent events.
+// Fuzzes the two readers of byte streams: lines, which stdin and stdout carry, and server-sent
+// events.
 //
-// Whatever the bytes: no crash; a line is never longer than the limit and has no line break; an
-// event's data has no carriage return at a line's end.
+// For any bytes there must be no crash. A line must not be longer than the limit, and must have no
+// line break. The data of an event must have no carriage return at the end of a line.
 #include <unistd.h>
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay;
   constexpr std::int64_t kMaxLineBytes = 64;
-  constexpr std::size_t kPipeBytes = 4096;  // fits into a pipe, so that writing cannot block
+  constexpr std::size_t kPipeBytes = 4096;  // fits into a pipe, so writing does not block
   const std::string_view bytes =
       std::string_view(reinterpret_cast<const char*>(data), size).substr(0, kPipeBytes);
   static_cast<void>(mcp::sse_data(bytes));

@@ -1,8 +1,9 @@
-// Fuzzes what is read back from the store and from files: the JSON forms of verdicts and jobs,
-// which carry untrusted text.
+// Fuzzes the JSON forms of verdicts and jobs, which are read back from the store and from files,
+// and which carry untrusted text.
 //
-// Whatever the bytes: no crash, no undefined behaviour; what is read is written and read again to
-// the same; and what an agent may see of a verdict can be written as well.
+// For any bytes there must be no crash and no undefined behaviour. A verdict that was read must be
+// the same after it is written and read again. The part of it that an agent may see must be
+// writable too.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

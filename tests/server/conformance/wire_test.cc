@@ -1,6 +1,6 @@
 // Golden requests and responses of the conformance fixtures: tests/wire/conformance/*.json.
-// ASSAY_APPROVE=1 rewrites the responses with what the server says now. Each pair runs against a
-// fresh server, without a session.
+// ASSAY_APPROVE=1 replaces the responses with those that the server gives now. Each pair uses a
+// fresh server and no session.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

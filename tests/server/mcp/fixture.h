@@ -148,7 +148,7 @@ inline json legacy_call(const json& id, const std::string& tool, json arguments 
   return make_request(id, "tools/call", {{"name", tool}, {"arguments", std::move(arguments)}});
 }
 
-/// The dispatcher's response to `message`; null when there is none.
+/// Returns the dispatcher's response to `message`, or null when there is none.
 inline json response_to(Server& server, const json& message,
                         const TransportContext& transport = {}) {
   const auto parsed = parse_message(dump(message));

@@ -1,4 +1,5 @@
-// The whole client against our own server, over HTTP and a child's pipes, in both eras.
+// The client against this project's server, over HTTP and the pipes of a child process, in both
+// eras.
 #include "server/mcp/client/client.h"
 
 #include <unistd.h>
@@ -21,7 +22,7 @@ namespace {
 
 using namespace test;
 
-/// This program again, running only a hidden test case that serves.
+/// Returns the command that runs this program with one hidden test case, which serves.
 std::vector<std::string> self(const std::string& test_case) {
   return {"/proc/self/exe", test_case, "-o", "/dev/null"};
 }
@@ -67,15 +68,14 @@ void check_threads(Client& client) {
 
 }  // namespace
 
-// Hidden: the servers that other cases start.
+// Hidden cases: other cases start them as servers.
 TEST_CASE("serve stdio", "[.serve]") {
   const auto server = make_server();
   ::_exit(serve_stdio(*server));
 }
 
 TEST_CASE("serve stdio legacy only", "[.serve]") {
-  // The real dispatcher behind a gate that knows nothing of the stateless era, as servers before
-  // 2026 do.
+  // The real dispatcher behind a filter that refuses the stateless era, as servers before 2026 do.
   const auto server = make_server();
   LineReader lines(STDIN_FILENO, kMaxMessageBytes);
   bool initialized = false;
@@ -132,7 +132,7 @@ TEST_CASE("client: http with a token") {
   CHECK((*client)->list_tools()->size() == 6);
 }
 
-TEST_CASE("client: a server that cannot be started, exits at once or speaks something else") {
+TEST_CASE("client: a server that cannot be started, exits at once or speaks no MCP is an Error") {
   CHECK(Client::connect_stdio({}).error().code == ErrorCode::invalid_argument);
   CHECK(Client::connect_stdio({"/no/such/program"}).error().message.find("/no/such/program") !=
         std::string::npos);
@@ -144,7 +144,8 @@ TEST_CASE("client: a server that cannot be started, exits at once or speaks some
 }
 
 TEST_CASE("client: a server that dies while it works is an Error, not a hang") {
-  // The second answer never comes: the shell answers the probe, then exits when the call arrives.
+  // The shell answers the probe, then exits when the call arrives, so the second answer never
+  // comes.
   const std::string discover =
       R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}})";
   auto client =
@@ -214,7 +215,7 @@ std::unique_ptr<Server> make_whole_server() {
   return server;
 }
 
-/// serve_http of that server on a thread of its own.
+/// Runs serve_http() for that server on its own thread.
 class Running {
  public:
   Running() : server_(make_whole_server()) {
@@ -239,8 +240,8 @@ class Running {
   std::thread thread_;
 };
 
-/// Between a client and a server: cuts the answer to each POST that is a stream after its first
-/// event, and counts what it passes on.
+/// A proxy between client and server. It cuts each event stream that answers a POST after its first
+/// event, and counts the cuts and the resumed streams.
 class CuttingProxy {
  public:
   explicit CuttingProxy(int server_port)
@@ -288,8 +289,9 @@ class CuttingProxy {
         const std::string part(bytes, static_cast<std::size_t>(got));
         answer.clear();
         stream_of_post =
-            stream_of_post || part.find("progressToken") !=
-                                  std::string::npos;  // in the body, which may come after the head
+            stream_of_post ||
+            part.find("progressToken") !=
+                std::string::npos;  // the event is in the body, which may come after the head
         if (part.rfind("GET ", 0) == 0) {
           if (refuse_resumption) return;
           ++resumed;
@@ -320,7 +322,7 @@ class CuttingProxy {
 void check_everything(ProtocolClient& client) {
   const auto resources = client.list("resources/list", "resources");
   REQUIRE(resources);
-  CHECK(resources->size() == 3);  // of two pages
+  CHECK(resources->size() == 3);  // from two pages
   CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] ==
         "text of doc://b");
   CHECK(client.request("resources/read", {{"uri", "doc://none"}})
@@ -359,8 +361,7 @@ void check_everything(ProtocolClient& client) {
   CallOptions task;
   task.as_task = true;
   CHECK(client.call_tool("job", {{"ms", 50}}, task)->text == "waited as a task");
-  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text ==
-        "waited");  // no task where the tool makes none
+  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // the tool makes no task
   std::stop_source give_up_task;
   task.stop = give_up_task.get_token();
   task.progress = [&](double, double, const std::string&) { give_up_task.request_stop(); };
@@ -369,14 +370,14 @@ void check_everything(ProtocolClient& client) {
 
 }  // namespace
 
-// Hidden: the server that another case starts.
+// Hidden case: another case starts it as a server.
 TEST_CASE("serve whole", "[.serve]") {
   const auto server = make_whole_server();
   ::_exit(serve_stdio(*server));
 }
 
 TEST_CASE(
-    "protocol client: everything, over HTTP, in both eras, and what it gives up ends at the "
+    "protocol client: everything, over HTTP, in both eras; a call that it gives up ends at the "
     "server") {
   const Running server;
   for (const bool legacy : {false, true}) {
@@ -391,7 +392,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("protocol client: a broken stream of a legacy session is taken up again where it broke") {
+TEST_CASE("protocol client: a broken stream of a legacy session is resumed where it broke") {
   const Running server;
   CuttingProxy proxy(server.port);
   ProtocolClient client(open_http_channel(proxy.url, ""));
@@ -406,7 +407,7 @@ TEST_CASE("protocol client: a broken stream of a legacy session is taken up agai
   CHECK(proxy.resumed >= 1);
   CHECK(told.size() >= 2);
   CHECK(std::is_sorted(told.begin(), told.end()));
-  CHECK(std::adjacent_find(told.begin(), told.end()) == told.end());  // nothing twice
+  CHECK(std::adjacent_find(told.begin(), told.end()) == told.end());  // no event comes twice
 
   std::stop_source give_up;
   CallOptions stop;
@@ -420,7 +421,7 @@ TEST_CASE("protocol client: a broken stream of a legacy session is taken up agai
 }
 
 TEST_CASE(
-    "protocol client: a stream that cannot be taken up again is an error, and the call ends at the "
+    "protocol client: a stream that cannot be resumed is an error, and the call ends at the "
     "server") {
   const Running server;
   CuttingProxy proxy(server.port);

@@ -82,7 +82,7 @@ class CatalogClient {
 
 }  // namespace
 
-TEST_CASE("capabilities: what is registered, and nothing else") {
+TEST_CASE("capabilities: only what is registered is announced") {
   CatalogClient server;
   const json discover = server.result("server/discover", json::object(), true);
   CHECK(discover["capabilities"] == json{{"resources", json::object()},
@@ -142,7 +142,7 @@ TEST_CASE("resources/read: not found has each era's code and the URI") {
   CHECK(broken.dump().find("secret") == std::string::npos);
 }
 
-TEST_CASE("prompts: listed, got, and refused with the valid names") {
+TEST_CASE("prompts: they are listed and got; a wrong name is refused with the valid names") {
   CatalogClient server;
   const json list = server.result("prompts/list");
   CHECK(list["prompts"][0]["arguments"] ==
@@ -168,7 +168,7 @@ TEST_CASE("prompts: listed, got, and refused with the valid names") {
   CHECK(refused({{"name", "write"}, {"arguments", {{"operator", "bad"}}}}) == "no operator 'bad'");
 }
 
-TEST_CASE("completion: prefixes first, at most 100, and an empty list where nothing is known") {
+TEST_CASE("completion: prefixes first, at most 100 values, and an empty list without a completer") {
   CatalogClient server;
   const auto complete = [&](json ref, const char* argument, const char* value) {
     return server.result("completion/complete",
@@ -204,7 +204,7 @@ TEST_CASE("completion: prefixes first, at most 100, and an empty list where noth
   }
 }
 
-TEST_CASE("registration of resources and prompts refuses what would fail later") {
+TEST_CASE("registration refuses resources and prompts that could not be used") {
   auto server = make_full_server();
   const auto read = [](RequestContext&) -> Result<ReadResult> { return one_text("x:y", "", ""); };
   const auto get = [](const Variables&, RequestContext&) -> Result<PromptResult> {

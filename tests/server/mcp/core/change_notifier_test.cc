@@ -1,4 +1,4 @@
-// Changes and who hears of them: the notifier, subscriptions/listen, legacy subscriptions, log
+// Changes and their listeners: the notifier, subscriptions/listen, legacy subscriptions, and log
 // messages.
 #include "server/mcp/core/change_notifier.h"
 
@@ -42,7 +42,7 @@ std::unique_ptr<Server> make_changing_server() {
   return server;
 }
 
-/// Messages from any thread.
+/// Collects messages from any thread.
 class Heard {
  public:
   void add(const json& message) {
@@ -67,7 +67,7 @@ json listen_request(json filter) {
 
 }  // namespace
 
-TEST_CASE("notifier: a listener hears until it is gone") {
+TEST_CASE("notifier: a listener is called while it lives") {
   ChangeNotifier notifier;
   int heard = 0;
   {
@@ -78,7 +78,7 @@ TEST_CASE("notifier: a listener hears until it is gone") {
   CHECK(heard == 1);
 }
 
-TEST_CASE("listen: acknowledges what it honours, tells only that, and ends when cancelled") {
+TEST_CASE("listen: acknowledges what it will report, reports only that, and ends when cancelled") {
   const auto server = make_changing_server();
   Heard heard;
   TransportContext exchange;
@@ -146,7 +146,7 @@ TEST_CASE("listen: malformed filters, no stream, no capability") {
                     exchange)["error"]["code"] == kMethodNotFound);
 }
 
-TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsubscribe ends it") {
+TEST_CASE("legacy: a subscription sends updates outside of any request until it is ended") {
   const auto server = make_changing_server();
   Heard heard;
   const auto session =
@@ -177,7 +177,7 @@ TEST_CASE("legacy: resources/subscribe is heard outside of any request, and unsu
         kInvalidRequest);
 }
 
-TEST_CASE("logging: each era has its own way to ask for a level, and nothing comes unasked") {
+TEST_CASE("logging: each era asks for a level in its own way, and no message comes unasked") {
   const auto server = make_changing_server();
   Heard heard;
   TransportContext exchange;

@@ -209,7 +209,7 @@ TEST_CASE("dispatch: notifications/cancelled stops the call with that id in that
   call.join();
   CHECK(outcome.cancelled);
   CHECK(server.dispatcher().in_flight() == 0);
-  cancel("here", "x");  // too late: ignored
+  cancel("here", "x");  // too late, so it is ignored
 }
 
 TEST_CASE("dispatch: hanging up cancels in the stateless era and not in the legacy one") {
@@ -224,7 +224,7 @@ TEST_CASE("dispatch: hanging up cancels in the stateless era and not in the lega
   CHECK(text_of((*legacy.response)["result"]) == "waited");
 }
 
-TEST_CASE("server: registration refuses what would fail later") {
+TEST_CASE("server: registration refuses tools that could not be used") {
   Server server({"s", "", "1", ""});
   const auto handler = [](const json&, RequestContext&) { return ToolResult{}; };
   const json input = object_schema(json::object());

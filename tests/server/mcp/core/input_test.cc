@@ -1,4 +1,4 @@
-// Input from the client: sealed state, capabilities, and one handler in both eras.
+// Input from the client: signed state, capabilities, and one handler in both eras.
 
 #include "server/mcp/core/input.h"
 
@@ -11,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// Asks for a name, then for a colour; keeps the name in its state.
+/// Asks for a name, then for a colour. Keeps the name in its state.
 ToolResult ask_twice(const json&, RequestContext& context) {
   const auto need = [](const char* key, std::string state) {
     ToolResult out;
@@ -45,7 +45,7 @@ json call(json arguments, json extra = json::object(),
 
 }  // namespace
 
-TEST_CASE("sealed state: opens for the same request, and for nothing else") {
+TEST_CASE("signed state: it opens for the same request only") {
   const SignedState seal(random_key(), std::chrono::minutes(1));
   const std::string binding = binding_of(
       "tools/call",
@@ -105,7 +105,7 @@ TEST_CASE("input: malformed answers and states are refused") {
   }
 }
 
-TEST_CASE("input: nobody is asked for what was not declared") {
+TEST_CASE("input: a client is asked only for what it declared") {
   const auto server = make_asking_server();
   const auto parsed =
       parse_message(dump(call(json::object(), json::object(), {{"sampling", json::object()}})));

@@ -19,7 +19,7 @@ std::uint64_t count_of(const MessageCounts& counts, std::string_view method,
 
 }  // namespace
 
-TEST_CASE("message counts: by method and ending, and all unknown methods as one") {
+TEST_CASE("message counts: by method and outcome; all unknown methods count as one") {
   MessageCounts counts;
   counts.add("tools/call", Ending::ok, 0.002);
   counts.add("tools/call", Ending::ok, 0.003);
@@ -43,7 +43,7 @@ TEST_CASE("message counts: a time counts in the first bucket that holds it") {
   CHECK(buckets.back().count == 1);
 }
 
-TEST_CASE("message counts: the dispatcher counts what it handles, whatever carried it") {
+TEST_CASE("message counts: the dispatcher counts the messages of every transport") {
   const auto server = test::make_server();
   Dispatcher& dispatcher = server->dispatcher();
   const auto handle = [&](const nlohmann::json& message) {

@@ -21,7 +21,7 @@ TEST_CASE("questions: the answer comes from another thread, by id") {
       CHECK_FALSE(questions.deliver("server-999", {{"result", 1}}));
       CHECK_FALSE(questions.deliver(7, {{"result", 1}}));
       CHECK(questions.deliver(id, {{"result", {{"roots", json::array()}}}}));
-      CHECK_FALSE(questions.deliver(id, {{"result", 2}}));  // a second answer is nobody's
+      CHECK_FALSE(questions.deliver(id, {{"result", 2}}));  // no request waits for a second answer
     });
   };
   const auto answer = questions.ask("roots/list", json::object(), send, {}, milliseconds(5000));
@@ -75,7 +75,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("event log: bounded in number and bytes, and a waiter hears at once") {
+TEST_CASE("event log: it is bounded in number and bytes, and a wait ends with an event or a stop") {
   EventLog log(3, 100);
   const auto stream = log.open();
   for (int i = 0; i < 10; ++i) log.append(stream.stream, std::to_string(i));
@@ -85,7 +85,8 @@ TEST_CASE("event log: bounded in number and bytes, and a waiter hears at once") 
   log.append(stream.stream, std::string(99, 'x'));
   kept = log.after(stream).events;
   CHECK(kept.size() == 2);
-  log.append(stream.stream, std::string(1000, 'y'));  // larger than the log: it is kept alone
+  log.append(stream.stream,
+             std::string(1000, 'y'));  // larger than the log, so it is the only one kept
   CHECK(log.after(stream).events.size() == 1);
   const auto place = log.after(stream).events.back().place;
   std::thread writer([&] { log.append(stream.stream, "late"); });
@@ -99,7 +100,7 @@ TEST_CASE("event log: bounded in number and bytes, and a waiter hears at once") 
   CHECK(log.wait_after(EventLog::Place{}, {}).ended);
 }
 
-TEST_CASE("http sessions: found by their owner only, gone after their end") {
+TEST_CASE("http sessions: only their owner finds them, and only until their end") {
   auto server = make_server();
   HttpSessions sessions(server->dispatcher(), {});
   const auto mine = sessions.create("alice");
@@ -112,7 +113,8 @@ TEST_CASE("http sessions: found by their owner only, gone after their end") {
   CHECK(mine->log.after({}).ended);  // its streams end
 }
 
-TEST_CASE("http sessions: idle ones expire, the idlest makes room, and one in use does not") {
+TEST_CASE(
+    "http sessions: idle ones expire; the one idle longest makes room, one in use never does") {
   ManualClock clock;
   Server server({"sessions", "", "1", ""}, {}, {.clock = &clock});
   SessionLimits limits;

@@ -1,4 +1,4 @@
-// Tasks: the table, and both wire forms through the dispatcher.
+// Tasks: the table, and both forms of the protocol through the dispatcher.
 #include <latch>
 #include <mutex>
 
@@ -10,7 +10,7 @@ namespace {
 
 using namespace test;
 
-/// Keeps records like a database would, and can refuse to.
+/// Keeps records like a database. It can fail to save.
 class MemoryStore final : public TaskStore {
  public:
   Status save(const TaskRecord& record) override {
@@ -35,7 +35,7 @@ TaskTable::Work answer_with(json result) {
   return [=](RequestContext&) -> Rpc<TaskTable::Step> { return TaskTable::Step{result}; };
 }
 
-/// Work that waits for its cancellation, and then for the test.
+/// Work that waits until it is cancelled, and then until the test lets it end.
 struct StubbornWork {
   Counter running, noticed;
   std::latch may_end{1};
@@ -63,7 +63,7 @@ TaskStatus status_of(TaskTable& tasks, const std::string& id, const std::string&
   return task->record.status;
 }
 
-/// A server whose tool `job` leaves its work to a task; `must` allows nothing else.
+/// Returns a server with tools that may (`job`), must (`must`) or cannot (`never`) be tasks.
 std::unique_ptr<Server> make_task_server(TaskStore* store = nullptr) {
   auto server = std::make_unique<Server>(ServerInfo{"tasks", "", "1", ""}, ServerLimits{},
                                          ServerParts{.task_store = store});
@@ -206,7 +206,7 @@ TEST_CASE("tasks: a bounded table forgets finished tasks and refuses when all ar
   CHECK(refused.error().message.find("the limit is 2") != std::string::npos);
 }
 
-TEST_CASE("tasks: durable before anybody hears of them, and found after a restart") {
+TEST_CASE("tasks: they are stored before a client knows them, and found after a restart") {
   ChangeNotifier notifier;
   MemoryStore store;
   std::string finished, unfinished;
@@ -219,7 +219,7 @@ TEST_CASE("tasks: durable before anybody hears of them, and found after a restar
     unfinished = running->record.id;
     CHECK(*store.load(unfinished));
     store.broken = true;
-    CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // no task that a crash would lose
+    CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // a crash would lose the task
   }
   store.broken = false;
   TaskTable later({}, &store, notifier, system_clock());
@@ -274,11 +274,11 @@ TEST_CASE("tasks/2026-07-28: only for a request that declares the extension") {
   const json ask_failed = stateless("tasks/get", {{"taskId", failed["taskId"]}});
   REQUIRE(eventually([&] {
     return response_to(*server, ask_failed)["result"]["status"] == "completed";
-  }));  // a tool's own failure
+  }));  // the tool itself failed
   CHECK(response_to(*server, ask_failed)["result"]["result"]["isError"] == true);
 }
 
-TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool; its end is told on a subscription") {
+TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool, and a subscription reports its end") {
   const auto server = make_task_server();
   const int cancelled = traces().cancelled;
   const json created = response_to(
@@ -332,7 +332,8 @@ TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
   CHECK(task["status"] == "working");
   CHECK(task["ttl"] == 60'000);
   CHECK(task["pollInterval"] == 1'000);
-  const json result = legacy("tasks/result", {{"taskId", task["taskId"]}})["result"];  // waits
+  const json result =
+      legacy("tasks/result", {{"taskId", task["taskId"]}})["result"];  // waits for the end
   CHECK(result["content"][0]["text"] == "as a task");
   CHECK(result["_meta"][kMetaRelatedTask]["taskId"] == task["taskId"]);
   CHECK(legacy("tasks/get", {{"taskId", task["taskId"]}})["result"]["status"] == "completed");
@@ -348,7 +349,7 @@ TEST_CASE("tasks/2025-11-25: params.task, tasks/result, and the older names") {
                                              {"task", json::object()}})["result"]["task"];
   CHECK(legacy("tasks/result", {{"taskId", failing["taskId"]}})["result"]["isError"] == true);
   CHECK(legacy("tasks/get", {{"taskId", failing["taskId"]}})["result"]["status"] ==
-        "failed");  // this era's word for it
+        "failed");  // in this era, a failed tool is a failed task
 }
 
 }  // namespace assay::mcp

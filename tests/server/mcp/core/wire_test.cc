@@ -1,5 +1,5 @@
-// Golden request and response pairs: tests/wire/*.json. ASSAY_APPROVE=1 rewrites the responses with
-// what the server says now.
+// Golden pairs of requests and responses: tests/wire/*.json. ASSAY_APPROVE=1 replaces the responses
+// with those that the server gives now.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -14,7 +14,7 @@ namespace {
 using namespace test;
 namespace fs = std::filesystem;
 
-/// The answer of a fresh server to the raw bytes of a message; null where there is none.
+/// Returns the answer of a fresh server to the bytes of a message, or null when there is none.
 json answer(const std::string& bytes) {
   const auto server = make_server();
   auto message = parse_message(bytes);
@@ -37,7 +37,7 @@ TEST_CASE("wire: golden files") {
     INFO(file.string());
     std::ifstream in(file);
     nlohmann::ordered_json golden = nlohmann::ordered_json::parse(in);
-    // "raw" holds bytes that are no JSON message; everything else is in "request".
+    // "raw" has bytes that are no JSON message. All other messages are in "request".
     const std::string bytes =
         golden.contains("raw") ? golden["raw"].get<std::string>() : golden["request"].dump();
     const json now = answer(bytes);

@@ -50,7 +50,7 @@ HttpOptions guarded() {
 
 }  // namespace
 
-TEST_CASE("admission: names that the server answers to") {
+TEST_CASE("admission: the names that the server accepts as Host and Origin") {
   HttpOptions options;
   options.allowed_hosts = {"assay.example.org"};
   Admission admission(options);
@@ -100,7 +100,8 @@ TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   const auto error = nlohmann::json::parse(refused.refusal->body)["error"];
   CHECK(error["message"].get<std::string>().find("token 'alice'") != std::string::npos);
   CHECK(error["data"]["retryAfterMs"].get<int>() > 9000);
-  CHECK(status(admission, with_token("Bearer two")) == 200);  // another caller notices nothing
+  CHECK(status(admission, with_token("Bearer two")) ==
+        200);  // it does not count for another caller
   for (int i = 0; i < 2; ++i) CHECK(status(admission, with_token("Bearer guess")) == 401);
   CHECK(status(admission, with_token("Bearer guess")) == 429);
   CHECK(status(admission, with_token("Bearer two")) ==

@@ -1,6 +1,6 @@
 // Attacks on the HTTP server over raw sockets: requests that two parsers could read differently,
-// sizes that lie, and the ways to keep a server busy without sending it work. After each attack
-// another client's request is answered.
+// false sizes, and ways to keep a server busy without sending it work. After each attack the server
+// must answer the request of another client.
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -18,8 +18,8 @@ using namespace test;
 
 constexpr int kSlowReaders = 256;
 constexpr int kStreams = 64;
-constexpr double kPatience =
-    assay::test::kSanitized ? 20 : 1;  // times what a release build may take
+/// The factor on the time that a release build may take.
+constexpr double kPatience = assay::test::kSanitized ? 20 : 1;
 constexpr std::int64_t kShortMs = 1000;
 
 HttpOptions impatient() {
@@ -40,7 +40,7 @@ bool closed_by_server(int fd, int patience_ms = 10'000) {
   return false;
 }
 
-/// The longest of `count` pings, in ms.
+/// Returns the time of the slowest of `count` pings, in ms.
 double slowest_ping_ms(int port, int count) {
   double slowest = 0;
   for (int i = 0; i < count; ++i) {
@@ -84,7 +84,7 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
                  dump(stateless_call(i, "wait", {{"ms", 60'000}}, {{"progressToken", i}})))));
   }
   REQUIRE(traces().waiting.becomes(kStreams));
-  // Each asks for more than the sockets can hold and reads none of it.
+  // Each asks for more than its socket can hold, and reads nothing.
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   std::string many;
   for (int i = 0; i < 1000; ++i) many += list;
@@ -107,8 +107,8 @@ TEST_CASE("attack: a client that never reads is cut off after the write timeout"
   const UniqueFd fd = connect_to(server.port, 4096);
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   bool refused = false;
-  // Its requests are read only as long as their answers can be sent, so in the end it can send no
-  // more.
+  // The server reads requests only while it can send their answers, so the client can finally send
+  // no more.
   for (int i = 0; i < 100'000 && !refused; ++i) refused = !send_text(fd.get(), list);
   CHECK(refused);
   CHECK(answers_ping(server.port));
@@ -144,7 +144,7 @@ TEST_CASE("attack: headers, bodies and pauses that take too long are cut off") {
   for (const UniqueFd* fd : {&silent, &half, &idle}) CHECK(closed_by_server(fd->get()));
 }
 
-TEST_CASE("attack: one more byte now and then buys no more time for the headers") {
+TEST_CASE("attack: sending the headers byte by byte gains no time") {
   RunningHttp server(impatient());
   const UniqueFd fd = connect_to(server.port);
   const auto start = std::chrono::steady_clock::now();
@@ -152,14 +152,14 @@ TEST_CASE("attack: one more byte now and then buys no more time for the headers"
   REQUIRE(send_text(fd.get(), "GET /healthz HTTP/1.1\r\nX: "));
   while (!closed &&
          std::chrono::steady_clock::now() - start <
-             std::chrono::milliseconds(30 * kShortMs)) {  // under a sanitizer it takes its time
+             std::chrono::milliseconds(30 * kShortMs)) {  // long, for builds with a sanitizer
     static_cast<void>(send_text(fd.get(), "x"));
     closed = closed_by_server(fd.get(), 50);
   }
-  CHECK(closed);  // if each byte bought time, it would be open still
+  CHECK(closed);  // if each byte gained time, the connection would still be open
 }
 
-TEST_CASE("attack: more connections than allowed are told so, and the others go on") {
+TEST_CASE("attack: connections beyond the limit are refused, and the others go on") {
   HttpOptions options;
   options.max_connections = 20;
   RunningHttp server(options);
@@ -182,7 +182,7 @@ TEST_CASE("attack: more connections than allowed are told so, and the others go 
   }));
 }
 
-TEST_CASE("attack: more calls than allowed are told so, and short requests go on") {
+TEST_CASE("attack: calls beyond the limit are refused, and short requests go on") {
   HttpOptions options;
   options.max_calls = 4;
   RunningHttp server(options);
@@ -215,7 +215,7 @@ TEST_CASE("attack: bodies that never come are capped") {
     uploads.push_back(connect_to(server.port));
     REQUIRE(send_text(uploads.back().get(), head));
   }
-  // Which four get a place is the server's affair; the others are told at once.
+  // The server may choose the four that get a place. The others are refused at once.
   int refused = 0;
   for (const UniqueFd& fd : uploads)
     refused += receive(fd.get(), "\"2.0\"}", 2'000).rfind("HTTP/1.1 503", 0) == 0 ? 1 : 0;
@@ -266,8 +266,7 @@ TEST_CASE("attack: a chunked body whose sizes lie") {
     ::shutdown(fd.get(), SHUT_WR);
     const std::string text = receive(fd.get());
     CHECK(text.rfind("HTTP/1.1 4", 0) == 0);
-    CHECK(text.find("HTTP/1.1", 8) ==
-          std::string::npos);  // a chunked body is the last thing on its connection
+    CHECK(text.find("HTTP/1.1", 8) == std::string::npos);  // a chunked body ends its connection
   }
   const UniqueFd fd = connect_to(server.port);
   REQUIRE(send_text(fd.get(), chunked("2;")));
@@ -293,7 +292,7 @@ TEST_CASE("attack: a Range header and malformed lines are refused") {
   CHECK(answers_ping(server.port));
 }
 
-TEST_CASE("attack: what a handler throws does not reach the client") {
+TEST_CASE("attack: the text of a handler's exception does not reach the client") {
   RunningHttp server;
   const std::string text =
       talk(server.port, raw_post("Connection: close\r\n", dump(legacy_call(1, "throw"))));
@@ -301,7 +300,7 @@ TEST_CASE("attack: what a handler throws does not reach the client") {
   CHECK(text.find("EXCEPTION_WHAT") == std::string::npos);
 }
 
-TEST_CASE("attack: half-closed sockets get their answer when it needs no waiting") {
+TEST_CASE("attack: a half-closed socket gets an answer that needs no waiting") {
   RunningHttp server;
   const UniqueFd fd = connect_to(server.port);
   REQUIRE(send_text(fd.get(), raw_post("", kPing)));

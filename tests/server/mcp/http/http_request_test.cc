@@ -60,7 +60,7 @@ TEST_CASE("http head: a client may send another request unless it says otherwise
   CHECK(keeps("HTTP/1.0", "Connection: Keep-Alive\r\n"));
 }
 
-TEST_CASE("http head: what two parsers could read differently is refused") {
+TEST_CASE("http head: a head that two parsers could read differently is refused") {
   CHECK(refused(kHost) == 0);
   CHECK(refused(kHost + "X: a\tb \x80\r\n") == 0);
   CHECK(refused(kHost + " folded: 1\r\n") == 400);
@@ -100,7 +100,7 @@ TEST_CASE("http head: count and size") {
   CHECK(refused(headers) == 0);
   CHECK(refused(headers + "X: 1\r\n") == 431);
   CHECK(refused(kHost + "X: " + std::string(kLimits.max_bytes, 'x') + "\r\n") == 431);
-  // Without an end the bytes are refused as soon as they are too many.
+  // A head without an end is refused as soon as it is too long.
   CHECK(head(std::string(kLimits.max_bytes - 1, 'x')).state == HeadState::incomplete);
   CHECK(head(std::string(kLimits.max_bytes, 'x')).status == 431);
 }
@@ -120,7 +120,7 @@ BodyState state_after(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("chunked body: decoded alike however it is cut") {
+TEST_CASE("chunked body: the result does not depend on how the bytes are cut") {
   const std::string body = "4\r\nabcd\r\nA;name=value\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n";
   for (std::size_t step = 1; step <= body.size(); ++step) {
     INFO(step);

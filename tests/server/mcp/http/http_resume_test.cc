@@ -1,5 +1,5 @@
-// Legacy sessions over real sockets: opened, named, ended; a broken stream is resumed from where
-// the client was.
+// Legacy sessions over real sockets: they are opened, named and ended, and a broken stream is
+// resumed at the client's place.
 #include <map>
 
 #include "server/mcp/client/client.h"
@@ -37,7 +37,7 @@ std::string open_session(const RunningHttp& server, const char* version = "2025-
   return id->second;
 }
 
-/// The last "id: ..." of an event stream.
+/// Returns the last "id: ..." of an event stream.
 std::string last_id(const std::string& events) {
   const std::size_t at = events.rfind("id: ");
   REQUIRE(at != std::string::npos);
@@ -66,7 +66,7 @@ TEST_CASE("http session: DELETE ends it, and then it is unknown") {
   CHECK(exchange(server, "POST", {}, make_request(1, "ping", json::object())).status ==
         200);  // a session is optional
   CHECK(exchange(server, "POST", {}, make_request(1, "initialize", json::object()))
-            .headers.count("mcp-session-id") == 0);  // it failed
+            .headers.count("mcp-session-id") == 0);  // initialize failed
   CHECK(exchange(server, "POST", {}, make_notification("initialize", json::object())).status ==
         202);
 }
@@ -113,7 +113,7 @@ TEST_CASE("http session: after a break, Last-Event-ID gives the rest and no even
   CHECK(exchange(server, "GET", {{kHeaderSession, other}, {"Last-Event-ID", place}}).status == 400);
 }
 
-TEST_CASE("http session: no event without content for clients that would take it for a message") {
+TEST_CASE("http session: older clients get no event without content, which they would misread") {
   RunningHttp server;
   const std::string id = open_session(server, "2025-06-18");
   const auto answer = exchange(server, "POST", {{kHeaderSession, id}}, call_with_progress(1, 20));

@@ -47,7 +47,7 @@ std::map<std::string, std::string> mirror(const std::string& method, const std::
 
 }  // namespace
 
-TEST_CASE("http: the legacy era works without a session, and names one for those who want it") {
+TEST_CASE("http: the legacy era works without a session, and offers one") {
   auto& server = shared_server();
   const Answer opened =
       post(server, make_request(1, "initialize", {{"protocolVersion", "2025-06-18"}}));
@@ -150,7 +150,7 @@ TEST_CASE("http: Host and Origin keep web pages out") {
             .rfind("HTTP/1.1 403", 0) == 0);
 }
 
-TEST_CASE("http: a token, where one is set") {
+TEST_CASE("http: a server with tokens wants one") {
   HttpOptions options;
   options.tokens = std::make_shared<const Tokens>(
       *Tokens::parse("alice practice sha256:" + sha256_hex("s3cret"), {"practice"}));
@@ -160,7 +160,7 @@ TEST_CASE("http: a token, where one is set") {
   CHECK(post(server, json::parse(kPing), {{"Authorization", "Bearer s3cret"}}).status == 200);
 }
 
-TEST_CASE("http: metrics, which need a token where one is set") {
+TEST_CASE("http: metrics need a token if the server has tokens") {
   HttpOptions options;
   options.tokens = std::make_shared<const Tokens>(
       *Tokens::parse("alice practice sha256:" + sha256_hex("s3cret"), {"practice"}));
@@ -195,7 +195,7 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
                            std::string(9'000, 'x') + "\"}}";
   CHECK(http_post(server.url(), {}, fits, "application/json", kTimeoutMs)->status == 200);
   CHECK(talk(server.port, raw_post("", std::string(10'001, ' '))).rfind("HTTP/1.1 413", 0) == 0);
-  // A length that is only claimed must not be waited for.
+  // The server must not wait for bytes that are only announced.
   CHECK(talk(server.port,
              "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: "
              "application/json\r\nContent-Length: 99999999999\r\n\r\n")
@@ -211,7 +211,7 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
   REQUIRE(send_text(endless.get(), head));
   std::size_t sent = 0;
   while (sent < (64U << 20) && send_text(endless.get(), chunk)) sent += chunk.size();
-  CHECK(sent < (64U << 20));  // the server gave up on it
+  CHECK(sent < (64U << 20));  // the server has stopped reading
   CHECK(talk(server.port,
              "POST /mcp HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: "
              "application/json\r\nTransfer-Encoding: chunked\r\n\r\n28\r\n" +
@@ -219,7 +219,7 @@ TEST_CASE("http: oversize bodies are refused, declared or chunked") {
             .find("\"result\":{}") != std::string::npos);
 }
 
-TEST_CASE("http: a body whose end is in doubt is refused and ends the connection") {
+TEST_CASE("http: a body with an ambiguous end is refused and ends the connection") {
   auto& server = shared_server();
   const std::string start =
       "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
@@ -233,7 +233,7 @@ TEST_CASE("http: a body whose end is in doubt is refused and ends the connection
              start + headers + "\r\n" + kPing + "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n");
     CHECK(text.rfind("HTTP/1.1 4", 0) == 0);
     CHECK(text.find("HTTP/1.1", 8) ==
-          std::string::npos);  // what follows was not taken for a request
+          std::string::npos);  // the following bytes were not read as a request
   }
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("http: progress makes a stream, without a token the answer is JSON") {
                        dump(stateless_call(1, "wait", {{"ms", 20}}, {{"progressToken", "t"}})),
                        "application/json", kTimeoutMs);
   CHECK(response->headers.find("content-type")->second.rfind("application/json", 0) == 0);
-  // An error keeps its status: the stream starts only when the tool is reached.
+  // An error keeps its status, because the stream begins only when the tool is reached.
   headers["Accept"] = "text/event-stream";
   headers[kHeaderName] = "nope";
   response = http_post(server.url(), headers,
@@ -400,7 +400,7 @@ TEST_CASE("http: open streams cannot starve short requests") {
   CHECK(traces().waiting.becomes(0));
 }
 
-TEST_CASE("http: answers are not compressed behind our back") {
+TEST_CASE("http: answers are not compressed") {
   auto& server = shared_server();
   const std::string text =
       talk(server.port, raw_post("Connection: close\r\nAccept-Encoding: br, gzip\r\n",

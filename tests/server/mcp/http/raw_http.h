@@ -1,4 +1,4 @@
-// Speaking HTTP byte by byte, for tests of what well-behaved clients never do.
+// Speaks HTTP byte by byte, for tests that do what well-behaved clients never do.
 #pragma once
 
 #include <arpa/inet.h>
@@ -26,7 +26,7 @@ inline UniqueFd connect_to(int port, int receive_buffer_bytes = 0) {
   return fd;
 }
 
-/// False once the server does not take any more.
+/// Sends `text`. Returns false when the server takes no more bytes.
 inline bool send_text(int fd, const std::string& text) {
   std::size_t done = 0;
   while (done < text.size()) {
@@ -37,7 +37,7 @@ inline bool send_text(int fd, const std::string& text) {
   return true;
 }
 
-/// What arrives until the server closes, `until` is seen, or `patience_ms` pass without a byte.
+/// Receives until the server closes, `until` has come, or `patience_ms` pass without a byte.
 inline std::string receive(int fd, const std::string& until = "", int patience_ms = 10'000) {
   std::string text;
   char chunk[4096];
@@ -66,14 +66,14 @@ inline std::string raw_post(const std::string& extra_headers, const std::string&
          "\r\n" + extra_headers + "\r\n" + body;
 }
 
-/// 200 within `patience_ms`.
+/// True when the server answers a ping with 200 within `patience_ms`.
 inline bool answers_ping(int port, int patience_ms = 10'000) {
   const UniqueFd fd = connect_to(port);
   return send_text(fd.get(), raw_post("Connection: close\r\n", kPing)) &&
          receive(fd.get(), "\"result\":{}", patience_ms).rfind("HTTP/1.1 200", 0) == 0;
 }
 
-/// The headers of a stateless call of `tool`.
+/// Returns the headers of a stateless call of `tool`.
 inline std::string stateless_headers(
     const std::string& tool, const std::string& accept = "application/json, text/event-stream") {
   return "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: " + tool +

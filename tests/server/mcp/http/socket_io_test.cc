@@ -1,5 +1,5 @@
-// TLS over real sockets, with certificates made here. tests/e2e/test_http_edge.py covers files that
-// cannot be used and clients of other libraries.
+// TLS over real sockets, with certificates that the test makes. tests/e2e/test_http_edge.py covers
+// unusable files and clients of other libraries.
 #include "server/mcp/http/socket_io.h"
 
 #include <openssl/evp.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-/// A key and a certificate for it in a folder of their own, gone with the object.
+/// A key and its certificate in a folder of their own. The destructor removes the folder.
 class SelfSigned {
  public:
   SelfSigned() {
@@ -52,7 +52,7 @@ class SelfSigned {
   std::string folder_;
 };
 
-/// A client that trusts anyone.
+/// A TLS client that accepts any certificate.
 class TlsClient {
  public:
   explicit TlsClient(int port)
@@ -82,7 +82,7 @@ class TlsClient {
     }
     return text;
   }
-  /// Says goodbye as TLS wants it, then closes.
+  /// Sends the closing message of TLS, then closes the socket.
   void close() {
     ::SSL_shutdown(session_);
     fd_.reset();
@@ -111,7 +111,7 @@ TEST_CASE("tls: requests one after the other, small and larger than a record") {
   for (int i = 0; i < 3; ++i) {
     client.send(raw_post("", kPing));
     CHECK(client.receive("\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
-    // The head in one record, the body over several.
+    // The head is in one record, and the body in several.
     const std::string large = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":")" +
                               std::string(300'000, 'x') + "\"}}";
     const std::string request = raw_post("", large);
@@ -148,7 +148,8 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
       CHECK(client.receive("notifications/progress").find("text/event-stream") !=
             std::string::npos);
     REQUIRE(traces().waiting.becomes(1));
-    client.close();  // the goodbye is unread input for the server: it must look past it
+    client
+        .close();  // the closing message stays unread, and the server must notice the end behind it
     CHECK(traces().cancelled.becomes(cancelled + 1));
   }
 }
@@ -170,7 +171,7 @@ TEST_CASE("tls: handshakes that never end hold no thread and are cut off") {
   for (const UniqueFd& fd : silent) CHECK(receive(fd.get(), "", 10'000).empty());
 }
 
-TEST_CASE("tls: files that do not fit are refused with a reason") {
+TEST_CASE("tls: unusable files are refused with a reason") {
   const SelfSigned one, two;
   CHECK(TlsContext::load(one.certificate(), one.key()));
   const auto mismatch = TlsContext::load(one.certificate(), two.key());

@@ -23,7 +23,7 @@ bool has(const std::string& text, const std::string& part) {
 
 }  // namespace
 
-TEST_CASE("tokens: a secret finds its caller, and nothing else does") {
+TEST_CASE("tokens: only the secret finds its caller") {
   const auto tokens = Tokens::parse("# who may come\n\n" + line("alice", "practice,score", "one") +
                                         "\r\n  " + line("bob", "practice", "two"),
                                     kScopes);
@@ -41,7 +41,7 @@ TEST_CASE("tokens: a secret finds its caller, and nothing else does") {
   }
 }
 
-TEST_CASE("tokens: what is wrong with a file is said with its line") {
+TEST_CASE("tokens: an error of the file names its line") {
   CHECK(has(problem(""), "assay token new"));
   CHECK(has(problem("# nothing\n"), "no token"));
   CHECK(has(problem("\nalice practice\n"), "line 2: must be NAME"));

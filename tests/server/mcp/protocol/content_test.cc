@@ -36,7 +36,7 @@ TEST_CASE("content: blocks have the protocol's form") {
         json{{"type", "resource_link"}, {"uri", "t://c"}, {"name", "c"}, {"description", "d"}});
 }
 
-TEST_CASE("icons: only what is set is shown") {
+TEST_CASE("icons: only the members that are set are shown") {
   json shown = json::object();
   show_icons(shown, {});
   CHECK(shown.empty());

@@ -69,7 +69,7 @@ TEST_CASE("http headers: values survive the base64 form") {
   }
 }
 
-TEST_CASE("http headers: they must say what the body says") {
+TEST_CASE("http headers: they must agree with the body") {
   const json call = stateless_call(1, "add");
   const std::map<std::string, std::string> good = {
       {kHeaderVersion, "2026-07-28"}, {kHeaderMethod, "tools/call"}, {kHeaderName, "add"}};
@@ -111,7 +111,7 @@ HeaderLookup headers(std::map<std::string, std::string> values) {
 
 }  // namespace
 
-TEST_CASE("param headers: found along properties") {
+TEST_CASE("param headers: they are found below properties") {
   const auto found = param_headers(
       schema({{"region", {{"type", "string"}, {"x-mcp-header", "Region"}}},
               {"deep",
@@ -123,7 +123,7 @@ TEST_CASE("param headers: found along properties") {
   CHECK((*found)[0].path == std::vector<std::string>{"deep", "n"});
 }
 
-TEST_CASE("param headers: what the protocol forbids is refused") {
+TEST_CASE("param headers: schemas that the protocol forbids are refused") {
   const json text = {{"type", "string"}, {"x-mcp-header", "A"}};
   for (const json& bad : {schema({{"a", {{"type", "number"}, {"x-mcp-header", "A"}}}}),
                           schema({{"a", {{"type", "string"}, {"x-mcp-header", ""}}}}),
@@ -138,7 +138,7 @@ TEST_CASE("param headers: what the protocol forbids is refused") {
   }
 }
 
-TEST_CASE("param headers: must say what the arguments say") {
+TEST_CASE("param headers: they must agree with the arguments") {
   const auto known = param_headers(schema({{"s", {{"type", "string"}, {"x-mcp-header", "S"}}},
                                            {"i", {{"type", "integer"}, {"x-mcp-header", "I"}}},
                                            {"b", {{"type", "boolean"}, {"x-mcp-header", "B"}}}}));

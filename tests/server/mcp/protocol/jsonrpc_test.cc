@@ -31,7 +31,7 @@ TEST_CASE("jsonrpc: requests, notifications and responses are told apart") {
   CHECK(response->body["error"]["code"] == 1);
 }
 
-TEST_CASE("jsonrpc: what is no message gets the right code") {
+TEST_CASE("jsonrpc: bytes that are no message get the right code") {
   CHECK(code_of("") == kParseError);
   CHECK(code_of("{") == kParseError);
   CHECK(code_of("{} {}") == kParseError);
@@ -50,7 +50,7 @@ TEST_CASE("jsonrpc: what is no message gets the right code") {
   CHECK(code_of(R"({"jsonrpc":"2.0","id":1,"result":{},"error":{}})") == kInvalidRequest);
 }
 
-TEST_CASE("jsonrpc: an error carries the id where there is one, and never null") {
+TEST_CASE("jsonrpc: an error carries the id if there is one, and never null") {
   CHECK(parse_message(R"({"jsonrpc":"2.0","id":"q","method":5})").error()["id"] == "q");
   CHECK_FALSE(parse_message("{").error().contains("id"));
 }
@@ -65,7 +65,7 @@ TEST_CASE("jsonrpc: size and depth are capped before parsing") {
   CHECK_FALSE(deeper_than(R"({"a":"[[[[\"[[["})", 1));
   CHECK(deeper_than("[[]]", 1));
   CHECK_FALSE(deeper_than("[][][]", 1));
-  // Exactly at the limit: params is level 2.
+  // The depth is exactly at the limit, since params is level 2.
   const std::string nested = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
                              std::string(62, '[') + std::string(62, ']') + "}}";
   CHECK(code_of(nested) == 0);

@@ -15,7 +15,7 @@ TEST_CASE("sse: data lines, comments, line ends, unfinished events") {
   CHECK(reader.retry_ms() == 20);
   reader.begin_stream();
   CHECK(reader.feed("data: b\n\nretry: soon\nid\n\n") == std::vector<std::string>{"b"});
-  CHECK(reader.last_id().empty());  // an id without a value takes it back
+  CHECK(reader.last_id().empty());  // an id without a value clears it
   CHECK(reader.retry_ms() == 20);
 }
 

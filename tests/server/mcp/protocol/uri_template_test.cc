@@ -4,7 +4,7 @@
 
 namespace assay::mcp {
 
-TEST_CASE("uri template: reads back what an expansion would have made") {
+TEST_CASE("uri template: reads the values back from an expansion") {
   const auto one = UriTemplate::parse("operator://{name}/spec");
   REQUIRE(one);
   CHECK(one->match("operator://vector_add/spec") == Variables{{"name", "vector_add"}});
@@ -16,7 +16,7 @@ TEST_CASE("uri template: reads back what an expansion would have made") {
   CHECK(two->variables() == std::vector<std::string>{"operator", "index"});
 }
 
-TEST_CASE("uri template: what is no expansion does not match") {
+TEST_CASE("uri template: a URI that is no expansion does not match") {
   const auto spec = UriTemplate::parse("operator://{name}/spec");
   REQUIRE(spec);
   for (const char* uri :
@@ -29,7 +29,7 @@ TEST_CASE("uri template: what is no expansion does not match") {
   }
 }
 
-TEST_CASE("uri template: what would be ambiguous or beyond level 1 is refused") {
+TEST_CASE("uri template: ambiguous templates and those beyond level 1 are refused") {
   for (const char* text : {"t://plain", "t://{a", "t://a}", "t://{}", "t://{a}{b}", "t://{a}-{b}",
                            "t://{a}b", "t://{+a}", "t://{a,b}", "t://{a*}", "t://{a}/{a}"}) {
     INFO(text);

@@ -43,7 +43,7 @@ TEST_CASE("schema: conforming values pass") {
           .empty());
 }
 
-TEST_CASE("schema: a problem names the property and what is valid") {
+TEST_CASE("schema: a problem names the property and the valid values") {
   const Schema schema = compiled(kSchema);
   CHECK(first(schema, json::object()) == "missing required property 'operator' (string)");
   CHECK(first(schema, json::parse(R"({"operator":"a","splitt":"ood"})")) ==
@@ -84,7 +84,7 @@ TEST_CASE("schema: problems are bounded in number and size") {
   for (const std::string& problem : problems) CHECK(problem.size() < 300);
 }
 
-TEST_CASE("schema: where only a combination fails, the validator's words remain") {
+TEST_CASE("schema: when only a combination fails, the message is the validator's") {
   const Schema schema =
       compiled(json::parse(R"({"type":"object","properties":{"v":{"not":{"type":"string"}}}})"));
   CHECK(schema.check({{"v", 1}}).empty());

@@ -25,7 +25,7 @@ struct Pipe {
   UniqueFd read, write;
 };
 
-/// A server on a thread, spoken to through pipes.
+/// A server on its own thread, with pipes to it.
 class Lines {
  public:
   explicit Lines(StdioLimits limits = {}) : limits_(limits), reader_(from_.read.get(), 64 << 20) {
@@ -44,7 +44,7 @@ class Lines {
   void close() { to_.write.reset(); }
   void stop_reading() { from_.read.reset(); }
   void join() { thread_.join(); }
-  /// The next message; null at the end.
+  /// Returns the next message, or null at the end.
   json next() {
     const auto line = reader_.next();
     return line ? json::parse(line->text) : json(nullptr);
@@ -64,7 +64,7 @@ json ping(int id) { return make_request(id, "ping", json::object()); }
 
 }  // namespace
 
-TEST_CASE("lines: split, skip blank ones, keep a last one without break") {
+TEST_CASE("lines: blank ones are skipped, and the last one needs no line break") {
   Pipe pipe;
   REQUIRE(::write(pipe.write.get(), "a\n\n \r\nb\r\nc", 10) == 10);
   pipe.write.reset();
@@ -152,7 +152,7 @@ TEST_CASE("stdio: a cancelled call is not answered, also when it still waits for
   CHECK(server.next().is_null());
 }
 
-TEST_CASE("stdio: too many waiting calls are refused, not queued for ever") {
+TEST_CASE("stdio: calls beyond the queue's limit are refused") {
   StdioLimits limits;
   limits.threads = 1;
   limits.waiting = 1;
@@ -238,7 +238,7 @@ TEST_CASE("stdio: serve_stdio keeps stdout clean and exits with 0 at end of inpu
   if (child == 0) {
     ::dup2(to.read.get(), STDIN_FILENO);
     ::dup2(from.write.get(), STDOUT_FILENO);
-    // This program again, running only the hidden case that serves (client_test.cc).
+    // This program again, with only the hidden case of client_test.cc that serves.
     ::execl("/proc/self/exe", "test_mcp", "serve stdio", "-o", "/dev/null",
             static_cast<char*>(nullptr));
     ::_exit(127);

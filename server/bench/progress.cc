@@ -45,7 +45,7 @@ std::size_t columns_of(std::FILE* stream) {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
+std::string seconds_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
   if (whole < 60) return std::to_string(whole) + " s";
   if (whole < 3600) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
@@ -71,8 +71,8 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   std::string text;
   const std::size_t remaining = all.total - all.done;
   if (all.timed > 0)
-    text = duration_text(seconds / static_cast<double>(std::clamp<std::size_t>(
-                                       remaining, 1, static_cast<std::size_t>(jobs)))) +
+    text = seconds_text(seconds / static_cast<double>(std::clamp<std::size_t>(
+                                      remaining, 1, static_cast<std::size_t>(jobs)))) +
            " left";
   if (all.priced)
     text +=

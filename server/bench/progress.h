@@ -67,7 +67,7 @@ class BenchProgress {
 };
 
 /// "41 s", "3 min 20 s", "2 h 5 min"
-std::string duration_text(double seconds);
+std::string seconds_text(double seconds);
 
 /// "41 s left, $0.12 of about $0.30"; empty until an attempt is finished.
 std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);

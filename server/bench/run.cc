@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -28,14 +27,40 @@
 namespace assay::bench {
 namespace {
 
+namespace fs = std::filesystem;
+
 using report::Label;
-using std::chrono::steady_clock;
+
+constexpr const char* kTokenVariable = "ASSAY_TOKEN";
+constexpr double kNsPerS = 1e9;
+
+/// Starts this executable as a server, which ends when its standard input does. First removes the
+/// keys of the models from the environment, because the server does not need them.
+Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
+                                                  const fs::path& store) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
+  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
+                                      options.device, "--store", store.string()};
+  const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
+  command.insert(command.end(), sandbox.begin(), sandbox.end());
+  const std::vector<std::string> log = arguments_of(options.log);
+  command.insert(command.end(), log.begin(), log.end());
+  agents::forget_keys();
+  auto client = mcp::Client::connect_stdio(command);
+  if (client) return client;
+  // The server has written the reason to stderr, which it shares with the bench.
+  return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " +
+                                          store.string() +
+                                          " did not start: " + client.error().message);
+}
 
 std::optional<agents::Price> price_of(const BenchPair& pair) {
   return pair.model == nullptr ? std::nullopt : pair.model->price;
 }
 
-/// Fails unless the server still knows the run: nothing may be paid for a run that is gone.
+/// Fails unless the server still knows the run. Nothing may be paid for a run that is gone.
 Status check_run(mcp::Client& client, const std::string& run) {
   const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
   if (!answer) return fail(answer.error());
@@ -75,7 +100,7 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
 }
 
 /// A pair stops after this many attempts in a row that did not finish, or whose prompts were
-/// refused: its model or the server is presumably gone.
+/// refused. Its model or the server is presumably gone.
 constexpr int kMostFailuresInARow = 3;
 
 /// True for an error that the pair's next attempt would meet as well.
@@ -87,12 +112,14 @@ bool is_hopeless(const Error& error) {
 class Workers {
  public:
   Workers(mcp::Client& client, agents::SpendingBudget& budget, BenchProgress& progress,
-          const BenchPlan& plan, const std::vector<BenchTask>& tasks, std::vector<PairEnd>& ends)
+          const BenchPlan& plan, const std::vector<BenchTask>& tasks, std::vector<PairEnd>& ends,
+          const Clock& clock)
       : client_(client),
         budget_(budget),
         progress_(progress),
         plan_(plan),
         tasks_(tasks),
+        clock_(clock),
         ends_(ends),
         failures_in_a_row_(ends.size(), 0) {
     for (const BenchTask& task : tasks) ++ends_[task.pair].unfinished;
@@ -114,20 +141,20 @@ class Workers {
 
   bool may_start(std::size_t pair) {
     const MutexLock lock(mutex_);
-    if (plan_.max_time && steady_clock::now() - start_ >= *plan_.max_time)
-      stop_all("the time limit of " + duration_text(static_cast<double>(plan_.max_time->count())));
+    if (plan_.max_time && seconds_since(begin_ns_) >= static_cast<double>(plan_.max_time->count()))
+      stop_all("the time limit of " + seconds_text(static_cast<double>(plan_.max_time->count())));
     return ends_[pair].stopped_by.empty();
   }
 
   void attempt(const BenchTask& task) {
     const BenchPair& pair = plan_.pairs[task.pair];
-    const auto begin = steady_clock::now();
+    const std::int64_t begin_ns = clock_.monotonic_ns();
     const Result<BenchAttempt> made =
         make_attempt(client_, budget_, plan_, task,
                      [&](const std::string& step) { progress_.step(task.name, step); });
     if (!made) return gave_up(task, made.error());
     const agents::Attempt& end = made->end;
-    const double wall_s = std::chrono::duration<double>(steady_clock::now() - begin).count();
+    const double wall_s = seconds_since(begin_ns);
     if (Status written = pair.journal->add_finished(task.sample, task.operator_name, end,
                                                     std::round(1e3 * wall_s), made->replay);
         !written)
@@ -164,12 +191,17 @@ class Workers {
     }
   }
 
+  double seconds_since(std::int64_t begin_ns) const {
+    return static_cast<double>(clock_.monotonic_ns() - begin_ns) / kNsPerS;
+  }
+
   mcp::Client& client_;
   agents::SpendingBudget& budget_;
   BenchProgress& progress_;
   const BenchPlan& plan_;
   const std::vector<BenchTask>& tasks_;
-  const steady_clock::time_point start_ = steady_clock::now();
+  const Clock& clock_;
+  const std::int64_t begin_ns_ = clock_.monotonic_ns();
   std::atomic<std::size_t> next_{0};
   Mutex mutex_;
   std::vector<PairEnd>& ends_ ASSAY_GUARDED_BY(mutex_);
@@ -185,6 +217,18 @@ std::vector<sandbox::Hint> hints_of(const agents::Attempt& attempt) {
 }
 
 }  // namespace
+
+Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
+                                                   const fs::path& store) {
+  if (options.server.empty()) return start_server(options, store);
+  const char* token = std::getenv(kTokenVariable);
+  auto client = mcp::Client::connect_http(options.server, token == nullptr ? "" : token);
+  if (!client) return client;
+  if (const auto tools = (*client)->list_tools(); !tools)
+    return fail(ErrorCode::unavailable,
+                "no server answers at " + options.server + ": " + tools.error().message);
+  return client;
+}
 
 std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample,
                                       const std::string& operator_name) {
@@ -230,12 +274,12 @@ Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& 
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks) {
   double spent = 0;
   for (const BenchPair& pair : plan.pairs) spent += pair.journal->spent_before_usd();
-  const SystemClock clock;
   for (const BenchTask& task : tasks) {
     const std::optional<agents::Price> price = price_of(plan.pairs[task.pair]);
     std::error_code error;
     if (!price || !std::filesystem::exists(task.transcript, error)) continue;
-    const Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
+    const Result<agents::Transcript> transcript =
+        agents::Transcript::open(task.transcript, system_clock());
     if (!transcript) return fail(transcript.error());
     for (const agents::CompletionReply& reply : transcript->earlier_replies())
       spent += reply.charged_usd.value_or(price->cost_usd(reply.input_tokens, reply.output_tokens));
@@ -267,8 +311,7 @@ Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& b
                                   const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step) {
   const BenchPair& pair = plan.pairs[task.pair];
-  const SystemClock clock;
-  Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, clock);
+  Result<agents::Transcript> transcript = agents::Transcript::open(task.transcript, system_clock());
   if (!transcript) return fail(transcript.error());
   agents::AttemptRequest request;
   request.run = task.run;
@@ -297,17 +340,15 @@ report::Label label_of(const agents::Attempt& attempt) {
 
 std::string explanation_of(const BenchAttempt& made) {
   const agents::Attempt& attempt = made.end;
-  const std::string prefix = attempt.outcome + ": ";
-  std::string text = attempt.explanation.starts_with(prefix)
-                         ? attempt.explanation.substr(prefix.size())
-                         : attempt.explanation;
-  if (label_of(attempt) == Label::slow) text = report::slow_hint(hints_of(attempt));
+  const std::string text =
+      label_of(attempt) == Label::slow ? report::slow_hint(hints_of(attempt)) : attempt.explanation;
   return made.replay.empty() || attempt.outcome == kNoReply
              ? text
              : "replay: " + made.replay + "; " + text;
 }
 
-Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan) {
+Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan,
+                                       const Clock& clock) {
   std::vector<PairEnd> ends(plan.pairs.size());
   const Result<std::vector<BenchTask>> tasks = open_tasks(client, plan, ends);
   if (!tasks) return fail(tasks.error());
@@ -316,50 +357,8 @@ Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& pla
   agents::SpendingBudget budget({plan.max_cost_usd, *spent});
   BenchProgress progress(stderr, ::isatty(STDERR_FILENO) == 1, progress_groups(plan, ends),
                          plan.jobs);
-  Workers(client, budget, progress, plan, *tasks, ends).run();
+  Workers(client, budget, progress, plan, *tasks, ends, clock).run();
   return ends;
-}
-
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr const char* kTokenVariable = "ASSAY_TOKEN";
-
-/// Starts this executable as a server. It ends when its standard input does. It does not need the
-/// keys of the models, so they are removed from the environment first.
-Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
-                                                  const fs::path& store) {
-  std::error_code error;
-  const fs::path self = fs::read_symlink("/proc/self/exe", error);
-  if (error) return fail(ErrorCode::unavailable, "readlink /proc/self/exe: " + error.message());
-  std::vector<std::string> command = {self.string(),  "serve",   "--stdio",     "--device",
-                                      options.device, "--store", store.string()};
-  const std::vector<std::string> sandbox = server::arguments_of(options.sandbox);
-  command.insert(command.end(), sandbox.begin(), sandbox.end());
-  const std::vector<std::string> log = arguments_of(options.log);
-  command.insert(command.end(), log.begin(), log.end());
-  agents::forget_keys();
-  auto client = mcp::Client::connect_stdio(command);
-  if (client) return client;
-  // The server has written the reason to stderr, which it shares with the bench.
-  return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " +
-                                          store.string() +
-                                          " did not start: " + client.error().message);
-}
-
-}  // namespace
-
-Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
-                                                   const fs::path& store) {
-  if (options.server.empty()) return start_server(options, store);
-  const char* token = std::getenv(kTokenVariable);
-  auto client = mcp::Client::connect_http(options.server, token == nullptr ? "" : token);
-  if (!client) return client;
-  if (const auto tools = (*client)->list_tools(); !tools)
-    return fail(ErrorCode::unavailable,
-                "no server answers at " + options.server + ": " + tools.error().message);
-  return client;
 }
 
 }  // namespace assay::bench

@@ -1,7 +1,7 @@
 // `assay eval OPERATOR FILE`: judges one submission without an agent and without a store. Exit
 // status 0 pass, 1 fail, 2 error. `assay eval OPERATOR --plan FILE` does the same with launch plans
 // that were recorded before, without the submission.
-#include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"
@@ -36,6 +37,7 @@ struct EvalOptions {
   bool json = false;
 };
 
+constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr const char* kModes = "compile, test, profile, grade";
 
 /// The language by the ending of the file.
@@ -164,10 +166,9 @@ int evaluate(const EvalOptions& options) {
     return print_error("eval", status_of_device_error(device.error()), device.error().message);
 
   sandbox::JobMonitor monitor;
-  const auto begin = std::chrono::steady_clock::now();
+  const std::int64_t begin_ns = system_clock().monotonic_ns();
   const sandbox::Verdict verdict = (*device)->execute(*job, monitor);
-  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(
-      std::chrono::steady_clock::now() - begin);
+  const std::int64_t elapsed_ms = (system_clock().monotonic_ns() - begin_ns) / kNsPerMs;
   if (!options.artifacts.empty()) {
     if (const auto written = write_artifacts(verdict.artifacts, options.artifacts); !written)
       return print_error("eval", kUnavailable, written.error().message);
@@ -178,7 +179,7 @@ int evaluate(const EvalOptions& options) {
     tools::JobStatus over;
     over.job = job->id;
     over.state = tools::JobState::finished;
-    over.elapsed_ms = elapsed.count();
+    over.elapsed_ms = elapsed_ms;
     std::printf("%s\n", tools::verdict_text(verdict, over, tools::Format::detailed).c_str());
   }
   return exit_status(verdict.outcome);

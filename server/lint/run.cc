@@ -28,11 +28,11 @@ constexpr const char* kTimedCase =
 class Stopwatch {
  public:
   double seconds() const {
-    return static_cast<double>(SystemClock().monotonic_ns() - begin_) / kNsPerS;
+    return static_cast<double>(system_clock().monotonic_ns() - begin_) / kNsPerS;
   }
 
  private:
-  std::int64_t begin_ = SystemClock().monotonic_ns();
+  std::int64_t begin_ = system_clock().monotonic_ns();
 };
 
 double elements_of(const std::vector<std::string>& shape, const operators::Case& item) {

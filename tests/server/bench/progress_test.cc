@@ -10,9 +10,9 @@ using namespace assay::bench;
 using report::Label;
 
 TEST_CASE("progress: bar, estimates, durations") {
-  CHECK(duration_text(0.4) == "0 s");
-  CHECK(duration_text(200) == "3 min 20 s");
-  CHECK(duration_text(7'500) == "2 h 5 min");
+  CHECK(seconds_text(0.4) == "0 s");
+  CHECK(seconds_text(200) == "3 min 20 s");
+  CHECK(seconds_text(7'500) == "2 h 5 min");
   CHECK(progress_text({{.total = 16}}, 1) == "[------------------------] 0/16, 0 pass");
   const ProgressGroup half{
       .total = 16, .done = 8, .good = 3, .priced = true, .cost_usd = 0.2, .timed = 8, .wall_s = 20};

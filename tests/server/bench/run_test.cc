@@ -71,13 +71,13 @@ TEST_CASE("an attempt without a submission has the label that a report gives it"
   CHECK(label_of(ended("pass", "none", "")) == Label::pass);
 }
 
-TEST_CASE("a line explains the outcome once, and says how a replay differs") {
+TEST_CASE("a line of progress explains the outcome, and how a replay differs") {
   CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), ""}) ==
-        "3 of 9 differ");
+        "fail: 3 of 9 differ");
   CHECK(explanation_of({ended("error", agents::kPromptRefused, "HTTP 400: filtered"), ""}) ==
         "HTTP 400: filtered");
   CHECK(explanation_of({ended("fail", "wrong_result", "fail: 3 of 9 differ"), "step 2: other"}) ==
-        "replay: step 2: other; 3 of 9 differ");
+        "replay: step 2: other; fail: 3 of 9 differ");
   CHECK(explanation_of({ended(kNoReply, "", "replay: the transcript has no reply"),
                         "the transcript has no reply"}) == "replay: the transcript has no reply");
   agents::Attempt slow = ended("pass", "none", "pass: all cases");

@@ -173,7 +173,8 @@ void add_operators(CLI::App& app, int& status) {
   CLI::App* lint_command = group->add_subcommand(
       "lint", "check that the reference agrees with itself, every mutant fails, the oracle passes");
   lint_command->add_option("names", options->names, "only these");
-  lint_command->add_option("--device", options->device, "cpu or cuda:N")->capture_default_str();
+  lint_command->add_option("--device", options->device, sandbox::device_names_help())
+      ->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")
       ->capture_default_str();
   options->jobs =

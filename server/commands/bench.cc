@@ -117,23 +117,24 @@ void add_bench(CLI::App& app, int& status) {
   CLI::Option* samples =
       command
           ->add_option("--samples", options->samples,
-                       "independent attempts per operator, each in a run of its own")
+                       "independent attempts at each operator, each in a run of its own")
           ->capture_default_str();
   command
-      ->add_option("--jobs", options->jobs, "attempts at once, over all pairs of agent and model")
+      ->add_option("--jobs", options->jobs,
+                   "attempts to run at once, over all pairs of agent and model")
       ->capture_default_str();
   command->add_flag(
       "--resume", options->resume,
-      "continue the bench in --out; repeats no finished operator and pays for no reply twice");
-  command->add_option("--out", options->out,
-                      "directory of journal and transcripts (default: "
-                      "bench-out/AGENT_PROVIDER_NAME); of several pairs: of their folders");
-  CLI::Option* cost =
-      command->add_option("--max-cost", options->max_cost_usd,
-                          "US dollars that the bench never exceeds, over all pairs");
+      "continue the bench in --out; no finished attempt is repeated and no reply is paid twice");
+  command->add_option(
+      "--out", options->out,
+      "directory for journal and transcripts (default: "
+      "bench-out/AGENT_PROVIDER_NAME); with several pairs it holds a folder for each");
+  CLI::Option* cost = command->add_option("--max-cost", options->max_cost_usd,
+                                          "US dollars that all pairs together never exceed");
   command->add_option("--max-time", options->max_time,
-                      "seconds, or 15m, 2h, 1h30m: after it no attempt starts, and running ones "
-                      "finish");
+                      "seconds, or 15m, 2h, 1h30m: after this time no attempt starts, and running "
+                      "ones finish");
   command
       ->add_option("--replay", options->replay,
                    "the --out of an earlier bench: its transcripts answer instead of the model, "

@@ -8,12 +8,12 @@
 namespace assay::server {
 namespace {
 
-using Json = nlohmann::ordered_json;  // command before args before env, as people write it
+using Json = nlohmann::ordered_json;  // keeps the usual order: command, args, env
 
 constexpr const char* kName = "assay";
 
-/// JSON's string literals are also those of TOML, Python and JavaScript, as far as paths and
-/// arguments go.
+/// Quotes a path or an argument. JSON, TOML, Python and JavaScript have the same string literals
+/// for these.
 std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 std::string quoted_list(const std::vector<std::string>& items) {
@@ -22,7 +22,7 @@ std::string quoted_list(const std::vector<std::string>& items) {
   return "[" + text + "]";
 }
 
-/// One word of a POSIX shell.
+/// Quotes text as one word of a POSIX shell.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
@@ -195,7 +195,7 @@ Result<ClientConfig> client_config(const std::string& client, const ServerEntry&
     return found->make(entry);
   } catch (const Json::exception&) {
     return fail(ErrorCode::invalid_argument,
-                "a path or an argument is not UTF-8, and no configuration file can hold it");
+                "a path or an argument is not UTF-8, so no configuration file can contain it");
   }
 }
 

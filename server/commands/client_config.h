@@ -1,9 +1,9 @@
-// Writes the configuration with which an MCP client uses this server, as `assay serve
-// --print-config CLIENT` prints it. docs/how-to/connect-a-client.md shows each, and a test compares
-// the two. Pure functions, thread-safe.
+// Writes the configuration with which an MCP client uses this server. `assay serve --print-config
+// CLIENT` prints it. docs/how-to/connect-a-client.md shows each configuration, and a test compares
+// the two. Pure functions.
 //
 //   ServerEntry entry{.command = "/opt/assay/bin/assay", .args = {"serve", "--stdio"}};
-//   auto config = client_config("codex", entry);  // config->text, and config->where to put it
+//   Result<ClientConfig> config = client_config("codex", entry);  // text, and where to put it
 #pragma once
 
 #include <map>
@@ -28,16 +28,17 @@ struct ServerEntry {
 };
 
 struct ClientConfig {
-  std::string text;  // of the file, with a line feed at its end
-  std::string
-      where;  // which file that is, and the command that does the same, if the client has one
+  std::string text;  // the content of the file; it ends with a newline
+  /// The file that needs the text, and the client's command that does the same, if there is one.
+  std::string where;
 };
 
-/// `client`: claude-code, codex, cursor, gemini, python, typescript or vscode. Any other is an
-/// error that lists them.
+/// Returns the configuration of `client`: claude-code, codex, cursor, gemini, python, typescript or
+/// vscode. Errors: not_found for another name, with the valid names; invalid_argument if a path is
+/// not UTF-8.
 Result<ClientConfig> client_config(const std::string& client, const ServerEntry& entry);
 
-/// For --help: "claude-code, codex, ...".
+/// Returns "claude-code, codex, ...", for help texts.
 std::string client_names();
 
 }  // namespace assay::server

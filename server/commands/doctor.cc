@@ -1,5 +1,5 @@
-// `assay doctor`: shows which layers of the sandbox and which devices work on this machine. Exit
-// status 0 if jobs can run on the CPU.
+// `assay doctor`: shows which layers of the sandbox and which devices work on this machine. The
+// exit status is 0 if jobs can run on the CPU.
 #include <sys/utsname.h>
 
 #include <cstdio>
@@ -122,8 +122,8 @@ int doctor(bool as_json) {
 void add_doctor(CLI::App& app, int& status) {
   auto as_json = std::make_shared<bool>(false);
   CLI::App* command = app.add_subcommand(
-      "doctor", "Show what works on this machine: layers of the sandbox, devices");
-  command->add_flag("--json", *as_json, "as JSON");
+      "doctor", "Show which layers of the sandbox and which devices work on this machine");
+  command->add_flag("--json", *as_json, "print JSON");
   command->callback([as_json, &status] { status = doctor(*as_json); });
 }
 

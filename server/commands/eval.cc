@@ -1,6 +1,6 @@
-// `assay eval OPERATOR FILE`: judges one submission without an agent and without a store. Exit
-// status 0 pass, 1 fail, 2 error. `assay eval OPERATOR --plan FILE` does the same with launch plans
-// that were recorded before, without the submission.
+// `assay eval OPERATOR FILE`: judges one submission without an agent and without a store. The exit
+// status is 0 for pass, 1 for fail, 2 for error. `assay eval OPERATOR --plan FILE` judges launch
+// plans that were recorded earlier; it does not need the submission.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -40,12 +40,13 @@ struct EvalOptions {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr const char* kModes = "compile, test, profile, grade";
 
-/// The language by the ending of the file.
+/// Returns the language of a file by its ending.
 std::string language_of(const std::string& file) {
   return std::string(file.ends_with(".cu") ? sandbox::kCudaCpp : sandbox::kPython);
 }
 
-/// The job that the options describe. On an error it prints the reason and sets the exit status.
+/// Returns the job that the options describe. Errors: invalid_argument for a wrong language,
+/// not_found for an unknown case.
 Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options,
                               sandbox::JobKind kind, std::string source) {
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
@@ -61,15 +62,16 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
     }
     return job;
   }
-  // A maintainer may run a single hidden case.
+  // A maintainer may run a single hidden case, so the case is looked up in all of them.
   job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
   if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
     return fail(chosen.error());
   return job;
 }
 
-/// A job that replays stored plans, each for another case. not_found for a wrong --case; the other
-/// errors are those of read_plan().
+/// Returns a job that replays stored plans, each for another case. Errors: invalid_argument, the
+/// case of a plan is not clear or has two plans; permission_denied, --case names no case; those of
+/// read_plan().
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
                                  sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
@@ -105,11 +107,11 @@ int status_of_replay_error(const Error& error) {
   return error.code == ErrorCode::permission_denied ? kUnknownName : status_of_plan_error(error);
 }
 
-/// The reason why the options do not fit together; "" if they do.
+/// Returns why the options contradict each other; "" if they do not.
 std::string contradiction(const EvalOptions& options, sandbox::JobKind kind) {
   if (options.plans.empty())
-    return options.file.empty() ? "needs a submission's file, or --plan" : "";
-  if (!options.file.empty()) return "--plan is there instead of a submission's file, not beside it";
+    return options.file.empty() ? "give a submission's file, or --plan" : "";
+  if (!options.file.empty()) return "--plan replaces a submission's file; give one of them";
   if (kind == sandbox::JobKind::compile)
     return "a stored plan is compiled already; --mode can be test, profile, grade";
   const bool one_case = kind == sandbox::JobKind::profile || !options.case_id.empty();
@@ -195,13 +197,13 @@ void add_eval(CLI::App& app, int& status) {
       ->required();
   command->add_option("file", options->file, "the submission; - reads standard input");
   command
-      ->add_option("--plan", options->plans,
-                   "a launch plan that was recorded before, instead of a submission: a file, or an "
-                   "artifact's handle, after CASE= where its sizes do not tell "
-                   "the case; may be repeated, for as many cases")
+      ->add_option(
+          "--plan", options->plans,
+          "a launch plan to judge instead of a submission: a file or an artifact's handle, "
+          "after CASE= if several cases have its sizes; repeat it for more cases")
       ->allow_extra_args(false);
   command->add_option("--suite", options->suite,
-                      "a folder of operators to take instead of Assay's own");
+                      "a folder of operators to use instead of Assay's own");
   command->add_option("--store", options->store,
                       "the store that holds the plans' artifacts (default: the user's)");
   command->add_option("--artifacts", options->artifacts,
@@ -209,14 +211,17 @@ void add_eval(CLI::App& app, int& status) {
   command->add_option("--device", options->device, sandbox::device_names_help())
       ->capture_default_str();
   command->add_option("--mode", options->mode, kModes)->capture_default_str();
+  command->add_option("--language", options->language,
+                      std::string(sandbox::kLanguageNames) +
+                          " (default: by the file's ending: .cu is cuda, any other python)");
+  command->add_option("--case", options->case_id, "judge only this case");
   command->add_option(
-      "--language", options->language,
-      std::string(sandbox::kLanguageNames) + "; otherwise by the file's ending: .cu is cuda");
-  command->add_option("--case", options->case_id, "one case instead of all of the mode's");
-  command->add_option("--target", options->targets,
-                      "compile: cuda:80, cuda:90, cuda:100, hip:gfx942; may be repeated");
+      "--target", options->targets,
+      "for --mode compile: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950; may be "
+      "repeated");
   add_sandbox_options(*command, options->sandbox);
-  command->add_flag("--json", options->json, "the verdict as JSON (docs/reference/verdict.md)");
+  command->add_flag("--json", options->json,
+                    "print the verdict as JSON (docs/reference/verdict.md)");
   command->callback([options, &status] { status = evaluate(*options); });
 }
 

@@ -33,7 +33,7 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// Reads the token file, and refuses one that other users can access.
+/// Reads the token file. Refuses a file that other users can access.
 std::optional<std::string> read_token_file(const std::string& path, int& status) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};
@@ -48,8 +48,8 @@ std::optional<std::string> read_token_file(const std::string& path, int& status)
     return std::nullopt;
   }
   if ((info.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-    status = refuse(kUnsafe, "others than its owner may use the token file " + path +
-                                 "; type: chmod 600 " + path);
+    status = refuse(kUnsafe,
+                    "other users can access the token file " + path + "; type: chmod 600 " + path);
     return std::nullopt;
   }
   std::string text(static_cast<std::size_t>(info.st_size), '\0');
@@ -116,23 +116,26 @@ const std::vector<std::string>& token_scopes() {
 }
 
 void add_http_flags(CLI::App& command, HttpFlags& flags) {
-  auto* address = command.add_option("--http", flags.address,
-                                     "listen on HOST:PORT (port 0 picks one), endpoint /mcp; other "
-                                     "than loopback only with --token-file");
+  auto* address =
+      command.add_option("--http", flags.address,
+                         "listen on HOST:PORT (port 0 picks a free one), endpoint /mcp; "
+                         "an address that is not loopback needs --token-file");
   const auto with_http = [&](const char* name, auto& value, const char* help) {
     return command.add_option(name, value, help)->needs(address);
   };
   with_http("--token-file", flags.token_file,
-            "who may use it, one token a line as `assay token new` prints it");
-  auto* certificate = with_http("--tls-cert", flags.tls_certificate, "PEM file: serve HTTPS");
+            "the tokens that clients may use, one on each line as `assay token new` prints it");
+  auto* certificate = with_http("--tls-cert", flags.tls_certificate,
+                                "PEM file of the certificate; makes the server speak HTTPS");
   certificate->needs(
-      with_http("--tls-key", flags.tls_key, "PEM file, not encrypted")->needs(certificate));
+      with_http("--tls-key", flags.tls_key, "PEM file of the certificate's key, not encrypted")
+          ->needs(certificate));
   with_http("--allow-host", flags.allowed_hosts,
-            "a further host name that clients use, for instance that of a reverse proxy; may be "
+            "another host name that clients use, for instance that of a reverse proxy; may be "
             "repeated");
   with_http("--rate-limit", flags.rate_limit,
-            "requests a second for each token, or for each address without tokens; 0: none "
-            "(default: 50 with --token-file, else none)")
+            "requests a second for each token, or for each address if there are no tokens; 0: no "
+            "limit (default: 50 with --token-file, else no limit)")
       ->check(CLI::NonNegativeNumber);
 }
 
@@ -145,8 +148,9 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
   if (!address->loopback && flags.token_file.empty()) {
     status =
         refuse(kUnsafe, "'" + address->host +
-                            "' can be reached by others, and without --token-file everyone may run "
-                            "code here; make a token with `assay token new`, or serve 127.0.0.1");
+                            "' can be reached from other machines, and without --token-file every "
+                            "client may run code here; make a token with `assay token new`, or "
+                            "serve 127.0.0.1");
     return std::nullopt;
   }
   mcp::HttpOptions options;
@@ -161,7 +165,7 @@ std::optional<mcp::HttpOptions> http_options(const HttpFlags& flags, int& status
   if (!address->loopback && !options.tls) {
     stderr_line(
         "assay serve: warning: tokens and sources cross the network unencrypted; use --tls-cert "
-        "and --tls-key, or a reverse proxy that does TLS");
+        "and --tls-key, or a reverse proxy that adds TLS");
   }
   return options;
 }

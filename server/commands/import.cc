@@ -1,6 +1,6 @@
 // `assay import KIND DIR --out FOLDER`: makes operator folders from the files of another benchmark.
-// A script in importers/ does the work. It replaces this process, so its exit status is the
-// command's. docs/how-to/add-an-importer.md adds one.
+// A script in importers/ does the work. It replaces this process, so its exit status is the status
+// of the command. docs/how-to/add-an-importer.md shows how to add one.
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,12 +24,12 @@ struct Importer {
   const char* kind;    // the word on the command line
   const char* script;  // in importers/; takes the arguments that import_files() passes
   const char* help;
-  const char* folder;  // what the folder holds
+  const char* folder;  // the content of the folder, for messages
 };
 
 constexpr Importer kImporters[] = {
     {"tritonbench-g", "tritonbench_g.py",
-     "The golden files of TritonBench-G, each as operators of a suite for --suite",
+     "Make a suite for --suite from the golden files of TritonBench-G",
      "data/TritonBench_G_v1 of thunlp/TritonBench"},
 };
 
@@ -84,7 +84,9 @@ void add_import(CLI::App& app, int& status) {
     command
         ->add_option("--target", options->target, "the target that launch plans are recorded for")
         ->capture_default_str();
-    command->add_option("--jobs", options->jobs, "files at once; each takes a core and some GiB")
+    command
+        ->add_option("--jobs", options->jobs,
+                     "files to import at once; each takes a core and a few GiB")
         ->check(CLI::Range(1, kMostImportJobs))
         ->capture_default_str();
     command->add_option("--only", options->only, "import only this file; may be repeated")

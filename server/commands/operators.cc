@@ -1,5 +1,5 @@
-// `assay operators list|show|lint`: lists the catalog, shows one operator in full, and checks that
-// operators are sound.
+// `assay operators list|show|lint`: lists the catalog, shows operators in full, and checks that
+// they are sound.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +32,8 @@ struct OperatorsOptions {
 
 constexpr int kMostLintJobs = 64;
 
-/// The named operators, or all. For an unknown name it prints an error and returns nothing.
+/// Returns the named operators, or all if there are no names. For an unknown name it prints an
+/// error, sets `status` and returns nullopt.
 std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog,
                                                               const std::vector<std::string>& names,
                                                               int& status) {
@@ -115,9 +116,8 @@ int lint(const OperatorsOptions& options) {
   if (!chosen) return status;
   SandboxOptions sandbox;
   sandbox.isolation = options.isolation;
-  sandbox.gpu_sharers =
-      std::min(options.jobs, kMostGpuSharers);  // most of an oracle's verdict is compiling and
-                                                // references: only its times need the GPU alone
+  // Most of an oracle's job is compiling and computing references. Only timing needs the GPU alone.
+  sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);
   const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
   if (!config) return print_error("operators lint", kUsage, config.error().message);
   const auto device = sandbox::make_device(options.device, *config);
@@ -161,18 +161,20 @@ void add_operators(CLI::App& app, int& status) {
       app.add_subcommand("operators", "List the operators, show one, check that they are sound");
   group->require_subcommand(1);
   group->add_option("--suite", options->suite,
-                    "a folder of operators to take instead of Assay's own");
+                    "a folder of operators to use instead of Assay's own");
   CLI::App* list_command = group->add_subcommand(
-      "list", "list one per line: name, split, family, dialect, difficulty, summary");
-  list_command->add_option("names", options->names, "only these");
+      "list",
+      "List operators, one on each line: name, split, family, dialect, difficulty, summary");
+  list_command->add_option("names", options->names, "the operators (default: all)");
   list_command->callback([options, &status] { status = list(*options); });
   CLI::App* show_command = group->add_subcommand(
-      "show", "show operators in full, with their hidden cases: for maintainers");
-  show_command->add_option("names", options->names, "operators");
+      "show", "Show operators in full, with their hidden cases; for maintainers");
+  show_command->add_option("names", options->names, "the operators, at least one");
   show_command->callback([options, &status] { status = show(*options); });
   CLI::App* lint_command = group->add_subcommand(
-      "lint", "check that the reference agrees with itself, every mutant fails, the oracle passes");
-  lint_command->add_option("names", options->names, "only these");
+      "lint",
+      "Check that the reference agrees with itself, every mutant fails and the oracle passes");
+  lint_command->add_option("names", options->names, "the operators (default: all)");
   lint_command->add_option("--device", options->device, sandbox::device_names_help())
       ->capture_default_str();
   lint_command->add_option("--isolation", options->isolation, "strict or best-effort")
@@ -180,16 +182,18 @@ void add_operators(CLI::App& app, int& status) {
   options->jobs =
       std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMostLintJobs);
   lint_command
-      ->add_option("--jobs", options->jobs, "operators at once; each takes a core and some 400 MiB")
+      ->add_option("--jobs", options->jobs,
+                   "operators to lint at once; each takes a core and about 400 MiB")
       ->check(CLI::Range(1, kMostLintJobs))
       ->capture_default_str();
-  lint_command->add_flag("--fresh", options->fresh,
-                         "also those that have not changed since they were found sound");
+  lint_command->add_flag(
+      "--fresh", options->fresh,
+      "lint also the operators that have not changed since they were found sound");
   lint_command
       ->add_option("--seed", options->seed,
-                   "of the inputs on which mutants are tried; the oracle gets new ones each time")
+                   "the seed of the mutants' inputs; the oracle gets new inputs each time")
       ->capture_default_str();
-  lint_command->add_option("--out", options->out, "write what was found into this file, as JSON");
+  lint_command->add_option("--out", options->out, "write the results to this file, as JSON");
   lint_command->callback([options, &status] { status = lint(*options); });
 }
 

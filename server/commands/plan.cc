@@ -1,5 +1,5 @@
-// `assay plan show` and `assay plan diff`: print and compare stored launch plans. Exit status of
-// diff: 0 the same, 1 different.
+// `assay plan show` and `assay plan diff`: print and compare stored launch plans. `diff` exits with
+// 0 if the plans do the same, else with 1.
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -61,7 +61,7 @@ int diff(const PlanOptions& options) {
 }  // namespace
 
 void add_plan(CLI::App& app, int& status) {
-  CLI::App* plan = app.add_subcommand("plan", "Look at stored launch plans");
+  CLI::App* plan = app.add_subcommand("plan", "Show and compare stored launch plans");
   plan->require_subcommand(1);
   auto options = std::make_shared<PlanOptions>();
   CLI::App* shown =
@@ -69,7 +69,7 @@ void add_plan(CLI::App& app, int& status) {
   shown->add_option("plan", options->first, kWhat)->required();
   shown->callback([options, &status] { status = show(*options); });
   CLI::App* compared = plan->add_subcommand(
-      "diff", "Say what changed from one plan to another: exit status 0 nothing, 1 something");
+      "diff", "Show what changed from one plan to another; exit status 0 if nothing did, else 1");
   compared->add_option("before", options->first, kWhat)->required();
   compared->add_option("after", options->second, kWhat)->required();
   compared->callback([options, &status] { status = diff(*options); });

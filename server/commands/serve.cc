@@ -78,8 +78,8 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// The entry for a client's configuration, with which the client reaches the server that these
-/// options start. Paths are absolute, because the client starts in another directory.
+/// Returns the entry of a client's configuration for the server that these options start. Paths are
+/// absolute, because the client starts the server in another directory.
 Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
@@ -88,11 +88,12 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
     const Result<Address> address = parse_address(options.http.address);
     if (!address) return fail(address.error());
     if (address->port == 0)
-      return fail(ErrorCode::invalid_argument,
-                  "port 0 is chosen at the start, so that a client cannot be told it; give --http "
-                  "another port");
+      return fail(
+          ErrorCode::invalid_argument,
+          "port 0 stands for a port that is chosen at the start, so no configuration can name "
+          "it; give --http another port");
     std::string host = address->host;
-    // These stand for every address of this machine; a client cannot connect to them.
+    // These hosts stand for every address of this machine. A client cannot connect to them.
     if (host == "0.0.0.0" || host == "::") {
       if (options.http.allowed_hosts.empty())
         return fail(ErrorCode::invalid_argument,
@@ -232,20 +233,22 @@ void add_serve(CLI::App& app, int& status) {
   command->get_option("--http")->excludes(stdio);
   command
       ->add_option("--device", options->devices,
-                   sandbox::device_names_help() + "; the first is the default one; may be repeated")
+                   sandbox::device_names_help() + "; may be repeated; the first is the default")
       ->default_val(std::vector<std::string>{"cpu"});
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
-  command->add_option("--print-config", options->print_config,
-                      "print the configuration that makes a client use this server, with the other "
-                      "options given here, and end: " +
-                          client_names());
+  command->add_option(
+      "--print-config", options->print_config,
+      "print the configuration with which this client uses the server that the other "
+      "options describe, and exit: " +
+          client_names());
   command->add_flag(
       "--conformance", options->conformance,
-      "serve the fixtures of the official conformance suite instead (no store, no devices)");
+      "serve the fixtures of the official conformance suite instead of Assay's tools (no store, no "
+      "devices)");
   command->callback([options, &status] { status = serve(*options); });
 }
 

@@ -21,7 +21,7 @@ struct TokenOptions {
 int make_token(const TokenOptions& options) {
   const auto token = mcp::new_token(options.name, options.scopes, token_scopes());
   if (!token) return print_error("token", kUsage, token.error().message);
-  // Only the line goes to stdout, so that `>> tokens` appends it to a token file.
+  // Only the line goes to stdout. So `>> tokens` appends it to a token file.
   stderr_line("secret of '" + options.name + "', shown this once: " + token->secret +
               "\nline for the token file:");
   std::printf("%s\n", token->line.c_str());
@@ -32,16 +32,18 @@ int make_token(const TokenOptions& options) {
 
 void add_token(CLI::App& app, int& status) {
   auto options = std::make_shared<TokenOptions>();
-  CLI::App* command = app.add_subcommand("token", "Bearer tokens for serve --http");
+  CLI::App* command = app.add_subcommand("token", "Make bearer tokens for serve --http");
   command->require_subcommand(1);
   CLI::App* create = command->add_subcommand(
       "new", "Make a token: the secret goes to stderr, the line for the token file to stdout");
-  create->add_option("--name", options->name, "whose it is: letters, digits, '.', '-', '_'")
+  create
+      ->add_option("--name", options->name,
+                   "the name of the client: letters, digits, '.', '-', '_'")
       ->required();
   create
       ->add_option(
           "--scope", options->scopes,
-          "practice (everything but scored runs) or score (scored runs too); may be repeated")
+          "practice (every tool, but no scored runs) or score (scored runs too); may be repeated")
       ->required();
   create->callback([options, &status] { status = make_token(*options); });
 }

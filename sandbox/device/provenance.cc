@@ -17,8 +17,8 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
   add_missing_layers(provenance, facts->layers);
 }
 
-void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers) {
-  for (const Layer& layer : layers) {
+void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers) {
+  for (const LayerReport& layer : layers) {
     if (!layer.active) provenance.missing_layers.push_back(layer.name);
   }
 }

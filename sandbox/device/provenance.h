@@ -13,7 +13,7 @@ namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
 /// Adds the names of the layers that are not active.
-void add_missing_layers(Provenance& provenance, const std::vector<Layer>& layers);
+void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
 /// SHA-256 over the three files of an operator's folder, as the catalog computes it. Empty if one
 /// cannot be read.

@@ -297,12 +297,6 @@ struct Artifact {
   std::string bytes;
 };
 
-struct Layer {
-  std::string name;  // as in docs/explanation/sandbox.md
-  bool active = false;
-  std::string detail;  // why not
-};
-
 struct Provenance {
   std::string device;       // "cpu", "cuda:0"
   std::string device_name;  // "NVIDIA H200"

@@ -136,9 +136,9 @@ Error missing_report(std::string_view text) {
     return {ErrorCode::permission_denied,
             "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; "
             "NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
-  const std::string words = ncu_words(text);
+  const std::string messages = ncu_messages(text);
   return {ErrorCode::unavailable,
-          "ncu gave no report of its kernels" + (words.empty() ? words : ": " + words)};
+          "ncu gave no report of its kernels" + (messages.empty() ? messages : ": " + messages)};
 }
 
 }  // namespace

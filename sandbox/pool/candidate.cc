@@ -88,9 +88,9 @@ Result<std::unique_ptr<Candidate>> Candidate::park(std::shared_ptr<Zygote> zygot
     return fail(ErrorCode::unavailable,
                 "a candidate did not park: " + event.text + candidate->err_.text());
   }
-  const std::vector<Layer>& jail = std::get<Parked>(event.message).layers;
+  const std::vector<LayerReport>& jail = std::get<Parked>(event.message).layers;
   candidate->layers_.insert(candidate->layers_.begin(), jail.begin(), jail.end());
-  for (const Layer& layer : candidate->layers_) {
+  for (const LayerReport& layer : candidate->layers_) {
     if (layer.active && layer.name == "pid_namespace") candidate->group_ = -1;
     if (layer.active || config.isolation == Isolation::best_effort) continue;
     return fail(ErrorCode::unavailable,
@@ -126,10 +126,9 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   const Result<pid_t> pid = pid_behind(pidfd_.get());
   Status grouped = pid ? cgroup_.add(*pid) : Status(tl::unexpected(pid.error()));
   if (pid) group_ = *pid;
-  for (const LayerReport& layer : layers.layers())
-    layers_.push_back({layer.name, layer.active, layer.detail});
+  layers_ = layers.layers();
   if (!grouped) {
-    for (Layer& layer : layers_) layer = {layer.name, false, grouped.error().message};
+    for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
     // A child that has already ended lacked another layer, which its output names.
     if (strict && !exited()) return grouped;
   }

@@ -72,7 +72,7 @@ class Candidate {
   int slot() const { return slot_; }
   const Zygote& zygote() const { return *zygote_; }
   /// The layers of its jail and of its cgroup.
-  const std::vector<Layer>& layers() const { return layers_; }
+  const std::vector<LayerReport>& layers() const { return layers_; }
   /// Tells whether it was parked with the limits of this job.
   bool suits(const Limits& limits) const;
   bool alive() const;
@@ -105,7 +105,7 @@ class Candidate {
   std::shared_ptr<Zygote> zygote_;
   int slot_;
   Limits limits_;
-  std::vector<Layer> layers_;
+  std::vector<LayerReport> layers_;
   Cgroup cgroup_;
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
   // Its process group, or -1 if a pid namespace ends its children with it.

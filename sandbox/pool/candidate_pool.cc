@@ -149,9 +149,9 @@ void CandidatePool::start_zygote() {
 Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& deadline) {
   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
   if (!zygote) return fail(zygote.error());
-  const std::vector<Layer>& layers = (*zygote)->ready().layers;
-  const auto missing =
-      std::find_if(layers.begin(), layers.end(), [](const Layer& layer) { return !layer.active; });
+  const std::vector<LayerReport>& layers = (*zygote)->ready().layers;
+  const auto missing = std::find_if(layers.begin(), layers.end(),
+                                    [](const LayerReport& layer) { return !layer.active; });
   if (config_.isolation == Isolation::strict && missing != layers.end())
     return fail(ErrorCode::unavailable,
                 "strict isolation needs the layer " + missing->name + ": " + missing->detail);

@@ -28,7 +28,7 @@ namespace assay::sandbox {
 
 struct PoolFacts {
   Versions versions;
-  std::vector<Layer> layers;  // layers of the template jail, the job jail and the cgroup
+  std::vector<LayerReport> layers;  // layers of the template jail, the job jail and the cgroup
 };
 
 class CandidatePool {

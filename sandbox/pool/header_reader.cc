@@ -184,8 +184,8 @@ const json* HeaderReader::find(const char* name) {
   return &*found;
 }
 
-std::vector<Layer> read_layers(HeaderReader& in) {
-  std::vector<Layer> layers;
+std::vector<LayerReport> read_layers(HeaderReader& in) {
+  std::vector<LayerReport> layers;
   for (const json& entry : in.list("layers", kMaxLayers)) {
     HeaderReader layer(entry, "a layer");
     layers.push_back({layer.text("name"), layer.flag("active"), layer.text("detail")});

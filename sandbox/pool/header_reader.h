@@ -70,7 +70,7 @@ inline constexpr std::size_t kMaxKernels = 4'096;
 inline constexpr std::size_t kMaxLayers = 256;
 inline constexpr std::size_t kMaxSamples = 1'000'000;
 
-std::vector<Layer> read_layers(HeaderReader& in);
+std::vector<LayerReport> read_layers(HeaderReader& in);
 Versions read_versions(HeaderReader& in);
 std::vector<Argument> read_arguments(HeaderReader& in, const char* name);
 /// Reads the kernels of a launcher's message, or of a candidate's if `launcher` is false.

@@ -55,7 +55,7 @@ bool is_error(std::string_view line) {
 bool is_report(std::string_view line) { return line.starts_with('"'); }
 
 void append_lines(std::string_view log, bool errors, std::string& words) {
-  while (!log.empty() && words.size() <= kNcuWordsBytes) {
+  while (!log.empty() && words.size() <= kNcuMessagesBytes) {
     const auto end = std::min(log.find('\n'), log.size());
     std::string_view line = log.substr(0, end);
     log.remove_prefix(std::min(end + 1, log.size()));
@@ -77,7 +77,7 @@ LauncherClient::~LauncherClient() {
 
 std::string LauncherClient::last_words(std::size_t bytes) const {
   const std::string words =
-      profiled_ ? ncu_words(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
+      profiled_ ? ncu_messages(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
   return words.empty() ? words : ": " + words;
 }
 
@@ -175,13 +175,13 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
   return LaunchOutcome(std::move(*launched));
 }
 
-std::string ncu_words(std::string_view log) {
-  std::string words;
-  append_lines(log, true, words);
-  append_lines(log, false, words);
-  if (words.size() > kNcuWordsBytes)
-    words = words.substr(0, kNcuWordsBytes - kCutMark.size()).append(kCutMark);
-  return words;
+std::string ncu_messages(std::string_view log) {
+  std::string messages;
+  append_lines(log, true, messages);
+  append_lines(log, false, messages);
+  if (messages.size() > kNcuMessagesBytes)
+    messages = messages.substr(0, kNcuMessagesBytes - kCutMark.size()).append(kCutMark);
+  return messages;
 }
 
 }  // namespace assay::sandbox

@@ -65,8 +65,8 @@ class LauncherClient {
   Result<std::string> finish(const Deadline& deadline);
 
  private:
-  /// Returns ": " and the last `bytes` of its log, or with a profiler the ncu_words() of its log.
-  /// The result is empty if the log is.
+  /// Returns ": " and the last `bytes` of its log, or with a profiler the ncu_messages() of its
+  /// log. The result is empty if the log is.
   std::string last_words(std::size_t bytes) const;
   /// Describes its exit status if `error` means that it ended. Otherwise returns the error's
   /// message.
@@ -82,13 +82,13 @@ class LauncherClient {
   bool profiled_ = false;
 };
 
-inline constexpr std::size_t kNcuWordsBytes = 1'500;
+inline constexpr std::size_t kNcuMessagesBytes = 1'500;
 
 /// Extracts what Nsight Compute printed besides its report, for an error message. On a remote
-/// machine nothing else tells the reason of a failure. Returns one line of at most kNcuWordsBytes:
-/// the lines of `log`, joined by " | ". Errors of ncu and of the launcher come first, then the
-/// other lines in their order. It leaves out the lines of the report (CSV). The text may have any
-/// content.
-std::string ncu_words(std::string_view log);
+/// machine nothing else tells the reason of a failure. Returns one line of at most
+/// kNcuMessagesBytes: the lines of `log`, joined by " | ". Errors of ncu and of the launcher come
+/// first, then the other lines in their order. It leaves out the lines of the report (CSV). The
+/// text may have any content.
+std::string ncu_messages(std::string_view log);
 
 }  // namespace assay::sandbox

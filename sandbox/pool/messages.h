@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/jail/layer.h"
 #include "sandbox/job/job.h"
 #include "sandbox/wire/frame.h"
 
@@ -42,7 +43,7 @@ struct Versions {
 };
 struct ZygoteReady {
   Versions versions;
-  std::vector<Layer> layers;
+  std::vector<LayerReport> layers;
 };
 struct ForkRequest {
   int slot = 0;
@@ -111,7 +112,7 @@ struct CandidateJob {
   std::int64_t import_wall_ms = 0, run_wall_ms = 0;
 };
 struct Parked {
-  std::vector<Layer> layers;
+  std::vector<LayerReport> layers;
 };
 struct Imported {};
 struct CaseDone {
@@ -189,7 +190,7 @@ struct LauncherDevice {
   std::string name, target, driver, cc;
   std::int64_t sms = 0, l2_bytes = 0, memory_bytes = 0, clock_khz = 0;
   double bandwidth_bytes_per_s = 0;
-  std::vector<Layer> layers;  // of the launcher's jail
+  std::vector<LayerReport> layers;  // of the launcher's jail
 };
 /// How one block of samples is taken.
 struct TimedBlock {

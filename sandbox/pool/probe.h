@@ -1,7 +1,7 @@
 // Finds out what this machine can do: versions, sandbox layers, GPUs. For `assay doctor`.
 //
 //   Probe found = probe(config);
-//   for (const Layer& layer : found.layers) std::puts(layer.name.c_str());
+//   for (const LayerReport& layer : found.layers) std::puts(layer.name.c_str());
 //
 // It starts a zygote and parks a candidate as for a job, so it finds what a job gets. It takes
 // seconds.
@@ -19,7 +19,7 @@ namespace assay::sandbox {
 struct Probe {
   std::string sandbox_error;  // why no candidate could be parked, or empty
   Versions versions;
-  std::vector<Layer> layers;
+  std::vector<LayerReport> layers;
   std::vector<LauncherDevice> gpus;
   std::string gpu_reason;                // why there is no GPU
   std::vector<LauncherDevice> hip_gpus;  // GPUs of HIP; no device runs jobs on them yet

@@ -24,7 +24,7 @@ std::string kernel_release() {
 
 json to_json(const sandbox::Probe& found, const Workspace& workspace) {
   json layers = json::array();
-  for (const sandbox::Layer& layer : found.layers)
+  for (const sandbox::LayerReport& layer : found.layers)
     layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   const auto devices = [](const std::vector<sandbox::LauncherDevice>& gpus) {
     json list = json::array();
@@ -73,7 +73,7 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
   std::printf("\nsandbox\n");
   if (!found.sandbox_error.empty()) std::printf("  MISSING  %s\n", found.sandbox_error.c_str());
   std::size_t missing = 0;
-  for (const sandbox::Layer& layer : found.layers) {
+  for (const sandbox::LayerReport& layer : found.layers) {
     missing += !layer.active;
     std::printf("  %-8s %s%s%s\n", layer.active ? "ok" : "MISSING", layer.name.c_str(),
                 layer.detail.empty() ? "" : ": ", layer.detail.c_str());

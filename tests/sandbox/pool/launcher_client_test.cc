@@ -76,8 +76,8 @@ TEST_CASE("no launcher writes to the log of one that lives") {
 TEST_CASE("what a profiler says is bounded in the message") {
   const std::string message = why_not_ready(
       "i=0; while [ $i -lt 5000 ]; do echo '==PROF== again and again'; i=$((i+1)); done\nexit 1\n");
-  CHECK(message.size() > kNcuWordsBytes);
-  CHECK(message.size() < kNcuWordsBytes + 100);
+  CHECK(message.size() > kNcuMessagesBytes);
+  CHECK(message.size() < kNcuMessagesBytes + 100);
 }
 
 using namespace assay::sandbox;
@@ -90,19 +90,19 @@ TEST_CASE("errors come first, and a report is left out") {
       "ld.so: cannot open libx.so\n"
       "==ERROR== Launching the target application failed.\n"
       "assay-launcher: execv: Permission denied";
-  CHECK(ncu_words(log) ==
+  CHECK(ncu_messages(log) ==
         "==ERROR== Launching the target application failed. | assay-launcher: execv: Permission "
         "denied | ==WARNING== no home | ld.so: cannot open libx.so");
-  CHECK(ncu_words("").empty());
-  CHECK(ncu_words("\"a\",\"b\"\n").empty());
+  CHECK(ncu_messages("").empty());
+  CHECK(ncu_messages("\"a\",\"b\"\n").empty());
 }
 
 TEST_CASE("words are bounded, and an error at the end of a long log is among them") {
   std::string log;
   for (int i = 0; i < 10'000; ++i) log += "==PROF== Profiling \"kernel\"\n";
   log += "==ERROR== out of memory\n";
-  const std::string words = ncu_words(log);
-  CHECK(words.size() == kNcuWordsBytes);
+  const std::string words = ncu_messages(log);
+  CHECK(words.size() == kNcuMessagesBytes);
   CHECK(words.starts_with("==ERROR== out of memory | ==PROF=="));
   CHECK(words.ends_with("..."));
 }

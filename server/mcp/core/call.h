@@ -6,7 +6,7 @@
 // - RequestContext: the part of the scope that a handler sees (request_context.h)
 //
 //   const ResolvedCall resolved = dispatcher.resolve(message);
-//   CallScope call(resolved, transport, in_flight);
+//   CallScope call(resolved, transport, in_flight, system_clock());
 //   if (const auto problem = call.take_input(signature)) return tl::unexpected<RpcError>(*problem);
 //   const ToolResult result = tool.call(arguments, call.context());
 //   call.close();  // no progress after this

@@ -5,7 +5,8 @@
 //
 //   Server server({.name = "assay", .title = "Assay", .version = "0.1.0", .instructions = ""});
 //   const Status added = server.add_tool(std::move(tool));
-//   return serve_stdio(server);
+//
+// serve_stdio() and serve_http() then serve it.
 //
 // Handlers run on many threads at once. Everything must be registered before the server serves.
 #pragma once

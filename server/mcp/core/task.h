@@ -2,7 +2,8 @@
 // asks with it for the outcome. This header has the record of a task, the store that keeps records,
 // the JSON that clients see, and the methods tasks/*. task_table.h runs the tasks.
 //
-//   mcp::Server server(info, {}, {.task_store = &store});  // without a store: memory only
+//   const TaskRecord record{.id = "task_1", .status = TaskStatus::working};
+//   const Status saved = store.save(record);  // ServerParts::task_store names the store
 //
 // Two forms exist: the extension of revision 2026-07-28, and the tasks of 2025-11-25. The functions
 // are thread-safe, and a TaskStore must be.

@@ -4,7 +4,7 @@
 //
 //   MetricsText text;
 //   text.gauge("assay_jobs_running", "Jobs that run.", 2);
-//   metrics.write(text, dispatcher.counts());
+//   metrics.write(text, counts);
 //
 // HttpMetrics is thread-safe without locks: a response costs one atomic increment. MetricsText
 // belongs to one thread.

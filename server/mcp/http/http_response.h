@@ -4,7 +4,7 @@
 //   ResponseWriter response(connection, request, std::chrono::seconds(30), metrics);
 //   response.reply({.status = 404});
 //   connection.flush();
-//   const Next next = response.connection_usable() ? Next::wait : Next::drain;
+//   const bool again = response.connection_usable();
 //
 // It belongs to one thread at a time.
 #pragma once

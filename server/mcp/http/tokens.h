@@ -3,8 +3,9 @@
 // digits. Blank lines and lines that begin with # are skipped.
 //
 //   const std::string hash(64, 'a');
-//   const auto tokens = Tokens::parse("alice practice,score sha256:" + hash, {"practice",
-//   "score"}); const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
+//   const std::string file = "alice practice,score sha256:" + hash;
+//   const Result<Tokens> tokens = Tokens::parse(file, {"practice", "score"});
+//   const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
 //
 // A secret has 128 random bits, so guessing cannot reverse its plain SHA-256: neither a salt nor a
 // slow hash is needed, and a lookup is fast. Immutable after parse(), thread-safe.

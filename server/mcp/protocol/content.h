@@ -1,9 +1,8 @@
 // Content blocks of tool results and prompt messages: text, image, audio, an embedded resource, or
 // a link to a resource. Each function returns the protocol's JSON, so that one list may mix them.
 //
-//   ToolResult result;
-//   result.content = {text_content("scores"),
-//                     link_content({.uri = "run://x/scorecard", .name = "scorecard"})};
+//   const std::vector<nlohmann::json> blocks = {
+//       text_content("scores"), link_content({.uri = "run://x/scorecard", .name = "scorecard"})};
 //
 // Pure functions, thread-safe.
 #pragma once

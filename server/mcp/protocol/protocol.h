@@ -3,8 +3,8 @@
 // One server speaks two eras. A request of the stateless era (2026-07-28) names its version in
 // params._meta. A client of the legacy era (2025-11-25 and before) opens with `initialize`.
 //
-//   const bool legacy = is_legacy_version("2025-06-18");                   // true
-//   const std::optional<LogLevel> level = log_level_from("warning");       // LogLevel::warning
+//   const bool legacy = is_legacy_version("2025-06-18");              // true
+//   const std::optional<LogLevel> level = log_level_from("warning");  // LogLevel::warning
 //
 // Everything is constexpr.
 #pragma once

@@ -19,29 +19,35 @@ double peak_operations_per_cycle(const std::string& target) {
   return 32'768;
 }
 
+LaunchInput input_of(const PreparedCase& one, const Argument& tensor, std::size_t fd,
+                     std::int64_t offset) {
+  return {.name = tensor.name,
+          .fd = fd,
+          .offset = static_cast<std::uint64_t>(offset),
+          .bytes = static_cast<std::uint64_t>(tensor.nbytes),
+          .inout = std::find(one.inout.begin(), one.inout.end(), tensor.name) != one.inout.end()};
+}
+
 /// Returns the input tensors of a case in the device memory that the judge shares.
-std::vector<Argument> device_inputs(const PreparedCase& one) {
-  std::vector<Argument> inputs;
-  for (Argument argument : one.arguments) {
-    if (!argument.is_tensor) continue;
-    argument.fd = 0;
-    argument.offset = one.device->inputs.at(argument.name);
-    inputs.push_back(std::move(argument));
+std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
+  std::vector<LaunchInput> inputs;
+  for (const Argument& argument : one.arguments) {
+    if (argument.is_tensor)
+      inputs.push_back(input_of(one, argument, 0, one.device->inputs.at(argument.name)));
   }
   return inputs;
 }
 
 /// Returns the input tensors of a case, with descriptors renumbered for its launch.
-std::vector<Argument> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
-                                  std::vector<int>& fds) {
-  std::map<std::int64_t, std::int64_t> placed;
-  std::vector<Argument> inputs;
-  for (Argument argument : one.arguments) {
+std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
+                                     std::vector<int>& fds) {
+  std::map<std::int64_t, std::size_t> placed;
+  std::vector<LaunchInput> inputs;
+  for (const Argument& argument : one.arguments) {
     if (!argument.is_tensor || !argument.fd) continue;
-    const auto [found, fresh] = placed.emplace(*argument.fd, static_cast<std::int64_t>(fds.size()));
+    const auto [found, fresh] = placed.emplace(*argument.fd, fds.size());
     if (fresh) fds.push_back(prepared.fds[static_cast<std::size_t>(*argument.fd)].get());
-    argument.fd = found->second;
-    inputs.push_back(std::move(argument));
+    inputs.push_back(input_of(one, argument, found->second, argument.offset));
   }
   return inputs;
 }
@@ -60,19 +66,18 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
   LaunchFiles files{std::move(about), {}};
   auto& [request, fds] = files;
   request.case_id = one.id;
-  request.inout.insert(one.inout.begin(), one.inout.end());
-  request.gpu_memory_bytes = gpu_memory_bytes;
+  request.gpu_memory_bytes = static_cast<std::uint64_t>(gpu_memory_bytes);
   if (prepared.device) {
     request.inputs = device_inputs(one);
-    request.output_offset = one.device->output_offset;
-    request.device_bytes = prepared.device->bytes;
+    request.output_offset = static_cast<std::uint64_t>(one.device->output_offset);
+    request.device_bytes = static_cast<std::uint64_t>(prepared.device->bytes);
     fds.push_back(prepared.fds[static_cast<std::size_t>(prepared.device->fd)].get());
   } else {
     request.inputs = file_inputs(prepared, one, fds);
-    request.output_fd = static_cast<std::int64_t>(fds.size());
+    request.output_fd = fds.size();
     fds.push_back(output_fd);
   }
-  request.output_bytes = one.output_bytes;
+  request.output_bytes = static_cast<std::uint64_t>(one.output_bytes);
   return files;
 }
 

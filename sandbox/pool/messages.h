@@ -12,7 +12,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +20,7 @@
 #include "sandbox/jail/layer.h"
 #include "sandbox/job/job.h"
 #include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_request.h"
 
 namespace assay::sandbox {
 
@@ -192,26 +192,6 @@ struct LauncherDevice {
   double bandwidth_bytes_per_s = 0;
   std::vector<LayerReport> layers;  // of the launcher's jail
 };
-/// How one block of samples is taken.
-struct TimedBlock {
-  std::int64_t min_samples = 10, max_samples = 40, max_time_ms = 120, warm_up_ms = 20,
-               side_samples = 3;
-};
-struct LaunchRequest {
-  std::string case_id;
-  std::vector<Argument> inputs;  // tensors; fd as an index into the frame's descriptors
-  std::int64_t output_fd = 0, output_offset = 0, output_bytes = 0;
-  std::int64_t device_bytes = 0;  // 0: the descriptors are memory files
-  std::optional<TimedBlock> time;
-  // The alternative of each tunable, as an earlier launch chose it. Empty: the launcher chooses.
-  std::vector<std::int64_t> chosen;
-  std::set<std::string> inout;  // inputs that the plan may write to
-  bool ablated = false;         // without the submission's kernels
-  bool inspect = false;         // when timed: also its timeline, and whether it is deterministic
-  bool stage_next_inputs =
-      false;  // when timed: the inputs change between warm-up and samples (LauncherClient::launch)
-  std::int64_t gpu_memory_bytes = 0;
-};
 struct Launched {
   std::vector<Argument> outputs;
   std::vector<KernelReport>
@@ -255,7 +235,6 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
 
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
-nlohmann::json to_header(const LaunchRequest& request);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
 /// With `on_device`, the outputs lie in the shared device memory. Otherwise their file goes with
 /// the frame. With `keep`, the judge keeps outputs on the device for attribute_kept_header().

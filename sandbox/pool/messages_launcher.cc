@@ -100,35 +100,4 @@ Result<LaunchFailure> parse_launch_failure(const Frame& frame) {
   return error;
 }
 
-json to_header(const LaunchRequest& request) {
-  json inputs = json::array();
-  for (const Argument& input : request.inputs) {
-    if (!input.is_tensor || !input.fd) continue;
-    inputs.push_back({{"name", input.name},
-                      {"fd", *input.fd},
-                      {"offset", input.offset},
-                      {"nbytes", input.nbytes},
-                      {"inout", request.inout.contains(input.name)}});
-  }
-  const TimedBlock block = request.time.value_or(TimedBlock{});
-  return {{"type", "launch"},
-          {"case", request.case_id},
-          {"inputs", inputs},
-          {"output_fd", request.output_fd},
-          {"output_offset", request.output_offset},
-          {"output_bytes", request.output_bytes},
-          {"device_bytes", request.device_bytes},
-          {"ablated", request.ablated},
-          {"inspect", request.inspect},
-          {"stage_next_inputs", request.stage_next_inputs},
-          {"time", request.time.has_value()},
-          {"min_samples", block.min_samples},
-          {"max_samples", block.max_samples},
-          {"max_time_ms", block.max_time_ms},
-          {"warm_up_ms", block.warm_up_ms},
-          {"side_samples", block.side_samples},
-          {"chosen", request.chosen},
-          {"gpu_memory_bytes", request.gpu_memory_bytes}};
-}
-
 }  // namespace assay::sandbox

@@ -13,9 +13,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "sandbox/launcher/process/messages.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_request.h"
 
 namespace {
 
@@ -62,8 +62,7 @@ void check_all(const Frame& frame) {
   (void)parse_launch_failure(frame);
   (void)parse_judge_error(frame);
   (void)answers(frame, "job", "case");
-  if (const Result<LaunchMessage> launch = parse_launch(copy_of(frame)); launch)
-    must(launch->fds.empty());
+  (void)parse_launch_request(frame);
 }
 
 void check_again(const Frame& frame) {

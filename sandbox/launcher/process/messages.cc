@@ -1,7 +1,6 @@
 #include "sandbox/launcher/process/messages.h"
 
 #include <cstdint>
-#include <limits>
 #include <utility>
 
 #include "base/median.h"
@@ -10,80 +9,6 @@ namespace assay::sandbox {
 namespace {
 
 using nlohmann::json;
-
-/// Reads fields of one object and keeps the first thing that was wrong.
-class Fields {
- public:
-  Fields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) reject("", "is no object");
-  }
-
-  std::uint64_t number(const char* name,
-                       std::uint64_t limit = std::numeric_limits<std::int64_t>::max()) {
-    const json* value = find(name);
-    if (value == nullptr) return 0;
-    if (!value->is_number_integer() ||
-        (!value->is_number_unsigned() && value->get<std::int64_t>() < 0))
-      return reject(name, "is no number from 0 up"), 0;
-    const auto number = value->get<std::uint64_t>();
-    if (number > limit) return reject(name, "is over " + std::to_string(limit)), 0;
-    return number;
-  }
-  std::int64_t positive(const char* name, std::int64_t limit) {
-    const auto value = static_cast<std::int64_t>(number(name, static_cast<std::uint64_t>(limit)));
-    if (value == 0) reject(name, "starts at 1");
-    return value;
-  }
-  std::string text(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return {};
-    if (!value->is_string()) return reject(name, "is no string"), std::string();
-    return value->get<std::string>();
-  }
-  bool flag(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return false;
-    if (!value->is_boolean()) return reject(name, "is neither true nor false"), false;
-    return value->get<bool>();
-  }
-  const json* list(const char* name) {
-    const json* value = find(name);
-    if (value != nullptr && !value->is_array()) return reject(name, "is no list"), nullptr;
-    return value;
-  }
-  void reject(const std::string& name, const std::string& reason) {
-    if (why_.empty()) why_ = where_ + (name.empty() ? "" : ": `" + name + "`") + " " + reason;
-  }
-  const std::string& why() const { return why_; }
-
- private:
-  const json* find(const char* name) {
-    if (!object_.is_object()) return nullptr;
-    const auto found = object_.find(name);
-    if (found == object_.end()) return reject(name, "is missing"), nullptr;
-    return &*found;
-  }
-
-  const json& object_;
-  std::string where_;
-  std::string why_;
-};
-
-tl::unexpected<Error> corrupt(const std::string& reason) {
-  return fail(ErrorCode::corrupt, reason);
-}
-
-std::vector<std::size_t> read_chosen(Fields& fields) {
-  std::vector<std::size_t> chosen;
-  const json* list = fields.list("chosen");
-  if (list == nullptr) return chosen;
-  for (const json& index : *list) {
-    if (!index.is_number_unsigned())
-      return fields.reject("chosen", "has an entry that is no number from 0 up"), chosen;
-    chosen.push_back(index.get<std::size_t>());
-  }
-  return chosen;
-}
 
 json facts_json(const DeviceFacts& facts) {
   return {{"name", facts.name},
@@ -99,51 +24,6 @@ json facts_json(const DeviceFacts& facts) {
 
 }  // namespace
 
-Result<LaunchMessage> parse_launch(Frame frame) {
-  if (frame.type() != "launch")
-    return corrupt("message `" + frame.type() + "` is unknown; valid: launch");
-  LaunchMessage message;
-  message.fds = std::move(frame.fds);
-  message.plan = std::move(frame.payload);
-  const auto last_fd = message.fds.empty() ? 0 : message.fds.size() - 1;
-
-  Fields fields(frame.header, "launch");
-  if (message.fds.empty()) fields.reject("", "came without descriptors");
-  message.case_id = fields.text("case");
-  message.output_fd = fields.number("output_fd", last_fd);
-  message.output_offset = fields.number("output_offset");
-  message.output_bytes = fields.number("output_bytes");
-  message.device_bytes = fields.number("device_bytes");
-  message.gpu_memory_bytes = fields.number("gpu_memory_bytes");
-  message.ablated = fields.flag("ablated");
-  message.time = fields.flag("time");
-  if (message.time) {
-    message.inspect = fields.flag("inspect");
-    message.timing.min_samples = fields.positive("min_samples", kMaxSamplesAllowed);
-    message.timing.max_samples = fields.positive("max_samples", kMaxSamplesAllowed);
-    message.timing.max_time_ms =
-        fields.positive("max_time_ms", std::numeric_limits<std::int32_t>::max());
-    if (frame.header.contains("warm_up_ms"))
-      message.timing.warm_up_ms = static_cast<std::int64_t>(
-          fields.number("warm_up_ms", std::numeric_limits<std::int32_t>::max()));
-    if (frame.header.contains("side_samples"))
-      message.timing.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
-    if (frame.header.contains("chosen")) message.chosen = read_chosen(fields);
-    if (frame.header.contains("stage_next_inputs"))
-      message.stage_next_inputs = fields.flag("stage_next_inputs");
-  }
-  if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
-    for (const json& input : *inputs) {
-      Fields one(input, "launch: an input");
-      message.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"),
-                                one.number("nbytes"), one.flag("inout")});
-      if (!one.why().empty()) return corrupt(one.why());
-    }
-  }
-  if (!fields.why().empty()) return corrupt(fields.why());
-  return message;
-}
-
 nlohmann::json ready_message(const DeviceFacts& facts, const std::vector<LayerReport>& layers) {
   json list = json::array();
   for (const LayerReport& layer : layers)
@@ -157,7 +37,7 @@ nlohmann::json primed_message(const std::string& case_id) {
 
 Status check_sample(const Frame& frame) {
   if (frame.type() != "sample")
-    return corrupt("message `" + frame.type() + "` is not due; valid: sample");
+    return fail(ErrorCode::corrupt, "message `" + frame.type() + "` is not due; valid: sample");
   return {};
 }
 

@@ -16,6 +16,7 @@
 #include "sandbox/launcher/replay/replay.h"
 #include "sandbox/wire/deadline.h"
 #include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_request.h"
 #include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
@@ -43,32 +44,36 @@ Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t 
 class RequestMemory {
  public:
   /// Errors: `corrupt` if a range is outside its memory; `io` if a file cannot be mapped.
-  static Result<RequestMemory> open(const LaunchMessage& message, GpuDriver& gpu);
+  static Result<RequestMemory> open(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
+                                    GpuDriver& gpu);
 
   SharedBuffers& buffers() { return *buffers_; }
 
  private:
-  Status map_files(const LaunchMessage& message, GpuDriver& gpu);
-  Status describe_device(const LaunchMessage& message, GpuDriver& gpu);
+  Status map_files(const LaunchRequest& request, const std::vector<UniqueFd>& fds, GpuDriver& gpu);
+  Status describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu);
 
   std::map<std::size_t, Mapping> files_;  // by index of the descriptor; inputs may share a file
   Mapping output_;
   std::unique_ptr<SharedBuffers> buffers_;  // borrows the members above
 };
 
-Result<RequestMemory> RequestMemory::open(const LaunchMessage& message, GpuDriver& gpu) {
+Result<RequestMemory> RequestMemory::open(const LaunchRequest& request,
+                                          const std::vector<UniqueFd>& fds, GpuDriver& gpu) {
   RequestMemory memory;
-  Status opened = message.device_bytes > 0 ? memory.describe_device(message, gpu)
-                                           : memory.map_files(message, gpu);
+  Status opened = request.device_bytes > 0
+                      ? memory.describe_device(request, fds[request.output_fd].get(), gpu)
+                      : memory.map_files(request, fds, gpu);
   if (!opened) return fail(opened.error());
   return memory;
 }
 
-Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
+Status RequestMemory::map_files(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
+                                GpuDriver& gpu) {
   std::vector<HostInput> inputs;
-  for (const LaunchInput& input : message.inputs) {
+  for (const LaunchInput& input : request.inputs) {
     if (!files_.contains(input.fd)) {
-      const int fd = message.fds[input.fd].get();
+      const int fd = fds[input.fd].get();
       Result<std::uint64_t> size = check_foreign_memfd(fd);
       if (!size)
         return fail(size.error().code, "input " + input.name + ": " + size.error().message);
@@ -83,37 +88,37 @@ Status RequestMemory::map_files(const LaunchMessage& message, GpuDriver& gpu) {
       return inside;
     inputs.push_back({input.name, file.subspan(input.offset, input.bytes), input.inout});
   }
-  const int output = message.fds[message.output_fd].get();
+  const int output = fds[request.output_fd].get();
   Result<std::uint64_t> room = check_foreign_memfd(output);
   if (!room) return fail(room.error().code, "outputs: " + room.error().message);
-  if (Status inside = check_range("outputs", message.output_offset, message.output_bytes, *room);
+  if (Status inside = check_range("outputs", request.output_offset, request.output_bytes, *room);
       !inside)
     return inside;
   Result<Mapping> mapping =
-      Mapping::map(output, message.output_offset + message.output_bytes, true);
+      Mapping::map(output, request.output_offset + request.output_bytes, true);
   if (!mapping) return fail(mapping.error());
   output_ = std::move(*mapping);
   buffers_ = std::make_unique<HostBuffers>(gpu, std::move(inputs),
-                                           output_.bytes().subspan(message.output_offset));
+                                           output_.bytes().subspan(request.output_offset));
   return {};
 }
 
-Status RequestMemory::describe_device(const LaunchMessage& message, GpuDriver& gpu) {
+Status RequestMemory::describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu) {
   std::vector<DeviceInput> inputs;
-  for (const LaunchInput& input : message.inputs) {
+  for (const LaunchInput& input : request.inputs) {
     if (Status inside =
-            check_range("input " + input.name, input.offset, input.bytes, message.device_bytes);
+            check_range("input " + input.name, input.offset, input.bytes, request.device_bytes);
         !inside)
       return inside;
     inputs.push_back({input.name, input.offset, input.bytes, input.inout});
   }
   if (Status inside =
-          check_range("outputs", message.output_offset, message.output_bytes, message.device_bytes);
+          check_range("outputs", request.output_offset, request.output_bytes, request.device_bytes);
       !inside)
     return inside;
-  const SharedDeviceMemory memory{message.fds[message.output_fd].get(), message.device_bytes};
+  const SharedDeviceMemory memory{handle, request.device_bytes};
   buffers_ = std::make_unique<DeviceBuffers>(
-      gpu, memory, std::move(inputs), SharedRange{message.output_offset, message.output_bytes});
+      gpu, memory, std::move(inputs), SharedRange{request.output_offset, request.output_bytes});
   return {};
 }
 
@@ -130,22 +135,33 @@ LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   return {};
 }
 
-LaunchResult<ReplayResult> perform(int socket, const LaunchMessage& message, GpuDriver& gpu,
-                                   TrustedKernels* ours, const Clock& clock) {
-  Result<Plan> plan = decode_plan(message.plan);
+TimingRules rules_of(const TimedBlock& block) {
+  TimingRules rules;
+  rules.min_samples = block.min_samples;
+  rules.max_samples = block.max_samples;
+  rules.max_time_ms = block.max_time_ms;
+  rules.warm_up_ms = block.warm_up_ms;
+  rules.side_samples = block.side_samples;
+  return rules;
+}
+
+/// Performs the request of a `launch` frame.
+LaunchResult<ReplayResult> perform(int socket, const LaunchRequest& request, const Frame& frame,
+                                   GpuDriver& gpu, TrustedKernels* ours, const Clock& clock) {
+  Result<Plan> plan = decode_plan(frame.payload);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
-  Result<RequestMemory> memory = RequestMemory::open(message, gpu);
+  Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, gpu);
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
-  ReplayRequest request;
-  request.gpu_memory_bytes = message.gpu_memory_bytes;
-  if (message.time) request.timing = message.timing;
-  if (message.stage_next_inputs)
-    request.stage_next_inputs = [&] { return stage_next_inputs(socket, message.case_id); };
-  request.chosen = message.chosen;
-  request.ablated = message.ablated;
-  request.inspect = message.inspect;
-  request.ours = ours;
-  return replay(gpu, *plan, memory->buffers(), request, clock);
+  ReplayRequest replayed;
+  replayed.gpu_memory_bytes = request.gpu_memory_bytes;
+  if (request.time) replayed.timing = rules_of(*request.time);
+  if (request.stage_next_inputs)
+    replayed.stage_next_inputs = [&] { return stage_next_inputs(socket, request.case_id); };
+  replayed.chosen.assign(request.chosen.begin(), request.chosen.end());
+  replayed.ablated = request.ablated;
+  replayed.inspect = request.inspect;
+  replayed.ours = ours;
+  return replay(gpu, *plan, memory->buffers(), replayed, clock);
 }
 
 }  // namespace
@@ -169,17 +185,17 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     Result<Frame> frame = receive_frame(socket, Deadline::never());
     if (!frame && frame.error().code == ErrorCode::unavailable) return {};
     if (!frame) return fail(frame.error());
-    Result<LaunchMessage> message = parse_launch(std::move(*frame));
-    if (!message) return fail(message.error());
+    const Result<LaunchRequest> request = parse_launch_request(*frame);
+    if (!request) return fail(request.error());
 
     LaunchResult<ReplayResult> result =
         lost_in ? launch_fail(LaunchErrorKind::gpu_fault,
                               "the GPU context was lost in case '" + *lost_in + "'")
-                : perform(socket, *message, gpu, ours ? &*ours : nullptr, clock);
+                : perform(socket, *request, *frame, gpu, ours ? &*ours : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in)
-      lost_in = message->case_id;
-    const auto answer = result ? launched_message(message->case_id, *result)
-                               : launch_error_message(message->case_id, result.error());
+      lost_in = request->case_id;
+    const auto answer = result ? launched_message(request->case_id, *result)
+                               : launch_error_message(request->case_id, result.error());
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;
   }
 }

@@ -30,8 +30,6 @@ inline constexpr double kLeastNs = 100;  // lower bound of a reported time: no k
 // H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
 inline constexpr double kTouchWarmNs = 944;
-// Upper bound of max_samples in a request, because one frame carries all samples.
-inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
 
 struct TimingRules {
   std::int64_t min_samples = 30;

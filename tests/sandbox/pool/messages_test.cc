@@ -192,26 +192,6 @@ TEST_CASE("an attribution is consistent or refused") {
   CHECK_FALSE(kept.contains("outputs"));
 }
 
-TEST_CASE("a launch request says which inputs may be written, and what is left out") {
-  LaunchRequest request;
-  request.inputs.resize(2);
-  for (std::size_t i = 0; i < 2; ++i) {
-    request.inputs[i].is_tensor = true;
-    request.inputs[i].fd = 0;
-    request.inputs[i].name = i == 0 ? "p" : "grad";
-  }
-  request.inout = {"p"};
-  const json plain = to_header(request);
-  CHECK(plain["inputs"][0]["inout"] == true);
-  CHECK(plain["inputs"][1]["inout"] == false);
-  CHECK(plain["ablated"] == false);
-  CHECK(plain["inspect"] == false);
-  request.ablated = true;
-  request.inspect = true;
-  CHECK(to_header(request)["ablated"] == true);
-  CHECK(to_header(request)["inspect"] == true);
-}
-
 TEST_CASE("a prepared case cannot name a descriptor that did not come") {
   const json header = prepared_header();
   CHECK(refuses(parse_prepared, header));

@@ -194,7 +194,7 @@ class CpuDevice final : public Device {
            attribute(run, pool_, judge_, {prepared, request, *outputs, *results});
   }
 
-  /// Adds what the compiler tells to a verdict on numerics. The interpreter runs a kernel as
+  /// Adds the compiler's findings to a verdict on numerics. The interpreter runs a kernel as
   /// Python, so a kernel with right outputs may still fail to compile or record. Then it has not
   /// passed: the host tier, which needs no recording, needs a GPU. If the machine or the sandbox is
   /// to blame, the verdict gets a hint only.
@@ -272,7 +272,8 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// Compiles and records what the CPU cannot run, and ends as unsupported with what it would need.
+  /// Compiles and records a job that the CPU cannot run, and ends as unsupported. The verdict names
+  /// the device that the job needs.
   void compile_only(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) {

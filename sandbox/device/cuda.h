@@ -1,6 +1,6 @@
-// The CUDA device. On the plan tier a candidate without a GPU records what the submission would
-// launch, the trusted launcher performs it on inputs that the submission never saw, and the judge
-// compares. Profile and grade jobs are timed together with the operator's reference.
+// The CUDA device. On the plan tier a candidate without a GPU records the launches of the
+// submission, the trusted launcher performs them on inputs that the submission never saw, and the
+// judge compares. Profile and grade jobs are timed together with the operator's reference.
 #pragma once
 
 #include <memory>

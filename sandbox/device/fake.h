@@ -1,5 +1,5 @@
 // The fake device: the whole pipeline without processes, Python or a GPU, for tests and CI.
-// Comments in the submission tell what happens:
+// Comments in the submission control the verdict:
 //
 //   # fake: pass            every case passes, as without any such comment
 //   # fake: fail            every case fails with wrong_result

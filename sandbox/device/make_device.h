@@ -1,5 +1,6 @@
-// The devices by name: one table holds their names, their help text, what they can do and how they
-// are made. Add a device by adding a file and a row of the table in make_device.cc.
+// The devices by name. One table holds their names, their abilities and the functions that make
+// them. To add a device, add its files and a row of the table in make_device.cc
+// (docs/how-to/add-a-device.md).
 //
 //   if (Status known = check_device_name(name); !known) return fail(known.error());
 //   Result<std::unique_ptr<Device>> device = make_device(name, config);

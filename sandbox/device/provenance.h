@@ -1,4 +1,9 @@
-// Fills in a verdict's provenance: the versions, seeds and missing layers that it was reached with.
+// Fills in a verdict's provenance: the versions, the seeds and the missing layers of the sandbox.
+//
+//   add_seeds(verdict.provenance, prepared.cases);
+//   verdict.provenance.operator_revision = operator_revision(job.operator_dir);
+//
+// Not thread-safe: a verdict belongs to one thread.
 #pragma once
 
 #include <optional>

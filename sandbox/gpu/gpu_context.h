@@ -39,7 +39,7 @@ class GpuContext {
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
-  /// Waits until the first launcher has its context, and returns what it found out about the
+  /// Waits until the first launcher has its context, and returns its figures of the
   /// device. Nothing: the run's verdict says why.
   std::optional<LauncherDevice> wait_until_ready(JobExecution& run);
   /// A judge for jobs that need shapes only. On a real GPU it is a process without the GPU: a job

@@ -19,7 +19,7 @@ constexpr const char* kTierReason = "recorded without a GPU and performed by the
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
 constexpr std::int64_t kFreeMemoryMs = 30'000;  // for idle launchers to end
-constexpr std::int64_t kSettleMs = 30'000;      // for a judge to finish what it computes
+constexpr std::int64_t kSettleMs = 30'000;      // for a judge to finish its work
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 

@@ -1,8 +1,8 @@
-#include "sandbox/profile/opcode.h"
-
 #include <algorithm>
 #include <array>
 #include <utility>
+
+#include "sandbox/profile/sass.h"
 
 namespace assay::sandbox {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/profile/opcode.h"
+#include "sandbox/profile/sass.h"
 
 namespace assay::sandbox {
 namespace {

@@ -4,11 +4,13 @@
 //   const CodeDigest digest =
 //       digest_code(assembly, {.kernel = "add", .target = "cuda:90", .source = source});
 //   const std::int64_t wide_loads = digest.global_loads.at("128");  // 16 bytes per thread
+//   nvidia_opcode("LDG.E.128.CONSTANT");   // {global_load, "LDG.128", "128"}
+//   amd_opcode("v_mfma_f32_32x32x8_f16");  // {tensor, ..., unit "float16 tensor"}
 //
 // The text comes from submitted binaries. The result is bounded whatever the text holds, and it
 // contains only counts. A loop is the code between a label and a later branch to that label, unless
 // the program ends unconditionally between them: ptxas puts rare paths behind that end, and they
-// jump back. Pure function.
+// jump back. Pure functions.
 #pragma once
 
 #include <string>
@@ -17,6 +19,34 @@
 #include "sandbox/job/profile.h"
 
 namespace assay::sandbox {
+
+/// The facts that an instruction's name tells: which memory it accesses and how wide, and for a
+/// matrix instruction the type of its operands.
+struct Opcode {
+  enum class Kind {
+    other,
+    tensor,
+    barrier,
+    local,
+    global_load,
+    global_store,
+    shared_load,
+    shared_store,
+    global_to_shared,  // an asynchronous copy that uses no registers
+    branch,
+    end,      // ends the program
+    padding,  // does nothing
+  };
+  Kind kind = Kind::other;
+  std::string name;   // for a histogram: without modifiers, except the width of an access
+  std::string width;  // of an access: bits per thread; "bulk" for a copy engine
+  std::string unit;   // of a matrix instruction, as in Roofline::unit
+};
+
+/// Reads a name as nvdisasm prints it.
+Opcode nvidia_opcode(std::string_view text);
+/// Reads a name as LLVM's AMDGPU backend prints it.
+Opcode amd_opcode(std::string_view text);
 
 struct CodeOrigin {
   std::string kernel;

@@ -1,5 +1,5 @@
 // What the devices of a target can do: the peaks of their units and memory, and the limits that
-// bound how many warps run at once. The tables stand for a target whose device is not here.
+// bound how many warps run at once. The tables serve targets whose device is absent.
 //
 //   const std::optional<Peaks> peaks = peaks_of("cuda:90");
 //   peaks->flops_per_s("float16 tensor");  // 989.5e12

@@ -1,5 +1,5 @@
-// Builds the cases of a candidate's job from what the judge prepared: which memory file holds which
-// argument and which output.
+// Builds the cases of a candidate's job from the cases that the judge prepared. A case names the
+// memory file of each argument and of the outputs.
 //
 //   CandidateInputs inputs = interpret_inputs(prepared, outputs);
 //   request.cases = inputs.cases;

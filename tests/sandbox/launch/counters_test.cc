@@ -7,7 +7,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// As ncu prints it: its own lines, names, units, one row a launch.
+/// The output of ncu: its messages, the names, the units, and one row for each launch.
 const std::string kReport =
     "==PROF== Connected to process 7\n"
     "\"ID\",\"Kernel "
@@ -31,8 +31,7 @@ std::vector<KernelReport> kernels(const std::vector<std::string>& names) {
 
 }  // namespace
 
-TEST_CASE(
-    "a report becomes counters of the kernels that were asked for, each by its longest launch") {
+TEST_CASE("a report becomes counters of the wanted kernels, each from its longest launch") {
   const auto counters =
       read_ncu_report(kReport, kernels({"row_sum", "scale", "row_sum", "absent"}));
   REQUIRE(counters);
@@ -54,7 +53,7 @@ TEST_CASE(
   CHECK(scale.stalls.empty());
 }
 
-TEST_CASE("without a report its reason is ncu's") {
+TEST_CASE("without a report the error has ncu's messages") {
   const auto refused = read_ncu_report(
       "==ERROR== ERR_NVGPUCTRPERM - The user does not have permission\n", kernels({"k"}));
   REQUIRE_FALSE(refused);
@@ -65,12 +64,12 @@ TEST_CASE("without a report its reason is ncu's") {
   CHECK(broken.error().code == ErrorCode::unavailable);
   CHECK(broken.error().message.find("Launching the target application failed.") !=
         std::string::npos);
-  CHECK(broken.error().message.find("failed. | ==PROF== hello | more") !=
-        std::string::npos);  // what may say why
+  // The other lines may tell the reason.
+  CHECK(broken.error().message.find("failed. | ==PROF== hello | more") != std::string::npos);
   CHECK_FALSE(read_ncu_report("", kernels({"k"})));
 }
 
-TEST_CASE("a report that is cut short gives what is whole") {
+TEST_CASE("a report that is cut short gives its whole rows") {
   for (std::size_t size = 0; size < kReport.size(); ++size) {
     const auto counters =
         read_ncu_report(std::string_view(kReport).substr(0, size), kernels({"row_sum", "scale"}));

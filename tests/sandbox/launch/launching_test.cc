@@ -20,7 +20,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// A GPU that writes down the process of each launcher that it starts.
+/// A GPU that keeps a list of the launcher processes that it starts.
 class Counted {
  public:
   explicit Counted(const std::string& name) {
@@ -61,7 +61,7 @@ class Counted {
   std::unique_ptr<Device> device_;
 };
 
-/// A GPU fault instead of a copy.
+/// Causes a GPU fault instead of copying.
 const std::string kFaulting =
     kImports +
     "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    "
@@ -69,7 +69,7 @@ const std::string kFaulting =
 
 const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
 
-/// Returns when it has ended, whether or not anybody has waited for it.
+/// Returns when the process has ended, also if it is still a zombie.
 void kill_and_wait(pid_t pid) {
   ::kill(pid, SIGKILL);
   for (int i = 0; i < 1'000; ++i) {
@@ -85,7 +85,7 @@ bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   REQUIRE(verdict.outcome == Outcome::pass);
-  return verdict.cases.back().baseline_latency.has_value();  // the large one
+  return verdict.cases.back().baseline_latency.has_value();  // of the large case
 }
 
 }  // namespace
@@ -100,7 +100,7 @@ TEST_CASE("each submission has a launcher of its own, and oracles share one") {
 
 TEST_CASE(
     "tests and profiles of a run share a launcher, its grades have their own, and a failed launch "
-    "ends it") {
+    "ends the launcher") {
   constexpr std::size_t kAhead = 1, kKept = 1;
   Counted gpu("shared-run");
   const auto started_by = [&](auto&& jobs) {
@@ -123,7 +123,7 @@ TEST_CASE(
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
           for (int i = 0; i < 4; ++i)
-            CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // of no run
+            CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // without a run
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
           for (int i = 0; i < 4; ++i)
@@ -132,14 +132,14 @@ TEST_CASE(
         }) >= 4 - kAhead - kKept);
 }
 
-TEST_CASE("an oracle's launcher that was killed while it waited is replaced") {
+TEST_CASE("an oracle's launcher that was killed while idle is replaced") {
   Counted gpu("killed-oracle");
   CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
   for (const pid_t pid : gpu.started()) kill_and_wait(pid);
   CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
 }
 
-TEST_CASE("after an oracle that faults the next one is timed") {
+TEST_CASE("an oracle is timed after another oracle faulted") {
   Counted gpu("faulting-oracle");
   const Verdict without = gpu.grade(kCopy, kFaulting);
   CHECK_FALSE(oracle_was_timed(without));

@@ -1,5 +1,4 @@
-#include "sandbox/profile/opcode.h"
-
+#include "sandbox/profile/sass.h"
 #include "tests/catch.h"
 
 using assay::sandbox::amd_opcode;

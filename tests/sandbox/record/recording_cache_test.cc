@@ -39,7 +39,7 @@ CaseDone plan_of(std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a recording is known by all that it depends on, and by nothing else") {
+TEST_CASE("the key of a recording has everything that it depends on, and nothing else") {
   const auto key = RecordingCache::key(a_job(), "s", "cuda:90", a_case());
   REQUIRE(key);
   PreparedCase same = a_case();
@@ -73,43 +73,43 @@ TEST_CASE("a recording is known by all that it depends on, and by nothing else")
     CHECK(RecordingCache::key(a_job(), "s", "cuda:90", other) != key);
 }
 
-TEST_CASE("what host code may read is never kept") {
+TEST_CASE("a case whose values host code may read is never kept") {
   PreparedCase structural = a_case();
   structural.structural = {"x"};
   CHECK_FALSE(RecordingCache::key(a_job(), "s", "cuda:90", structural));
 }
 
-TEST_CASE("the memo is bounded and forgets the oldest first") {
-  RecordingCache memo(10'000);
-  memo.put("a", plan_of(3'000));
-  memo.put("b", plan_of(3'000));
-  memo.put("a", plan_of(1));  // known: stays as it is
-  CHECK(memo.find("a")->plan.size() == 3'000);
-  memo.put("c", plan_of(3'900));
-  CHECK_FALSE(memo.find("a"));
-  CHECK(memo.find("b"));
-  CHECK(memo.find("c"));
-  memo.put("huge", plan_of(20'000));
-  CHECK_FALSE(memo.find("huge"));
-  CHECK(memo.find("c"));
-  CHECK(memo.bytes() <= 10'000);
+TEST_CASE("the cache is bounded and drops the oldest entry first") {
+  RecordingCache cache(10'000);
+  cache.put("a", plan_of(3'000));
+  cache.put("b", plan_of(3'000));
+  cache.put("a", plan_of(1));  // no effect: the cache has it
+  CHECK(cache.find("a")->plan.size() == 3'000);
+  cache.put("c", plan_of(3'900));
+  CHECK_FALSE(cache.find("a"));
+  CHECK(cache.find("b"));
+  CHECK(cache.find("c"));
+  cache.put("huge", plan_of(20'000));
+  CHECK_FALSE(cache.find("huge"));
+  CHECK(cache.find("c"));
+  CHECK(cache.bytes() <= 10'000);
 }
 
-TEST_CASE("all that a candidate sent counts, not its plan alone") {
-  RecordingCache memo(100'000);
+TEST_CASE("the size of an entry counts everything that a candidate sent, not only its plan") {
+  RecordingCache cache(100'000);
   CaseDone many = plan_of(1), wordy = plan_of(1), outputs = plan_of(1);
   many.kernels.resize(1'000);
   wordy.kernels.resize(1);
   wordy.kernels[0].symbol.assign(60'000, 's');
   outputs.outputs.resize(1'000);
-  memo.put("many", many);
-  CHECK_FALSE(memo.find("many"));  // more than all that is kept
-  memo.put("wordy", wordy);
-  CHECK(memo.bytes() > 60'000);
-  memo.put("wordy too", wordy);
-  CHECK_FALSE(memo.find("wordy"));
-  CHECK(memo.find("wordy too"));
-  memo.put("outputs", outputs);
-  CHECK(memo.find("outputs")->outputs.empty());
-  CHECK(memo.bytes() <= 100'000);
+  cache.put("many", many);
+  CHECK_FALSE(cache.find("many"));  // larger than the cache
+  cache.put("wordy", wordy);
+  CHECK(cache.bytes() > 60'000);
+  cache.put("wordy too", wordy);
+  CHECK_FALSE(cache.find("wordy"));
+  CHECK(cache.find("wordy too"));
+  cache.put("outputs", outputs);
+  CHECK(cache.find("outputs")->outputs.empty());
+  CHECK(cache.bytes() <= 100'000);
 }

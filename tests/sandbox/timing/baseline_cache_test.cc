@@ -28,37 +28,37 @@ Timing oracle_of(double ns) {
 
 }  // namespace
 
-TEST_CASE("baselines are known for a while, the oracle's with their age") {
-  BaselineCache memo;
+TEST_CASE("times are kept for a while, the oracle's with its age") {
+  BaselineCache cache;
   const std::string key = key_of(kCase);
   const BaselineCache::Instant start{1h};
-  CHECK_FALSE(memo.find(key, start).oracle);
-  CHECK_FALSE(memo.find(key, start).pytorch_ns);
-  memo.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
-  const BaselineTimes soon = memo.find(key, start + 2s);
+  CHECK_FALSE(cache.find(key, start).oracle);
+  CHECK_FALSE(cache.find(key, start).pytorch_ns);
+  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
+  const BaselineTimes soon = cache.find(key, start + 2s);
   REQUIRE(soon.oracle);
   CHECK(soon.oracle->median_ns == 100);
   CHECK(soon.oracle->age_ms == 2'000);
   CHECK(soon.pytorch_ns == 300);
-  CHECK(memo.find(key, start + BaselineCache::kMostAge).oracle);
-  CHECK_FALSE(memo.find(key, start + BaselineCache::kMostAge + 1ms).oracle);
-  CHECK_FALSE(memo.find(key, start + BaselineCache::kMostAge + 1ms).pytorch_ns);
+  CHECK(cache.find(key, start + BaselineCache::kMostAge).oracle);
+  CHECK_FALSE(cache.find(key, start + BaselineCache::kMostAge + 1ms).oracle);
+  CHECK_FALSE(cache.find(key, start + BaselineCache::kMostAge + 1ms).pytorch_ns);
 }
 
-TEST_CASE("a newer time of one leaves the other as old as it is") {
-  BaselineCache memo;
+TEST_CASE("a new time of the oracle does not renew PyTorch's time") {
+  BaselineCache cache;
   const std::string key = key_of(kCase);
   const BaselineCache::Instant start{1h};
-  memo.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
-  memo.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}}, start + 4min);
-  const BaselineTimes later = memo.find(key, start + 6min);
+  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
+  cache.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}}, start + 4min);
+  const BaselineTimes later = cache.find(key, start + 6min);
   REQUIRE(later.oracle);
   CHECK(later.oracle->median_ns == 90);
   CHECK(later.oracle->age_ms == 120'000);
   CHECK_FALSE(later.pytorch_ns);
 }
 
-TEST_CASE("what a time hangs on is in its key") {
+TEST_CASE("the key has everything that a time depends on") {
   CaseRequest shape = kCase, dtype = kCase, distribution = kCase, id = kCase;
   shape.axes["n"] = 9;
   dtype.dtype = "float16";

@@ -76,11 +76,11 @@ Status PromptRegistry::add(Prompt prompt) {
     return fail(ErrorCode::invalid_argument, "prompt '" + prompt.name + "': " + why);
   };
   if (prompt.name.empty()) return refuse("there is no name");
-  if (find(prompt.name)) return refuse("there is a prompt of this name already");
+  if (find(prompt.name)) return refuse("there is already a prompt of this name");
   if (!prompt.get) return refuse("there is no handler");
   for (const PromptArgument& argument : prompt.arguments) {
     if (argument.name.empty() || find_argument(prompt, argument.name) != &argument)
-      return refuse("an argument without a name, or two of one name");
+      return refuse("an argument has no name, or two have the same");
   }
   list_.push_back(describe(prompt));
   prompts_.push_back(std::make_unique<Prompt>(std::move(prompt)));

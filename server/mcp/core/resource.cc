@@ -72,7 +72,7 @@ Status ResourceRegistry::add(Resource resource) {
   if (resource.name.empty()) return refuse("there is no name");
   if (!resource.read) return refuse("there is no reader");
   for (const auto& other : resources_) {
-    if (other->uri == resource.uri) return refuse("there is a resource of this URI already");
+    if (other->uri == resource.uri) return refuse("there is already a resource of this URI");
   }
   json shown = describe(resource);
   shown["uri"] = resource.uri;
@@ -94,7 +94,7 @@ Status ResourceRegistry::add(ResourceTemplate resource_template) {
   if (resource_template.name.empty()) return refuse("there is no name");
   if (!resource_template.read) return refuse("there is no reader");
   for (const auto& other : templates_) {
-    if (other->uri.text() == uri->text()) return refuse("there is such a template already");
+    if (other->uri.text() == uri->text()) return refuse("there is already such a template");
   }
   for (const auto& [name, completer] : resource_template.variables) {
     if (std::find(uri->variables().begin(), uri->variables().end(), name) == uri->variables().end())
@@ -125,7 +125,7 @@ Rpc<ReadResult> ResourceRegistry::read(const json& params, RequestContext& conte
   }
   return refuse_rpc(kResourceNotFound,
                     "Resource not found: '" + uri +
-                        "'; resources/list and resources/templates/list show what there is",
+                        "'; resources/list and resources/templates/list show the valid ones",
                     {{"uri", uri}});
 }
 

@@ -127,7 +127,7 @@ Rpc<TaskView> TaskTable::start(const Owner& owner, std::optional<std::int64_t> t
   const MutexLock lock(mutex_);
   tasks_.erase(first.record.id);
   return refuse_rpc(kInternalError, saved ? "too many tasks are waiting; retry when some have ended"
-                                          : "the task cannot be kept: " + saved.error().message);
+                                          : "the task cannot be saved: " + saved.error().message);
 }
 
 void TaskTable::run(const std::shared_ptr<Task>& task) {

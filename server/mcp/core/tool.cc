@@ -59,7 +59,7 @@ Status ToolRegistry::add(Tool tool) {
     return fail(ErrorCode::invalid_argument, "tool '" + tool.name + "': " + why);
   };
   if (!legal_name(tool.name)) return refuse("a name has 1 to 64 characters of a-z A-Z 0-9 _ - .");
-  if (find(tool.name) != nullptr) return refuse("there is a tool of this name already");
+  if (find(tool.name) != nullptr) return refuse("there is already a tool of this name");
   if (!tool.call) return refuse("there is no handler");
   if (!tool.input_schema.is_object() || tool.input_schema.value("type", json()) != "object")
     return refuse("input_schema must be of type object");

@@ -20,9 +20,9 @@ std::string secret_of(const std::optional<std::string>& authorization) {
 }
 
 Reply unauthorized(bool tried) {
-  Reply reply = error_reply(
-      401, kInvalidRequest,
-      tried ? "the token is not known here" : "a token is needed: Authorization: Bearer TOKEN");
+  Reply reply =
+      error_reply(401, kInvalidRequest,
+                  tried ? "unknown token" : "a token is needed: Authorization: Bearer TOKEN");
   reply.headers.emplace_back(
       "WWW-Authenticate",
       tried ? R"(Bearer realm="assay", error="invalid_token")" : R"(Bearer realm="assay")");
@@ -52,9 +52,8 @@ std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
   const auto host = header("Host");
   if (!host) return error_reply(400, kInvalidRequest, "the Host header is missing", true);
   if (!known_host(*host))
-    return error_reply(
-        403, kInvalidRequest,
-        "this server does not answer for that Host; --allow-host names further ones");
+    return error_reply(403, kInvalidRequest,
+                       "that Host is not a name of this server; --allow-host adds names");
   const auto origin = header("Origin");
   if (!origin) return std::nullopt;
   const std::size_t scheme = origin->find("://");
@@ -62,7 +61,7 @@ std::optional<Reply> Admission::refuse_name(const HeaderLookup& header) const {
       (scheme != std::string::npos && known_host(origin->substr(scheme + 3))))
     return std::nullopt;
   return error_reply(403, kInvalidRequest,
-                     "requests from that Origin are not allowed; --allow-host names further ones");
+                     "requests from that Origin are not allowed; --allow-host adds names");
 }
 
 bool Admission::known_host(const std::string& host) const {

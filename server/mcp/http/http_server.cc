@@ -213,7 +213,7 @@ class HttpServer {
   }
 
   static Reply incomplete_body() {
-    return error_reply(400, kInvalidRequest, "the body ended early or came too slowly", true);
+    return error_reply(400, kInvalidRequest, "the body ended early or was too slow", true);
   }
 
   static tl::expected<std::string, Reply> read_bytes(Connection& connection, std::int64_t until_ns,

@@ -10,8 +10,9 @@ constexpr const char* kPrefix = "session";
 }  // namespace
 
 Reply unknown_session() {
-  return error_reply(404, kInvalidRequest,
-                     "this session does not exist (any more); open another one with 'initialize'");
+  return error_reply(
+      404, kInvalidRequest,
+      "this session does not exist or has ended; open another one with 'initialize'");
 }
 
 HttpSession::HttpSession(Dispatcher& dispatcher, std::string id, std::string principal_in,

@@ -88,9 +88,8 @@ Result<Tokens> Tokens::parse(std::string_view text, const std::vector<std::strin
     tokens.entries_.push_back(std::move(entry));
   }
   if (tokens.entries_.empty())
-    return fail(
-        ErrorCode::invalid_argument,
-        "there is no token in it; `assay token new --name NAME --scope practice` makes one");
+    return fail(ErrorCode::invalid_argument,
+                "it has no token; `assay token new --name NAME --scope practice` makes one");
   return tokens;
 }
 

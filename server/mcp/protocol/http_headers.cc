@@ -221,7 +221,7 @@ Result<std::vector<ParamHeader>> param_headers(const json& input_schema) {
   if (auto status = collect(input_schema, {}, out); !status) return fail(status.error());
   if (occurrences(input_schema) != out.size())
     return fail(ErrorCode::invalid_argument,
-                std::string(kKeyword) + " is reached by something else than 'properties'");
+                std::string(kKeyword) + " may stand only below 'properties'");
   std::set<std::string> names;
   for (const ParamHeader& entry : out) {
     if (!names.insert(lower_case(entry.header)).second)
@@ -238,7 +238,7 @@ std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& header
     const auto sent = header(entry.header.c_str());
     const std::string begin = "Header mismatch: the " + entry.header + " header ";
     if (value == nullptr && !sent) continue;
-    if (value == nullptr) return begin + "is there, but its argument is not";
+    if (value == nullptr) return begin + "is present, but its argument is missing";
     if (!sent) return begin + "is required and missing";
     const auto decoded = decode_header_value(*sent);
     if (!decoded) return begin + "is not valid base64";

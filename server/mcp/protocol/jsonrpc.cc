@@ -38,7 +38,8 @@ tl::expected<Message, json> check(json message) {
   if (message.is_array())
     return refuse(nullptr, kInvalidRequest,
                   "batches are not supported; send one message at a time");
-  if (!message.is_object()) return refuse(nullptr, kInvalidRequest, "a message is a JSON object");
+  if (!message.is_object())
+    return refuse(nullptr, kInvalidRequest, "a message must be a JSON object");
   const json id = id_of(message);
   const auto version = message.find("jsonrpc");
   if (version == message.end() || *version != "2.0")

@@ -115,9 +115,10 @@ Rpc<json> list_page(const json& all, const std::string& key, const json& params,
                             ? offset_of(cursor->get<std::string>(), key, all.size(), page_size)
                             : std::nullopt;
     if (!offset)
-      return refuse_rpc(kInvalidParams,
-                        "params.cursor is no cursor of this list; pass on a nextCursor as it came, "
-                        "or ask without one");
+      return refuse_rpc(
+          kInvalidParams,
+          "params.cursor is not a cursor of this list; send a nextCursor unchanged, or "
+          "leave it out");
     begin = *offset;
   }
   if (begin == 0 && all.size() <= page_size) return json{{key, all}};

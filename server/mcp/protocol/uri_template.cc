@@ -58,7 +58,7 @@ Result<UriTemplate> UriTemplate::parse(const std::string& text) {
     if (std::find(out.variables_.begin(), out.variables_.end(), name) != out.variables_.end())
       return refuse("'{" + name + "}' occurs twice");
     if (!out.variables_.empty() && (literal.empty() || may_be_in_value(literal[0])))
-      return refuse("what follows a variable must begin with a reserved character, such as '/'");
+      return refuse("the text after a variable must begin with a reserved character, such as '/'");
     out.literals_.push_back(std::move(literal));
     out.variables_.push_back(name);
     literal.clear();
@@ -66,7 +66,7 @@ Result<UriTemplate> UriTemplate::parse(const std::string& text) {
   }
   if (out.variables_.empty()) return refuse("there is no {variable}; register a resource instead");
   if (!literal.empty() && may_be_in_value(literal[0]))
-    return refuse("what follows a variable must begin with a reserved character, such as '/'");
+    return refuse("the text after a variable must begin with a reserved character, such as '/'");
   out.literals_.push_back(std::move(literal));
   return out;
 }

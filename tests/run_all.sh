@@ -7,26 +7,23 @@ jobs=$2
 started=$SECONDS
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
-# What needs nobody's answer runs behind the tests, on the processor time that they leave: most of them wait for processes that start.
+# Runs a command behind the tests, on the processor time that they leave: most tests wait for
+# processes that start.
 background() {  # background NAME COMMAND...
   local name=$1
   shift
-  set -m  # a process group of its own: what it starts ends with it
+  set -m  # its own process group, so that the processes that it starts can be ended with it
   (renice -n 19 "$BASHPID" >/dev/null && "$@") >"build/$name.log" 2>&1 &
   background_of[$name]=$!
   set +m
 }
-finish() {  # finish NAME: its end, and what it said if that was a bad one
+finish() {  # finish NAME: waits for the end, and prints the log of a command that failed
   wait "${background_of[$1]}" || { cat "build/$1.log" >&2; return 1; }
 }
 declare -A background_of
 trap 'for group in "${background_of[@]}"; do kill -- "-$group" 2>/dev/null || true; done' EXIT
 
-tidy() {
-  # The build's flags name a warning of GCC's that clang does not know.
-  git ls-files '*.cc' | grep -E '^(base|server|tools|sandbox|operators|metrics|reference_agents)/' | grep -v harness/native \
-    | xargs -P "$jobs" -n 2 clang-tidy -p build/release --quiet --extra-arg=-Wno-unknown-warning-option
-}
+tidy() { "$python" tests/clang_tidy.py "$jobs"; }
 
 threaded=(test_mcp test_server)
 sanitized() {
@@ -43,11 +40,11 @@ step "ruff and mypy"
 "$python" -m ruff format --check sandbox operators metrics reference_agents tests measurements
 "$python" -m mypy
 
-step "dependency direction, headers compile alone"
-"$python" -m pytest -q tests/test_layering.py tests/test_headers.py
+step "layers, headers and their examples, names of sources, documents, style"
+"$python" -m pytest -q tests/test_*.py
 
 step "Python tests"
-"$python" -m pytest -q tests --ignore=tests/test_layering.py --ignore=tests/test_headers.py --ignore=tests/escapes --ignore=tests/cheats
+"$python" -m pytest -q tests --ignore-glob='tests/test_*.py' --ignore=tests/escapes --ignore=tests/cheats
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short

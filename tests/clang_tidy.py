@@ -29,9 +29,9 @@ def sources() -> list[str]:
         path = Path(command["file"])
         base = BUILD if path.is_relative_to(BUILD) else ROOT
         relative = path.relative_to(base).as_posix()
-        if relative.startswith(FOLDERS) or relative.startswith("CMakeFiles/assay_"):
-            if not relative.startswith(LEFT_OUT):
-                found.add(command["file"])
+        ours = relative.startswith((*FOLDERS, "CMakeFiles/assay_"))
+        if ours and not relative.startswith(LEFT_OUT):
+            found.add(command["file"])
     return sorted(found)
 
 

@@ -114,7 +114,14 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
     (folder / "outside.h").write_text("".join(f"#include <{name}>\n" for name in outside))
     command = compiler()
     subprocess.run(
-        [*command, "-x", "c++-header", str(folder / "outside.h"), "-o", str(folder / "outside.pch")],
+        [
+            *command,
+            "-x",
+            "c++-header",
+            str(folder / "outside.h"),
+            "-o",
+            str(folder / "outside.pch"),
+        ],
         check=True,
         cwd=ROOT,
     )

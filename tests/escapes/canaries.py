@@ -1,5 +1,5 @@
-"""Canaries: secrets and listeners of the host that no submission may reach. A touched one fails the
-case."""
+"""Canaries: secrets and listeners of the host that no submission may reach. A case fails if its
+submission touches one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 
 
 def _host_address() -> str | None:
-    """An address of this machine that is not a loopback one; nothing is sent."""
+    """Returns an address of this machine that is not a loopback address. Sends nothing."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect(("192.0.2.1", 9))
         address = str(probe.getsockname()[0])
@@ -53,7 +53,7 @@ class Canaries:
         return {self.VARIABLE: self.secret}
 
     def addresses(self) -> dict[str, Any]:
-        """What a submission is told: where they are, not what they hold."""
+        """Returns what a submission is told: where the canaries are, not what they hold."""
         tcp = [self.loopback, *([self.host] if self.host else [])]
         return {
             "variable": self.VARIABLE,

@@ -1,6 +1,6 @@
-"""A case of the escape suite: one submission in cases/NN_name.py, whose first lines say what it
-tries and what is expected. Numbers below OWN follow a list of known attempts; those from it up were
-thought of against this very code.
+"""A case of the escape suite: one submission in cases/NN_name.py. Its first lines tell what it
+tries and which verdict is expected. Numbers below OWN follow a list of known attempts. The cases
+from OWN up were written against this code.
 
     # attempt: ptrace of other processes, process_vm_readv            one line
     # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
@@ -9,8 +9,8 @@ thought of against this very code.
     # tool: compile                                                   optional; run_tests
     # short: yes                                                      optional; part of ./run test
 
-What is sent is probe.py, with the canaries' addresses filled in, and then the case. An attempt that
-got through makes the entry function raise: `expect: pass` means contained."""
+The submitted source is probe.py with the canaries' addresses filled in, and then the case. An
+attempt that got through makes the entry function raise, so `expect: pass` means contained."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ DEFENCES_BESIDE_LAYERS = {
     "launcher",  # plan checks, guards, its own process and limits
     "tools",  # checks at the border of the tools
     "environment",  # rebuilt from a fixed list
-    "zygote",  # never sees a submission; reseeds
-    "allowed",  # meant to work
+    "zygote",  # never sees a submission and reseeds its children
+    "allowed",  # the attempt is meant to work
 }
 
 
@@ -59,7 +59,7 @@ class Case:
         return prelude + "\n\n" + self.path.read_text(encoding="utf-8")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
-        """Why the verdict is not the declared one; None when it is."""
+        """Returns why the verdict is not the declared one, or None if it is."""
         return self.expect.problem_with(verdict)
 
 

@@ -1,11 +1,11 @@
-"""The escape suite: every case through the public tools of a real server, the invariants and both
-controls after each.
+"""The escape suite. Every case goes through the public tools of a real server. After each case the
+invariants and both controls are checked.
 
 pytest tests/escapes                      every case of tiers C and R
-pytest tests/escapes -m short             those of ./run test
-pytest tests/escapes -m gpu               those of tier G, on ASSAY_DEVICE (default cuda:0)
-ASSAY_WITHOUT=seccomp pytest ...          with a layer left out (a mutation build): something must fail
-ASSAY_ESCAPES_RESULTS=FILE                where what was seen is written, for table.py
+pytest tests/escapes -m short             the cases of ./run test
+pytest tests/escapes -m gpu               the cases of tier G, on ASSAY_DEVICE (default cuda:0)
+ASSAY_WITHOUT=seccomp pytest ...          leaves out a layer (mutation build only): a test must fail
+ASSAY_ESCAPES_RESULTS=FILE                writes the results to FILE, for table.py
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def control_cases() -> tuple[Case, Case]:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """What was seen, by case name."""
+    """The results by case name."""
     seen: Results = {}
     yield seen
     if path := os.environ.get("ASSAY_ESCAPES_RESULTS"):
@@ -86,7 +86,7 @@ def escape_server(
 
 @pytest.fixture(autouse=True)
 def watchdog() -> Iterator[None]:
-    """A server that never answers is a finding, not a hang."""
+    """Makes a server that never answers a failure of the test."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError(f"no answer within {WATCHDOG_S} s")

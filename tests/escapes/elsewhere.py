@@ -1,7 +1,7 @@
-"""Attempts that are no single submission: where they are tried, or why not. And layers whose loss
-no attempt shows, with the reason."""
+"""Attempts that take more than one submission, with the test that tries them or the reason why none
+does. Also the layers whose loss no attempt shows, with the reason."""
 
-# name -> (attempt, where or why)
+# name -> (attempt, the test that tries it or the reason why none does)
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "20_outlives_the_supervisor": (
         "clears its parent death signal, starts sessions of its own; the supervisor is killed",
@@ -49,7 +49,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
 }
 
-# layer -> why no case turns red without it
+# layer -> the reason why no case turns red without it
 LAYERS_NOBODY_MISSES: dict[str, str] = {
     "descriptors": "the server's descriptors close on exec, and the zygote refuses to start with an unknown one",
     "job_descriptors": "the zygote closes its own in the child; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
@@ -61,8 +61,7 @@ LAYERS_NOBODY_MISSES: dict[str, str] = {
     "launch_no_dumps": "`launch_user` covers it: a changed user id makes a process undumpable",
 }
 
-# layer -> the layer that covers it. Without that one as well, some case must notice that both are
-# gone.
+# layer -> the layer that covers it. If both are left out, some case must turn red.
 COVERED_BY: dict[str, str] = {
     "capabilities": "slot_user",
     "no_dumps": "slot_user",
@@ -70,7 +69,7 @@ COVERED_BY: dict[str, str] = {
     "launch_no_dumps": "launch_user",
 }
 
-# Those of the fork server itself, which test_zygote_state.py looks at.
+# The layers of the zygote itself, which test_zygote_state.py checks.
 ZYGOTE_LAYERS = {
     "network_namespace",
     "ipc_namespace",

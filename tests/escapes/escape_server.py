@@ -1,5 +1,5 @@
-"""The real server for the escape suite: short limits, a host of its own (private_host.py),
-canaries, and its invariants."""
+"""The real server for the escape suite: with short limits, canaries, a host of its own
+(private_host.py) and a watch over its invariants."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ IMPORT_WALL_MS = 6_000
 RUN_WALL_MS = 4_000
 LAUNCH_WALL_MS = 20_000  # the default: no option sets it
 MEMORY_MIB = 512
-CPU_PERCENT = 100  # one processor, so that a machine with two can tell
-SLACK_S = 2.0  # a verdict's time beyond its limits
+CPU_PERCENT = 100  # one processor, so that a machine with two shows a difference
+SLACK_S = 2.0  # time that a verdict may take beyond its limits
 SETTLE_S = 5.0
 WARM_UP_JOBS = 4
-# Freed memory goes back to the system at once: what the server's memory grows by is what it holds.
+# Freed memory goes back to the system at once, so the server's memory grows only by what it holds.
 FRUGAL_MALLOC = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_TRIM_THRESHOLD_": "65536",
@@ -38,8 +38,8 @@ PRIVATE_HOST = (sys.executable, str(HERE / "private_host.py"))
 
 
 def can_be_private() -> bool:
-    """Whether the server can have a host of its own here: not where these files lie in /tmp, and
-    only as root."""
+    """Tells whether the server can have a host of its own. That takes root, and a checkout outside
+    /tmp."""
     if os.geteuid() != 0 or any(
         str(path).startswith(("/tmp/", "/dev/shm/")) for path in (ROOT, Path(sys.executable))
     ):
@@ -58,13 +58,13 @@ class Outcome:
 
 
 class EscapeServer:
-    """One `assay serve --stdio` on `device`. `without`: layers that a mutation build leaves out."""
+    """An `assay serve --stdio` on `device`. A mutation build leaves out the layers `without`."""
 
     def __init__(self, binary: str, device: str = "cpu", without: str = "") -> None:
         (ROOT / "build").mkdir(exist_ok=True)
         self.folder = Path(
             tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build")
-        )  # not in /tmp, which the server sees as an empty one
+        )  # not in /tmp, which is empty for the server
         self.state = self.folder / "state"
         self.canaries = Canaries(self.folder)
         command = [
@@ -101,15 +101,15 @@ class EscapeServer:
         self.watch: Watch | None = None
 
     def warm_up(self, correct: str, largest: list[str]) -> None:
-        """Jobs until everything that is started on demand has been; then the invariants hold what
-        they find. `largest` makes the server hold as much as it ever may at once, so that later
-        growth is a leak and not the allocator's first time."""
+        """Runs jobs until everything that starts on demand has started. Then the watch records the
+        invariants. The sources `largest` make the server hold as much as it may hold at once, so
+        that later growth is a leak."""
         for source in largest:
             self.run(source)
         for _ in range(WARM_UP_JOBS):
             outcome = self.run(correct)
             assert outcome.verdict["outcome"] == "pass", outcome.verdict
-        time.sleep(1.0)  # the pool has refilled
+        time.sleep(1.0)  # the pool refills
         self.watch = Watch(self.pid, self.state, self.private)
 
     def run(self, source: str, tool: str = "run_tests") -> Outcome:
@@ -118,8 +118,8 @@ class EscapeServer:
         return Outcome(verdict, time.monotonic() - started)
 
     def run_together(self, sources: list[str]) -> list[dict[str, Any]]:
-        """Sends all of them before it waits for the first answer; verdicts in the order of the
-        sources."""
+        """Sends all sources before it waits for the first answer. Returns the verdicts in the order
+        of the sources."""
         handles = []
         for source in sources:
             self.client.next_id += 1
@@ -138,8 +138,7 @@ class EscapeServer:
         return [answers[handle] for handle in handles]
 
     def refuses(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Whether the call is answered with an error, of the tool or of the protocol, and not with
-        a verdict."""
+        """Tells whether the answer is an error of the tool or of the protocol, not a verdict."""
         self.client.next_id += 1
         self.client.write(
             self.client.next_id, "tools/call", {"name": tool, "arguments": arguments, "_meta": META}
@@ -148,7 +147,7 @@ class EscapeServer:
             answer = self.client.read()
             if (
                 answer.get("id") in (self.client.next_id, None) and "method" not in answer
-            ):  # null: not even the id could be read
+            ):  # the id is null if not even the id could be read
                 return "error" in answer or bool(answer["result"].get("isError"))
 
     def broken_invariants(self) -> list[str]:
@@ -160,7 +159,7 @@ class EscapeServer:
             self.client.close()
             return int(self.client.process.returncode)
         except subprocess.TimeoutExpired:
-            self.client.process.kill()  # whatever stopped it must not outlive the suite
+            self.client.process.kill()  # a server that hangs must not outlive the suite
             self.client.process.wait()
             raise
         finally:

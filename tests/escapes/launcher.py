@@ -1,12 +1,12 @@
-"""An assay-launcher process with the fake driver, spoken to in frames: what a plan may ask of it,
-and what an image that broke the driver's user side could do in it.
+"""An assay-launcher process with the fake driver, which a test drives by frames. The test sends
+plans to it, or makes the system calls of an image that has taken over the driver's user side.
 
     with Launcher(folder) as launcher:
         launcher.ready()
         answer, outputs = launcher.launch(vector_add())
         number, rooms = launcher.system_call(GETUID)          # a mutation build only
 
-It is the supervisor's part, which a server takes only where there is a GPU."""
+The test plays the part of the supervisor, because a server starts launchers only with a GPU."""
 
 from __future__ import annotations
 
@@ -38,11 +38,13 @@ ADDRESS_SPACE = 1 << 64
 
 
 class Room(int):
-    """An argument of a system call: the address of so many bytes, which come back."""
+    """An argument of a system call: the address of this number of bytes. Their contents come
+    back."""
 
 
 def kernel_plan(kernel: str) -> Plan:
-    """One launch of a kernel without parameters, and an output that nobody writes."""
+    """Returns a plan with one launch of a kernel without parameters. No kernel writes its
+    output."""
     plan = Plan(TARGET)
     room = plan.buffer(BufferKind.SCRATCH, 8)
     plan.binaries.append(Binary(kernel, 0, IMAGE))
@@ -52,7 +54,7 @@ def kernel_plan(kernel: str) -> Plan:
 
 
 def vector_add(count: int = 64) -> Plan:
-    """1 + 2, so many times."""
+    """Returns a plan that adds vectors of ones and twos."""
     plan = kernel_plan("fake_vector_add")
     x, y = (
         plan.buffer(BufferKind.CONSTANT, 4 * count, "", struct.pack("<f", value) * count)
@@ -83,8 +85,8 @@ def _system_call_plan(number: int, arguments: Sequence[int | bytes]) -> Plan:
 
 
 class Launcher:
-    """`folder` has the build's programs. `leaked`: descriptors that it inherits by mistake.
-    `without`: what a mutation build leaves out."""
+    """A launcher from `folder`, which has the build's programs. It inherits the descriptors
+    `leaked` as if by mistake. A mutation build leaves out the layers `without`."""
 
     def __init__(
         self,
@@ -130,7 +132,7 @@ class Launcher:
         self._log.close()
 
     def words(self) -> str:
-        """What it said on stderr."""
+        """Returns its output on stderr."""
         self._log.seek(0)
         return self._log.read()
 
@@ -138,7 +140,7 @@ class Launcher:
         return self._receive("ready").header
 
     def send(self, plan: bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES) -> int:
-        """Sends one launch; returns the output file, the caller's to close."""
+        """Sends one launch and returns the output file, which the caller closes."""
         output = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(output, OUTPUT_BYTES)
         fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)
@@ -163,7 +165,7 @@ class Launcher:
     def launch(
         self, plan: Plan | bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES
     ) -> tuple[dict[str, Any], list[bytes]]:
-        """The answer, and the bytes of each output."""
+        """Returns the answer and the bytes of each output."""
         output = self.send(plan if isinstance(plan, bytes) else plan.encode(), gpu_memory_bytes)
         try:
             answer = self._receive().header
@@ -176,8 +178,8 @@ class Launcher:
             os.close(output)
 
     def system_call(self, number: int, *arguments: int | bytes) -> tuple[int, list[bytes]]:
-        """Made by the launcher itself: what it returned, or the negative error, and what is in each
-        Room afterwards."""
+        """Makes a system call in the launcher. Returns its result or the negative error, and the
+        contents of each Room after the call."""
         answer, (result, *rooms) = self.launch(_system_call_plan(number, arguments))
         assert answer["type"] == "launched", answer
         return int.from_bytes(result, "little", signed=True), rooms

@@ -3,10 +3,10 @@ turn red.
 
     python tests/escapes/mutations.py --binary build/mutations/bin/assay --out bench-out/escapes/mutations.json [--layers seccomp,no_dumps]
 
-First the cases that name the layer as their defence; where none of them notices, all of them. A
-layer that another one covers is also left out together with that one: more must turn red than
-without the cover alone. Exit status 0 whatever is found: the result is a table for people
-(docs/reference/generated/escapes.md)."""
+It runs the cases that name the layer as their defence first, and all cases if none of them turns
+red. A layer that another one covers is also left out together with it: then more cases must turn
+red than without the cover alone. The exit status is 0 in any case, because the result is a table
+for people (docs/reference/generated/escapes.md)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ TIMEOUT_S = 1_800
 
 
 def layers_of(binary: str) -> list[str]:
-    """What the build can leave out: it names them when asked for one that does not exist."""
+    """Returns the layers that the build can leave out. The error for an unknown layer names
+    them."""
     done = subprocess.run(
         [binary, "eval", "vector_add", "/dev/null", "--without", "?"],
         capture_output=True,
@@ -46,15 +47,15 @@ def layers_of(binary: str) -> list[str]:
 
 
 def is_only_slow(problems: list[str]) -> bool:
-    """Whether nothing is wrong but the time that a busy machine took: no layer is missed by
-    that."""
+    """Tells whether the only problem is the time that a verdict took, as on a busy machine. That
+    does not show a missing layer."""
     return bool(problems) and all(problem.startswith("the verdict took") for problem in problems)
 
 
 def pytest_run(
     binary: str, layer: str, tests: list[str], marked: str = "not gpu"
 ) -> tuple[dict[str, Any], list[str]]:
-    """What was seen, and the names of the tests that failed."""
+    """Returns the results by case and the names of the tests that failed."""
     with tempfile.TemporaryDirectory() as scratch:
         results, report = Path(scratch) / "results.json", Path(scratch) / "report.xml"
         environment = {
@@ -95,8 +96,8 @@ def pytest_run(
 
 
 def red_without_both(binary: str, layer: str, cover: str) -> list[str]:
-    """The tests that fail without both layers and not without the cover alone, of those that name
-    either."""
+    """Returns the tests that fail without both layers, but not without the cover alone. Runs the
+    tests that name one of the two."""
     if layer.startswith("launch_"):
         tests, marked = [LAUNCHER_TESTS], "launcher"
     else:
@@ -108,7 +109,7 @@ def red_without_both(binary: str, layer: str, cover: str) -> list[str]:
 
 
 def tests_naming(*layers: str) -> list[str]:
-    """The cases that call one of the layers their defence."""
+    """Returns the tests that name one of the layers as their defence."""
     wanted = set(layers)
     tests = [
         f"tests/escapes/test_escapes.py::test_case[{case.name}]"
@@ -128,7 +129,7 @@ def tests_naming(*layers: str) -> list[str]:
 
 
 def red_without(binary: str, layer: str, quick: bool) -> dict[str, Any]:
-    if layer.startswith("launch_"):  # of the launcher's jail, which no candidate sees
+    if layer.startswith("launch_"):  # a layer of the launcher's jail, which no candidate enters
         _, failed = pytest_run(binary, layer, [LAUNCHER_TESTS], "launcher")
         return {"ran": "the attempts on the launcher", "red": failed, "problems": {}}
     tests = tests_naming(layer)
@@ -157,7 +158,8 @@ def main() -> int:
     parser.add_argument(
         "--quick",
         action="store_true",
-        help="where no case that names a layer notices, leave it at that (without one: the short version)",
+        help="if no case that names a layer turns red, do not run the others "
+        "(for a layer that no case names: run the short cases)",
     )
     arguments = parser.parse_args()
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
@@ -166,8 +168,7 @@ def main() -> int:
     )
     for layer in arguments.layers.split(",") if arguments.layers else layers_of(arguments.binary):
         cover = COVERED_BY.get(layer, "")
-        # Every case was tried on a covered layer once, in vain; what shows it is that both are
-        # missed.
+        # No case can show the loss of a covered layer alone, so not all cases run for it.
         found = red_without(arguments.binary, layer, arguments.quick or bool(cover))
         if cover and not found["red"]:
             found |= {

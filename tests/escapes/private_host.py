@@ -1,11 +1,11 @@
-"""Becomes a command on a host of its own: private /tmp, /dev/shm and System V objects, so that what
-others on the machine do meanwhile is not taken for a leak of the sandbox. Where the machine has no
-GPU, its /dev has nodes by the names of one, which anybody may open: a submission that can is as
-good as at a GPU.
+"""Runs a command on a host of its own, with private /tmp, /dev/shm and System V objects. So the
+work of other processes of the machine does not look like a leak of the sandbox. On a machine
+without a GPU, its /dev has nodes with the names of a GPU's, which every user may open. A submission
+that can open one could open the GPU.
 
     python private_host.py COMMAND...
 
-Needs root. Exit status 3 when the namespaces cannot be made."""
+Needs root. The exit status is 3 if the namespaces cannot be made."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ from collections.abc import Callable
 
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
-NEW_DEV = "/tmp/dev"  # until it is moved to /dev
+NEW_DEV = "/tmp/dev"  # it is moved to /dev later
 GPU_NODES = ("nvidiactl", "nvidia0", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
 
 
 def stand_ins(mount: Callable[..., None]) -> None:
-    """A /dev like the host's, but with GPU_NODES, each of which is /dev/null under another name."""
+    """Makes a /dev like the host's, but with GPU_NODES. Each of them is /dev/null under another
+    name."""
     os.mkdir(NEW_DEV)
     mount("tmpfs", NEW_DEV, "tmpfs", 0, "size=1m,mode=755")
     for entry in os.scandir("/dev"):

@@ -1,5 +1,5 @@
-"""What stands before every case: the entry function, which gives the right answer only if nothing
-got through, and a record of it."""
+"""The first part of every submitted case. The entry function gives the right answer only if nothing
+got through; the functions below it record what did."""
 
 import ctypes
 import errno as _errno
@@ -39,8 +39,9 @@ def got_through(what):
 
 
 def denied(what, attempt, *arguments, errors=(OSError,), by=None):
-    """Notes how the attempt was refused; one that is not is recorded as got through. `by`: the
-    error that the jail answers with, where this machine would refuse with another one anyway."""
+    """Notes how the attempt was refused. An attempt that was not refused is recorded as got
+    through. `by` is the error of the jail, for an attempt that the machine refuses with another
+    error anyway."""
     try:
         result = attempt(*arguments)
     except errors as error:
@@ -53,7 +54,8 @@ def denied(what, attempt, *arguments, errors=(OSError,), by=None):
 
 
 def allowed(what, attempt, *arguments):
-    """The opposite: something that a submission must be able to do."""
+    """Notes something that a submission must be able to do. A refusal is recorded as got
+    through."""
     try:
         result = attempt(*arguments)
     except OSError as error:
@@ -64,7 +66,7 @@ def allowed(what, attempt, *arguments):
 
 
 def require(what, holds):
-    """A fact about the jail."""
+    """Notes a fact about the jail. If it does not hold, that is recorded as got through."""
     if holds:
         note(f"holds: {what}")
     else:
@@ -72,7 +74,7 @@ def require(what, holds):
 
 
 def syscall(number, *arguments):
-    """A raw system call of x86-64 by number; raises OSError."""
+    """Makes a raw system call of x86-64 by its number. Raises OSError."""
     ctypes.set_errno(0)
     result = _libc.syscall(
         ctypes.c_long(number), *[ctypes.c_long(a) if isinstance(a, int) else a for a in arguments]
@@ -84,8 +86,8 @@ def syscall(number, *arguments):
 
 
 def in_child(work):
-    """Runs it in a forked child and returns its wait status: for attempts that may end the
-    process."""
+    """Runs an attempt that may end the process in a forked child. Returns the child's wait
+    status."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:

@@ -1,4 +1,4 @@
-"""Attempts 48 and 70: sources and names that are refused before anything is queued."""
+"""Attempts 48 and 70: sources and names that the server refuses before it queues a job."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Attempt 82: hosts that lack a mechanism. strict refuses, best-effort names what is missing in
-every verdict.
+"""Attempt 82: hosts that lack a mechanism. With `strict` the server refuses to run; with
+`best-effort` every verdict names the missing layer.
 
-A layer that a mutation build leaves out is a host without it, as far as everything above the jail
-can tell."""
+A mutation build stands in for such a host: it leaves out a layer, and nothing above the jail can
+see the difference."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def test_a_release_build_leaves_nothing_out(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
 def test_an_ordinary_user(binary: str, control_cases: tuple[Case, Case]) -> None:
-    """Without root there are no slot users and no control groups: the verdict says so, and the rest
-    of the jail holds."""
+    """Without root there are no slot users and no control groups. The verdict names them, and the
+    other layers hold."""
     with tempfile.TemporaryDirectory(prefix="escapes-user-", dir="/dev/shm") as name:
         folder = Path(name)
         os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)

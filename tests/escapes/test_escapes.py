@@ -1,4 +1,5 @@
-"""Every case: its declared verdict in time, then both controls, then the invariants."""
+"""Each case must get its declared verdict in time. Then both controls and the invariants are
+checked."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from escape_server import (
 
 
 def limit_s(outcome: Outcome) -> float:
-    """What the stages that the case went through may take."""
+    """Returns the time that the stages of the case may take."""
     stage = outcome.verdict.get("stage")
     return (
         IMPORT_WALL_MS
@@ -29,7 +30,7 @@ def limit_s(outcome: Outcome) -> float:
 
 
 def has_landlock() -> bool:
-    """Asks for the version of the interface."""
+    """Tells whether the kernel has Landlock: it answers with the version of the interface."""
     return (
         ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
     )

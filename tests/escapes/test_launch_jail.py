@@ -1,9 +1,9 @@
 """Attempts on the launcher's jail. No submitted code runs in a launcher, but the driver inside it
-parses submitted images: these are what one could do that took the driver over, as system calls that
-the fake driver makes in its place.
+parses submitted images. The fake driver makes the system calls that an image could make after it
+has taken over the driver.
 
-Only a build that can leave layers out has such a driver: ASSAY_MUTATION_BIN names its server, and
-./run escapes makes one."""
+Only a build that can leave out layers has such a driver. ASSAY_MUTATION_BIN is the path of its
+server, and ./run escapes builds one."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def without() -> str:
 
 @pytest.fixture(autouse=True)
 def seen(request: pytest.FixtureRequest, results: Results) -> Iterator[None]:
-    """All of them are one row of the table."""
+    """Enters all tests of this file as one row of the table."""
     before = request.session.testsfailed
     yield
     row = results.setdefault("131_launcher_taken_over", {"seen": "refused", "problems": []})
@@ -192,13 +192,13 @@ def test_capabilities_to_gain(launcher: Launcher) -> None:
 
 
 def test_capabilities_that_it_holds(launcher: Launcher) -> None:
-    """Whoever it runs as."""
+    """The launcher holds no capabilities, whether it has changed its user or not."""
     facts = status(launcher)
     assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == int(facts["CapInh"], 16) == 0
 
 
 def test_its_memory_is_not_for_others_to_read(launcher: Launcher) -> None:
-    """Whoever it runs as: neither dumped nor traced by another process of the same user."""
+    """No other process of the same user may dump or trace the launcher, whichever user that is."""
     assert launcher.system_call(PRCTL, PR_GET_DUMPABLE)[0] == 0
 
 
@@ -210,7 +210,7 @@ def test_the_supervisors_user(launcher: Launcher) -> None:
 
 
 def test_memory_and_files_of_its_own_in_proc(launcher: Launcher) -> None:
-    """As another process of the same user would find them."""
+    """Another process of the same user cannot open them."""
     assert os.stat(f"/proc/{launcher.process.pid}/mem").st_uid == 0
 
 
@@ -240,7 +240,7 @@ time.sleep(1000)
 
 
 def test_outlives_its_supervisor_in_a_kernel_that_never_ends() -> None:
-    """Busy, it never sees that its socket is closed."""
+    """A busy launcher does not see that its socket is closed."""
     program = PARENT.format(path=sys.path, folder=str(folder()), without=without())
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
@@ -281,4 +281,4 @@ def test_a_release_build_leaves_nothing_out_and_makes_no_system_call(binary: str
         launcher.ready()
         assert (
             launcher.system_call(GETPID)[0] != launcher.process.pid
-        )  # a kernel that the fake driver does not know writes nothing
+        )  # the fake driver does not know this kernel, so nothing is written

@@ -1,6 +1,6 @@
-"""Attempts that must never be made on a shared GPU, made on the fake driver through the real
-launcher: memory beyond the GPU's, objects of several GPUs, a reset under a running job, kernels
-that hang. After each the launcher, or the next one, does its work."""
+"""Attempts that must never be made on a shared GPU. The real launcher makes them on the fake
+driver: more memory than the GPU has, objects of several GPUs, a reset under a running job, and
+kernels that hang. After each attempt the launcher, or the next one, must work."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.recording.plan import Buffer, BufferKind, Fill, Plan
 from launcher import TARGET, Launcher, kernel_plan, vector_add
 
 FAKE_MEMORY_BYTES = 1 << 30  # sandbox/launcher/driver/fake_driver.h
-KINDS = 256  # of a byte
+KINDS = 256  # the values of a byte
 DEATH_S = 5.0
 
 pytestmark = pytest.mark.short
@@ -55,7 +55,7 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
             refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"
         )  # the job may have no more
         check_works(launcher)
-        # Managed memory would be a kind of buffer; there are three, and this is none.
+        # Managed memory would need a fourth kind of buffer, which plans do not have.
         for kind in range(len(BufferKind), KINDS):
             managed = kernel_plan("fake_any")
             managed.buffers.append(Buffer(kind, 4096))  # type: ignore[arg-type]
@@ -92,7 +92,7 @@ def test_a_reset_under_a_running_job(folder: Path, results: Results) -> None:
         check_works(launcher)
         assert (
             refusal(launcher, kernel_plan("fake_reset")) == "internal_error"
-        )  # nobody's submission did that
+        )  # no submission caused this
         assert refusal(launcher, vector_add()) == "internal_error"
     with Launcher(folder, driver="fake-sick") as launcher:
         assert launcher.process.wait(DEATH_S) == 1

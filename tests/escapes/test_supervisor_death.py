@@ -57,7 +57,7 @@ def descendants(root: int) -> set[int]:
 
 
 def slot_processes(pids: set[int]) -> int:
-    """How many of them run as the user of a slot: the job's own."""
+    """Returns how many of them run as the user of a slot, so belong to a job."""
     table = subprocess.run(
         ["ps", "-eo", "pid=,uid="], capture_output=True, text=True, check=True
     ).stdout
@@ -107,7 +107,7 @@ def test_killed_in_the_middle_of_a_job(
     while verdict.get("status") in (
         "queued",
         "running",
-    ):  # on a busy machine the imports take longer than a call waits
+    ):  # on a busy machine the imports may take longer than one call waits
         verdict = again.call("job", {"job": verdict["job"], "wait_s": 20})["structuredContent"]
     again.close()
     assert verdict.get("outcome") == "pass", verdict

@@ -1,4 +1,4 @@
-"""Attempts that take two jobs: at the same time, or one after the other."""
+"""Attempts that take two jobs, at the same time or one after the other."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ CASES = [read_case(path) for path in sorted((HERE / "together").glob("*.py"))]
 STREAM = re.compile(r"^stream (\d+): (.+)$", re.MULTILINE)
 FIXED_STREAMS = {
     "5"
-}  # hash("x"): one hash seed per zygote, which tells nothing about a job's inputs
+}  # hash("x"): all jobs of a zygote have one hash seed, which does not depend on a job's inputs
 
 
 @pytest.mark.parametrize(

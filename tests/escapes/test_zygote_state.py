@@ -1,5 +1,5 @@
-"""The jail of the fork server itself, from outside: layers that a candidate never meets, because it
-enters others of its own on top."""
+"""The jail of the zygote itself, seen from outside. No candidate can show these layers, because it
+enters layers of its own on top of them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from test_supervisor_death import DEATH_S, START_S, descendants
 
 pytestmark = pytest.mark.short
 
-LEFT_OPEN = "/etc/hostname"  # by whoever started the server, as descriptor 9
+LEFT_OPEN = "/etc/hostname"  # descriptor 9 of the server, left open by the process that starts it
 NAMESPACES = {
     "network_namespace": "net",
     "ipc_namespace": "ipc",
@@ -29,13 +29,13 @@ NAMESPACES = {
     "user_namespace": "user",
 }
 MOST_PROCESSES = (
-    40  # that a process namespace of its own shows while the pool is filled; the machine has more
+    40  # an upper bound for a pid namespace while the pool refills; the machine has more processes
 )
 
 
 @pytest.fixture
 def server(binary: str, control_cases: tuple[Case, Case]) -> Iterator[StdioClient]:
-    """One whose first job is done, so that its zygote is up."""
+    """Starts a server and runs one job, so that the zygote has started."""
     folder = Path(tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build"))
     command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(folder / "assay.db")]
     without = os.environ.get("ASSAY_WITHOUT", "")
@@ -52,17 +52,18 @@ def server(binary: str, control_cases: tuple[Case, Case]) -> Iterator[StdioClien
 def words_of(pid: int) -> list[bytes]:
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except FileNotFoundError:  # it has just ended
+    except FileNotFoundError:  # the process has just ended
         return []
 
 
 def stat_of(pid: int, field: int) -> int:
-    """A number of /proc/PID/stat, counted from the one behind the state."""
+    """Returns a number of /proc/PID/stat. Field 0 is the one after the state."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[field])
 
 
 def zygote_of(server: StdioClient) -> int:
-    """The jail's child: what it forks has the same words."""
+    """Returns the process id of the zygote, the jail's child. Its own children have the same
+    command line."""
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         for pid in descendants(server.process.pid):
@@ -97,7 +98,7 @@ def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> N
 
 def test_a_fork_server_that_is_stopped_dies_with_its_supervisor(server: StdioClient) -> None:
     family = descendants(server.process.pid)
-    os.kill(zygote_of(server), signal.SIGSTOP)  # so that it cannot notice that its socket closes
+    os.kill(zygote_of(server), signal.SIGSTOP)  # it cannot notice that its socket closes
     server.process.kill()
     server.process.wait()
     end = time.monotonic() + DEATH_S

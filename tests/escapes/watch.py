@@ -1,10 +1,11 @@
-"""The invariants of the escape suite, seen from outside the server: what no submission may change,
-whatever it tried.
+"""The invariants of the escape suite, which no submission may change. They are read from outside
+the server.
 
-    watch = Watch(server_pid, folder)      # once the server is warm
-    broken = watch.settle(deadline_s=5)    # after a case: what still differs from then; empty is good
+    watch = Watch(server_pid, folder, private=True)  # after the server's warm-up
+    broken = watch.settle(deadline_s=5)  # after a case: the differences that remain
 
-Counts may differ for a moment while the pool refills, so they are given time; the rest may not."""
+A count may differ for a moment while the pool refills, so settle() waits until nothing differs or
+the deadline passes."""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ from pathlib import Path
 
 LOGS = re.compile(
     r"(launcher-\d+\.\d+|zygote(-\d+)?)\.log"
-)  # of our own processes, a bounded number
+)  # logs of the server's own processes, whose number is bounded
 
 RSS_SLACK_BYTES = 5 << 20
-# the protocol's pool starts another worker when a call comes before the last one is idle; over a
-# hundred cases a leak shows
+# The pool of request workers starts another worker if a call comes before the last one is idle. A
+# leak shows over a hundred cases even so.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02
@@ -35,8 +36,8 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _kin(server: int) -> tuple[Counter[str], list[str], list[int]]:
-    """The server's descendants by name; what has no business there: zombies, and jailed processes
-    outside the family; children to stay."""
+    """Returns the server's descendants by name, then the processes that must not exist (zombies,
+    and jailed processes outside the family), then the children that must stay the same."""
     parents: dict[int, tuple[int, str, str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -98,8 +99,8 @@ def _own_group(controller: str) -> str:
 
 
 def _ipc_objects(server: int) -> int:
-    """System V objects of the server's ipc namespace. `nsenter` changes namespaces for the reader
-    only."""
+    """Returns the number of System V objects in the server's ipc namespace. `nsenter` changes the
+    namespace of the reading process only."""
     tables = [f"/proc/sysvipc/{kind}" for kind in ("shm", "sem", "msg")]
     done = subprocess.run(
         ["nsenter", "-t", str(server), "-i", "cat", *tables], capture_output=True, text=True
@@ -115,7 +116,7 @@ class Snapshot:
     threads: int
     processes: tuple[tuple[str, int], ...]
     strays: tuple[str, ...]
-    servants: tuple[int, ...]  # zygote's jail and judge; launchers come and go
+    servants: tuple[int, ...]  # the zygote's jail and the judge; launchers start and end
     cgroups: int
     mounts: int
     ipc: int
@@ -137,9 +138,9 @@ class Snapshot:
 
 
 class Watch:
-    """Of one server. `state` is its state folder, which may only hold what is there after the
-    warm-up. `private`: it has a /tmp, a /dev/shm and System V objects of its own; else others use
-    them too, and they are not watched."""
+    """Watches one server. `state` is its state folder, in which no file may be new after the
+    warm-up. If `private` is set, the server has a /tmp, a /dev/shm and System V objects of its own.
+    Otherwise other processes use them too, and they are not watched."""
 
     def __init__(self, server: int, state: Path, private: bool) -> None:
         self.server, self.state, self.private = server, state, private

@@ -11,14 +11,14 @@ channel.send({"type": "imported"})
 header = b'{"type":"artifact","kind":"ptx","name":"drip"}'
 channel._socket.sendall(struct.pack("<4sIQ", b"ASY1", len(header), 64 << 20) + header)
 
-# One call sends a thousand messages of one byte: faster than one reader takes them one at a time.
+# One call sends a thousand messages of one byte, faster than a reader takes them one by one.
 SENDMMSG, MESSAGES = 307, 1_024
 byte = ctypes.create_string_buffer(b"x")
 piece = (ctypes.c_size_t * 2)(ctypes.addressof(byte), 1)
 messages = (ctypes.c_uint64 * (8 * MESSAGES))()
 for number in range(MESSAGES):
     messages[8 * number + 2], messages[8 * number + 3] = ctypes.addressof(piece), 1
-MSG_DONTWAIT = 0x40  # never asleep, so never late
+MSG_DONTWAIT = 0x40  # never sleeps, so never falls behind
 os.fork()
 while True:
     _libc.syscall(ctypes.c_long(SENDMMSG), channel.fileno(), messages, MESSAGES, MSG_DONTWAIT)

@@ -5,7 +5,7 @@
 # short: yes
 
 PR_SCHED_CORE, CREATE, WHOLE_GROUP = 62, 1, 1
-# A processor without a second thread, or a kernel without the feature, answers ENODEV or EINVAL.
+# ENODEV or EINVAL means a processor without a second thread, or a kernel without the feature.
 denied(
     "prctl(PR_SCHED_CORE)", syscall, 157, PR_SCHED_CORE, CREATE, 0, WHOLE_GROUP, 0, by=_errno.EPERM
 )

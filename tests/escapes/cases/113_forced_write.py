@@ -3,7 +3,8 @@
 # tier: C
 # defence: judge, frames
 
-# The inputs are mapped privately from a sealed file: a forced write changes this process's copy alone, and the judge has its own.
+# The inputs are mapped privately from a sealed file. A forced write changes only this process's
+# copy; the judge has its own.
 import gc
 
 written = 0

@@ -23,7 +23,7 @@ for _ in range(3):
     left.sendmsg(
         [b"x"],
         [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [left.fileno(), right.fileno()]))],
-    )  # and itself
+    )  # the socket itself too
     inside = [right.fileno(), left.fileno()]
     left.detach(), right.detach()
 channel.send({"type": "imported"}, b"", inside * 20)

@@ -4,7 +4,7 @@
 # defence: cgroup_memory
 
 
-# One touched page in every 2 MiB costs a page table each; the control group counts them, or the machine would pay.
+# One touched page in each 2 MiB costs a page table. The control group must count the page tables.
 PRIVATE, ANONYMOUS, NORESERVE = 2, 0x20, 0x4000
 libc = ctypes.CDLL(None)
 libc.mmap.restype = ctypes.c_void_p
@@ -15,4 +15,4 @@ require("a reservation of 4 TiB is allowed", room != 2**64 - 1)
 for number in range(1 << 21):
     ctypes.c_char.from_address(
         room + number * (2 << 20)
-    ).value  # the shared zero page: only the table is new
+    ).value  # reads the shared zero page, so only the table takes memory

@@ -8,7 +8,7 @@ import gc
 MARKS = [
     (b"an honest ", b"mistake"),
     (b"canary-", b"secret-"),
-]  # never whole in this process's own memory
+]  # no string in this process's memory holds it whole
 found = []
 with open("/proc/self/maps") as table:
     regions = [line.split() for line in table]

@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-MSG_FASTOPEN = 0x20000000  # connects without connect(), which Landlock watches
+MSG_FASTOPEN = 0x20000000  # connects without connect(), which Landlock restricts
 
 try:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
@@ -27,7 +27,7 @@ except BlockingIOError:
     frame = sys.modules["harness.wire.frames"].encode({"type": "imported"}, b"")
     sockets = array.array("i", [client.fileno(), peer.fileno()])
     channel._socket.sendmsg([frame[:8]], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, sockets)])
-    client.close()  # from here on only the supervisor holds them
+    client.close()  # from here on only the supervisor holds the sockets
     peer.close()
     time.sleep(0.2)
     channel._socket.sendall(frame[8:])

@@ -14,7 +14,8 @@ mine = []
 
 
 def claim(what, attempt):
-    """Whoever comes second finds what the first one made."""
+    """Makes an object that both jobs want. The second job finds the first one's if they share
+    it."""
     try:
         mine.append(attempt())
         note(f"made {what}")

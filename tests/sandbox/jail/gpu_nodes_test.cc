@@ -40,7 +40,7 @@ bool says(const Result<T>& refused, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("GPUs count in the order of their PCI addresses, among those whose file is there") {
+TEST_CASE("GPUs are numbered by PCI address among those whose device file exists") {
   Machine machine;
   machine.add("0000:8d:00.0", 2);
   machine.add("0000:1b:00.0", 10);
@@ -52,7 +52,7 @@ TEST_CASE("GPUs count in the order of their PCI addresses, among those whose fil
   CHECK(gpu_node(1, std::nullopt, machine.places).value() == machine.node(0));
 }
 
-TEST_CASE("where the driver tells no addresses, their numbers order them") {
+TEST_CASE("GPUs are in the order of their numbers if the driver tells no addresses") {
   Machine machine;
   for (const int minor : {10, 2}) machine.show(minor);
   for (const char* other : {"/nvidiactl", "/nvidia-uvm", "/nvidia-caps", "/null"})
@@ -83,13 +83,13 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and orders") {
   CHECK(node(0, "2, 0").value() == machine.node(2));
   CHECK(node(1, "2, 0").value() == machine.node(0));
   CHECK(says(node(2, "2, 0"), "valid: cuda:0 to cuda:1 (CUDA_VISIBLE_DEVICES is '2, 0')"));
-  CHECK_FALSE(node(1, "0,7,1"));  // as CUDA does, what follows one that is not there does not count
+  CHECK_FALSE(node(1, "0,7,1"));  // as in CUDA, the first GPU that does not exist ends the list
   CHECK(says(node(0, ""), "no NVIDIA GPU's device file is here"));
   CHECK_FALSE(node(0, "-1"));
   CHECK(node(0, "GPU-6deb1d87").error().code == ErrorCode::invalid_argument);
 }
 
-TEST_CASE("a GPU that is not there is an error that names those that are") {
+TEST_CASE("a GPU that does not exist is an error that names those that do") {
   Machine machine;
   CHECK(says(gpu_node(0, std::nullopt, machine.places), "no NVIDIA GPU's device file"));
   machine.add("0000:1b:00.0", 0);
@@ -98,7 +98,8 @@ TEST_CASE("a GPU that is not there is an error that names those that are") {
   CHECK_FALSE(gpu_node(-1, std::nullopt, machine.places));
 }
 
-TEST_CASE("a process that is to see one GPU is told its number among all, and calls it number 0") {
+TEST_CASE(
+    "a process that sees one GPU gets its number in the environment and uses it as number 0") {
   Machine machine;
   machine.add("0000:1b:00.0", 0);
   machine.add("0000:8d:00.0", 1);

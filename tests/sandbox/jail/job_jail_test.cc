@@ -216,10 +216,10 @@ TEST_CASE("resource limits are set and cannot be raised") {
       config);
 }
 
-TEST_CASE("a call of another architecture is a SIGSYS") {
+TEST_CASE("a system call of another architecture ends the process with SIGSYS") {
 #if defined(__x86_64__)
   const int result = in_job_jail([](int) {
-    long ignored = 20;  // getpid by the 32-bit gate
+    long ignored = 20;  // the 32-bit number of getpid
     __asm__ volatile("int $0x80" : "+a"(ignored) : : "memory", "r8", "r9", "r10", "r11");
     return 1;
   });
@@ -227,7 +227,7 @@ TEST_CASE("a call of another architecture is a SIGSYS") {
 #endif
 }
 
-TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
+TEST_CASE("a cgroup limits and counts and is removed, or there is a reason why there is none") {
   LayerList layers(false);
   const std::string name = "assay-" + std::to_string(::getpid()) + "-test";
   Cgroup group =
@@ -260,7 +260,7 @@ TEST_CASE("a cgroup limits, counts and goes away, or says why there is none") {
   CHECK_FALSE(group.out_of_processes());
 }
 
-TEST_CASE("a cgroup gives a job no more processor time than it may have") {
+TEST_CASE("a cgroup limits the processor time of a job") {
   LayerList layers(false);
   constexpr int kPercent = 20;
   Cgroup group = Cgroup::create(
@@ -288,7 +288,7 @@ TEST_CASE("a cgroup gives a job no more processor time than it may have") {
   REQUIRE(::wait4(child, nullptr, 0, &used) == child);
   const double seconds = static_cast<double>(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
                          static_cast<double>(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
-  CHECK(seconds < 0.5);  // a loaded machine may wake us late
+  CHECK(seconds < 0.5);  // a loaded machine may wake this process late
   const Result<CgroupPlace> place = find_cgroup_place("cpu");
   REQUIRE(place);
   const std::string folder = place->folder + "/assay-" + std::to_string(::getpid()) + "-cpu/";

@@ -1,5 +1,5 @@
-// Landlock alone, without the layers that forbid the same things: as root, in a folder that may be
-// written by anybody.
+// Landlock alone, without the layers that forbid the same things: the test runs as root, in a
+// folder that every user may write to.
 #include "sandbox/jail/landlock.h"
 
 #include <fcntl.h>
@@ -49,7 +49,7 @@ bool opens(const std::string& path, int flags) {
   return static_cast<bool>(UniqueFd(::open(path.c_str(), flags | O_CLOEXEC, 0600)));
 }
 
-/// Exit status of a restricted child: 0, or the number that `attempt` returned.
+/// Runs `attempt` in a restricted child and returns the child's exit status.
 template <class Attempt>
 int restricted(const Folders& folders, Attempt attempt) {
   const pid_t child = ::fork();
@@ -75,7 +75,7 @@ int connect_to(const sockaddr* address, socklen_t size, int family) {
 
 }  // namespace
 
-TEST_CASE("files may be read everywhere and written in the own folder alone") {
+TEST_CASE("files may be read everywhere and written only in the own folder") {
   if (!supported(1)) return;
   const Folders folders;
   CHECK(restricted(folders, [&] {
@@ -112,7 +112,7 @@ TEST_CASE("no TCP port can be bound or reached") {
         }) == 0);
 }
 
-TEST_CASE("neither signals nor abstract sockets reach the outside") {
+TEST_CASE("no signal and no connection to an abstract socket reaches the outside") {
   if (!supported(6)) return;
   const Folders folders;
   const UniqueFd listener(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));

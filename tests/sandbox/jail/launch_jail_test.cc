@@ -62,7 +62,7 @@ bool can_connect_by_tcp() {
 
 }  // namespace
 
-TEST_CASE("named pipes and TCP over the own loopback are a profiler's alone") {
+TEST_CASE("only a profiler may use named pipes and TCP over its own loopback") {
   expect_all_held(false, [] {
     if (!denied(::mkfifo("/tmp/pipe", 0600))) return 1;
     if (!denied(::syscall(SYS_mknod, "/tmp/pipe", S_IFIFO | 0600, 0))) return 2;
@@ -78,7 +78,7 @@ TEST_CASE("named pipes and TCP over the own loopback are a profiler's alone") {
   });
 }
 
-TEST_CASE("what reaches out of the launcher's jail is denied, for a profiler too") {
+TEST_CASE("system calls that reach out of the launcher's jail are denied, for a profiler too") {
   for (const bool profile : {false, true}) {
     expect_all_held(profile, [] {
       int number = 1;

@@ -26,7 +26,7 @@ TEST_CASE("a layer that is applied is reported with its result") {
   CHECK(layers.status().error().message.find("second") != std::string::npos);
 }
 
-TEST_CASE("a missing layer is an error only where isolation is strict") {
+TEST_CASE("a missing layer is an error only under strict isolation") {
   LayerList lenient(false), strict(true);
   for (LayerList* list : {&lenient, &strict}) {
     CHECK(list->add("one", {}));

@@ -107,7 +107,7 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without its neigh
   std::filesystem::remove_all(folder);
 }
 
-TEST_CASE("a folder that is named by a link below a shown folder is shown where the link leads") {
+TEST_CASE("a folder that is named by a link in a shown folder is shown at the link's target") {
   if (!whole_jail()) return;
   // An absolute link in a folder that is shown already, like /usr/local/cuda.
   char pattern[] = "/tmp/assay-jail-test-XXXXXX";
@@ -142,7 +142,8 @@ TEST_CASE("the program exits with the status of its command, or with 2 for a wro
 }
 
 TEST_CASE(
-    "a Python's files are its environment and the installation behind it, never the folder of a "
+    "a Python's files are its virtual environment and the installation of it, never the folder of "
+    "a "
     "link to it") {
   char pattern[] = "/tmp/assay-python-test-XXXXXX";
   const std::filesystem::path folder = ::mkdtemp(pattern);

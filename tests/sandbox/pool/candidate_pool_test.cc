@@ -69,7 +69,7 @@ TEST_CASE("a process is started, described and reaped") {
   CHECK(log_text() == "exec: no such program");
 }
 
-TEST_CASE("a child gets the descriptors that it is to have and no others") {
+TEST_CASE("a child gets the descriptors of its request and no others") {
   Spawner spawner;
   Result<SocketPair> sockets = make_socket_pair();
   REQUIRE(sockets);
@@ -95,7 +95,7 @@ TEST_CASE("keys and tokens do not go to trusted processes") {
   CHECK(plain);
 }
 
-TEST_CASE("a trusted process is told once what it is told instead") {
+TEST_CASE("a variable of a trusted process that is overridden occurs once, with its new value") {
   ::setenv("ASSAY_TEST_PLAIN", "yes", 1);
   ::setenv("CUDA_DEVICE_ORDER", "FASTEST_FIRST", 1);
   std::map<std::string, std::vector<std::string>> seen;
@@ -119,7 +119,7 @@ TEST_CASE("output beyond the budget keeps head and tail") {
   CHECK(ring.text() == "12345\n[... 3005 bytes cut ...]\nvwxyz");
 }
 
-TEST_CASE("candidates are parked, serve one job each, and their ends are told apart") {
+TEST_CASE("candidates are parked, serve one job each, and report how they ended") {
   Spawner spawner;
   CandidatePool pool(real_config(), spawner);
   const Deadline deadline = Deadline::after_ms(60'000);
@@ -150,7 +150,7 @@ TEST_CASE("candidates are parked, serve one job each, and their ends are told ap
   CHECK((*second)->stdout_text() == "last words\n");
   pool.give_back(std::move(*second));
 
-  limits.memory_bytes = 512 << 20;  // other limits than the parked ones have
+  limits.memory_bytes = 512 << 20;  // not the limits of the parked candidates
   Result<std::unique_ptr<Candidate>> third = pool.take(limits, deadline);
   REQUIRE(third);
   CHECK((*third)->suits(limits));
@@ -161,7 +161,7 @@ TEST_CASE("candidates are parked, serve one job each, and their ends are told ap
   pool.give_back(std::move(*third));
 }
 
-TEST_CASE("a zygote that cannot start is an error with its last words") {
+TEST_CASE("a zygote that cannot start is an error with the end of its output") {
   Spawner spawner;
   SandboxConfig config = real_config();
   config.python = "/usr/bin/env";
@@ -206,15 +206,15 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
 }
 
 TEST_CASE(
-    "a judge whose context an operator has broken is replaced, and the job that found out is "
-    "prepared by the new one") {
+    "a judge whose context an operator has broken is replaced, and the new one prepares the job "
+    "that noticed it") {
   namespace fs = std::filesystem;
   Spawner spawner;
   Judge judge(real_config(), spawner, "cpu");
   const Deadline deadline = Deadline::after_ms(60'000);
   Job job = vector_add(JobKind::test, "");
   job.cases.resize(1);
-  // Says of its judge what only a GPU's can know, once.
+  // An operator that makes its first judge report a lost context, as a judge with a GPU can.
   const fs::path folder = fs::path(real_config().state_dir) / "breaks_once";
   fs::remove_all(folder);
   fs::create_directories(folder);

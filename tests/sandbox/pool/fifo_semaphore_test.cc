@@ -20,7 +20,8 @@ Deadline long_enough() { return Deadline::after_ms(60'000); }
 
 }  // namespace
 
-TEST_CASE("a semaphore has so many slots, and says that they are in use at the deadline") {
+TEST_CASE(
+    "a semaphore deals out its number of slots, and at the deadline reports that they are in use") {
   FifoSemaphore semaphore(2, "busy");
   Result<Slot> first = semaphore.acquire(at_once()), second = semaphore.acquire(at_once());
   REQUIRE(first);

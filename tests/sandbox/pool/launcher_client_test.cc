@@ -17,7 +17,8 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-/// A folder with a script in the place of ncu; whoever the launcher is in its jail may run it.
+/// A folder with a script in place of ncu. Every user may run it, because the launcher changes its
+/// user in the jail.
 class Script {
  public:
   explicit Script(const std::string& text) {
@@ -49,7 +50,8 @@ std::string why_not_ready(const std::string& script) {
 }  // namespace
 
 TEST_CASE(
-    "a profiler that does not start its launcher is quoted, its errors first, with how it ended") {
+    "the error for a profiler that does not start its launcher has its exit status and its "
+    "output") {
   const std::string message = why_not_ready(
       "echo '==WARNING== no home'\necho 'loader: no libx.so' >&2\necho '==ERROR== Launching the "
       "target application failed.'\nexit 3\n");
@@ -60,7 +62,7 @@ TEST_CASE(
                         "| loader: no libx.so"));
 }
 
-TEST_CASE("no launcher writes to the log of one that lives") {
+TEST_CASE("no launcher writes to the log of another live launcher") {
   Spawner spawner;
   const auto start = [&] {
     return LauncherClient::start(real_config(), spawner, 0, "fake", Deadline::after_ms(10'000))
@@ -73,7 +75,7 @@ TEST_CASE("no launcher writes to the log of one that lives") {
   CHECK(logs.size() <= 8);
 }
 
-TEST_CASE("what a profiler says is bounded in the message") {
+TEST_CASE("the output of a profiler is bounded in the message") {
   const std::string message = why_not_ready(
       "i=0; while [ $i -lt 5000 ]; do echo '==PROF== again and again'; i=$((i+1)); done\nexit 1\n");
   CHECK(message.size() > kNcuMessagesBytes);
@@ -82,7 +84,7 @@ TEST_CASE("what a profiler says is bounded in the message") {
 
 using namespace assay::sandbox;
 
-TEST_CASE("errors come first, and a report is left out") {
+TEST_CASE("in the excerpt of a profiler's log errors come first, and the report is left out") {
   const std::string log =
       "==WARNING== no home\r\n"
       "\n"
@@ -97,7 +99,8 @@ TEST_CASE("errors come first, and a report is left out") {
   CHECK(ncu_messages("\"a\",\"b\"\n").empty());
 }
 
-TEST_CASE("words are bounded, and an error at the end of a long log is among them") {
+TEST_CASE(
+    "the excerpt of a profiler's log is bounded and has an error from the end of a long log") {
   std::string log;
   for (int i = 0; i < 10'000; ++i) log += "==PROF== Profiling \"kernel\"\n";
   log += "==ERROR== out of memory\n";

@@ -178,7 +178,7 @@ TEST_CASE("after a fault no launcher from before it is handed out") {
   std::unique_ptr<LauncherClient> used = taken(pool);
   pool.invalidate_idle();
   pool.discard(std::move(used));
-  pool.discard(taken(pool));  // alive, so started since
+  pool.discard(taken(pool));  // it is alive, so it started after the fault
   CHECK_FALSE(pool.last_start_error());
 }
 
@@ -188,7 +188,7 @@ TEST_CASE("the launcher of an oracle is kept for the next oracle only") {
   std::unique_ptr<LauncherClient> first = taken_for_oracle(pool), second = taken_for_oracle(pool);
   const LauncherClient* const kept = first.get();
   pool.keep(std::move(first));
-  pool.keep(std::move(second));  // one is enough
+  pool.keep(std::move(second));  // the pool keeps only one
   std::vector<std::unique_ptr<LauncherClient>> all;
   for (int i = 0; i < 4; ++i) all.push_back(taken(pool));
   for (auto& one : all) {
@@ -205,7 +205,7 @@ TEST_CASE("a launcher is not kept after a fault during its work, nor handed out 
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> during = taken_for_oracle(pool);
   pool.invalidate_idle();
-  CHECK(during->alive());  // it goes on for its own submission
+  CHECK(during->alive());  // it may finish its own submission
   pool.keep(std::move(during));
   std::unique_ptr<LauncherClient> since = taken_for_oracle(pool);
   CHECK(since->faults_before() == 1);
@@ -271,7 +271,7 @@ TEST_CASE("a run gets the launcher that it used again, and no other run does") {
   std::unique_ptr<LauncherClient> again = taken_for_run(pool, "run_a");
   CHECK(again.get() == kept);
   std::unique_ptr<LauncherClient> beside =
-      taken_for_run(pool, "run_a");  // two jobs of a run at once
+      taken_for_run(pool, "run_a");  // a second job of the run at the same time
   CHECK(beside.get() != kept);
   for (auto* one : {&other, &unused, &oracles, &again, &beside}) pool.discard(std::move(*one));
 }
@@ -294,9 +294,9 @@ TEST_CASE(
   pool.keep_for_run("run_b", std::move(old_one));
   pool.invalidate_idle();
   old_one = taken_for_run(pool, "run_b");
-  CHECK(old_one->faults_before() == before + 1);  // started since
+  CHECK(old_one->faults_before() == before + 1);  // it started after the fault
   pool.discard(std::move(old_one));
-  pool.keep_for_run("run_a", std::move(new_one));  // from before the fault: ended instead
+  pool.keep_for_run("run_a", std::move(new_one));  // started before the fault, so it ends
   new_one = taken_for_run(pool, "run_a");
   CHECK(new_one->faults_before() == before + 1);
   pool.discard(std::move(new_one));

@@ -93,7 +93,7 @@ TEST_CASE("a candidate's messages become structs") {
   CHECK(std::get<CandidateError>(*message).diagnostic.line == 3);
 }
 
-TEST_CASE("what a candidate must not say is refused") {
+TEST_CASE("a message that a candidate must not send is refused") {
   CHECK(candidate_refuses({{"type", "verdict"}, {"ok", true}}));
   CHECK(candidate_refuses({{"type", "case"}}));
   CHECK(candidate_refuses({{"type", "case"}, {"id", 3}}));
@@ -133,7 +133,7 @@ TEST_CASE("what a candidate must not say is refused") {
   json outside = error;
   outside["kind"] = "canary_violation";  // the interpreter checks addresses
   CHECK_FALSE(candidate_refuses(outside));
-  outside["kind"] = "timeout";  // what the clock says of it comes later
+  outside["kind"] = "timeout";  // the supervisor checks the time itself
   CHECK_FALSE(candidate_refuses(outside));
   for (const char* stage : {"queue", "launch", "judge", "done"}) {
     json elsewhere = error;
@@ -145,7 +145,7 @@ TEST_CASE("what a candidate must not say is refused") {
       {{"type", "artifact"}, {"kind", "ptx"}, {"name", std::string(65'537, 'x')}}));
 }
 
-TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers") {
+TEST_CASE("an inconsistent comparison is refused, and numbers may be infinite or NaN") {
   const Result<Compared> compared = parse_compared(frame(kCompared));
   REQUIRE(compared);
   CHECK(compared->record.outcome == Outcome::fail);
@@ -163,7 +163,7 @@ TEST_CASE("a comparison is consistent or refused, and keeps non-finite numbers")
   }
 }
 
-TEST_CASE("an attribution is consistent or refused") {
+TEST_CASE("an inconsistent attribution is refused") {
   const json whose = {{"type", "attributed"},
                       {"job", "j"},
                       {"case", "c"},
@@ -192,7 +192,7 @@ TEST_CASE("an attribution is consistent or refused") {
   CHECK_FALSE(kept.contains("outputs"));
 }
 
-TEST_CASE("a prepared case cannot name a descriptor that did not come") {
+TEST_CASE("a prepared case that names a missing descriptor is refused") {
   const json header = prepared_header();
   CHECK(refuses(parse_prepared, header));
   Frame with = frame(header);
@@ -203,7 +203,7 @@ TEST_CASE("a prepared case cannot name a descriptor that did not come") {
   CHECK_FALSE(prepared->device);
 }
 
-TEST_CASE("shared device memory is for every case and every tensor, or refused") {
+TEST_CASE("shared device memory must have every case and every tensor") {
   json header = prepared_header();
   header["device"] = {{"fd", 1}, {"bytes", 1 << 20}};
   header["cases"][0]["device"] = {{"inputs", {{{"name", "x"}, {"offset", 256}}}},
@@ -231,7 +231,7 @@ TEST_CASE("shared device memory is for every case and every tensor, or refused")
   CHECK_FALSE(parse(homeless));
 }
 
-TEST_CASE("arguments survive the way to a candidate") {
+TEST_CASE("arguments are the same after they were sent to a candidate") {
   Argument tensor{.name = "x",
                   .is_tensor = true,
                   .dtype = "float16",
@@ -283,7 +283,7 @@ TEST_CASE("arguments survive the way to a candidate") {
   CHECK(header["cases"][0]["outputs"] == 2);
 }
 
-TEST_CASE("the launcher's word counts only when it is complete") {
+TEST_CASE("an incomplete message of the launcher is refused") {
   const json launched = {
       {"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
       {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
@@ -325,7 +325,7 @@ TEST_CASE("the launcher's word counts only when it is complete") {
                 {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
 }
 
-TEST_CASE("how a conversation with a host candidate broke is told apart") {
+TEST_CASE("each way in which a conversation with a host candidate breaks has a value of its own") {
   using Broken = HostJudged::Broken;
   const std::map<std::string, Broken> kinds = {{"ended", Broken::ended},
                                                {"late", Broken::late},

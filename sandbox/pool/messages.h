@@ -194,14 +194,14 @@ struct LauncherDevice {
 };
 struct Launched {
   std::vector<Argument> outputs;
-  std::vector<KernelReport>
-      kernels;                       // name, registers, spill_bytes (local), shared_bytes, launches
+  /// With name, registers, spill_bytes (the local memory), shared_bytes and launches.
+  std::vector<KernelReport> kernels;
   std::vector<std::int64_t> chosen;  // the alternative of each tunable
-  std::vector<std::string>
-      modified;            // inputs that it wrote to and may not; known when it was not timed
-  std::int64_t moves = 0;  // operations that only move data, which may do a kernel's work
+  /// Inputs that the plan wrote to and may only read. Empty after a timed launch.
+  std::vector<std::string> modified;
+  std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
   std::optional<Timing> timing;
-  std::vector<OperationTime> timeline;  // with `inspect`
+  std::vector<OperationTime> timeline;  // only with `inspect`
   std::optional<bool> deterministic;
 };
 struct LaunchFailure {

@@ -133,7 +133,7 @@ TEST_CASE("the oracle and a plain submission pass on the CPU") {
   CHECK(run_on_cpu(test_job(kGood)).outcome == Outcome::pass);
 }
 
-TEST_CASE("a case that is left out says which of the reasons it is") {
+TEST_CASE("a skipped case has its reason") {
   Job job = test_job(kGood);
   job.cases[1].dtype = "bfloat16";
   CHECK(run_on_cpu(job).skipped_cases ==
@@ -141,7 +141,7 @@ TEST_CASE("a case that is left out says which of the reasons it is") {
             {{"large"}, 0, SkipReason::dtype, "bfloat16, which the interpreter cannot run"}});
 }
 
-TEST_CASE("what a bad submission does is named, and the next one is served") {
+TEST_CASE("the verdict names the fault of a bad submission, and the next submission runs") {
   std::map<std::string, double> times;
   for (const Bad& bad : kBad) {
     Job job = test_job(bad.source);
@@ -162,8 +162,8 @@ TEST_CASE("what a bad submission does is named, and the next one is served") {
 }
 
 TEST_CASE(
-    "a submission that runs into the limit of time is told where it was; one that cannot be "
-    "stopped, or lies, is not believed") {
+    "a submission that exceeds the time limit learns its line; one that cannot be stopped or lies "
+    "does not") {
   Job job = test_job("def vector_add(x, y):\n    n = 0\n    while True:\n        n += 1\n");
   job.limits.run_wall_ms = 2'000;
   const Verdict loops = run_on_cpu(job);
@@ -189,7 +189,7 @@ TEST_CASE(
   CHECK(liar.detail == "the candidate reported a timeout before its time limit");
 }
 
-TEST_CASE("output is kept, bounded, and never decides") {
+TEST_CASE("output is kept up to a bound, and never decides") {
   const Verdict verdict = run_on_cpu(test_job("print('pass' * 100000)\n" + kGood));
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(verdict.stdout_text.size() < 70'000);
@@ -207,7 +207,7 @@ TEST_CASE("a grade has figures and hints from a recording") {
   CHECK_FALSE(verdict.perf);
 }
 
-TEST_CASE("a graded pass needs kernels that compile, however right the interpreter finds them") {
+TEST_CASE("a graded pass needs kernels that compile, also if the interpreter finds them right") {
   std::string python = kGood;
   python.replace(python.find("tl.store"), 8, "import numpy; numpy.exp(0.0); tl.store");
   CHECK(run_on_cpu(test_job(python)).outcome == Outcome::pass);
@@ -267,7 +267,8 @@ TEST_CASE("jobs run side by side") {
 }
 
 TEST_CASE(
-    "a dialect that cannot be interpreted is compiled, and the verdict says what would run it") {
+    "a dialect that cannot be interpreted is compiled, and the verdict names the GPU that it "
+    "needs") {
   Job job = vector_add(JobKind::test,
                        read_text(ASSAY_SOURCE_DIR "/operators/dsl/gluon_blocked_add/oracle.py"));
   job.operator_name = job.entry = "gluon_blocked_add";
@@ -281,7 +282,7 @@ TEST_CASE(
   CHECK_FALSE(verdict.kernels.empty());
 }
 
-TEST_CASE("CUDA C++ is compiled, and the verdict says what would run it") {
+TEST_CASE("CUDA C++ is compiled, and the verdict names the GPU that it needs") {
   Job job = test_job(read_text(std::string(ASSAY_SOURCE_DIR) + "/tests/cuda_cpp/vector_add.cu"));
   job.language = "cuda";
   for (const JobKind kind : {JobKind::test, JobKind::grade, JobKind::profile}) {
@@ -305,7 +306,7 @@ TEST_CASE("CUDA C++ is compiled, and the verdict says what would run it") {
   CHECK(refused.diagnostic->message.find("submission.cu(") != std::string::npos);
 }
 
-TEST_CASE("a fresh process for each candidate gives the verdicts that forks of the zygote give") {
+TEST_CASE("a fresh process for each candidate gives the same verdicts as forks of the zygote") {
   SandboxConfig config = real_config();
   config.spawn = true;
   const std::unique_ptr<Device> spawning = make_cpu_device(config);
@@ -320,8 +321,8 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
     Job job = test_job(source);
-    job.limits.run_wall_ms = 30'000;  // none is endless, and a busy machine takes seconds to fill
-                                      // the memory that a hog may have
+    // Every source ends by itself, but a busy machine takes seconds to fill a hog's memory.
+    job.limits.run_wall_ms = 30'000;
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);
     INFO(source << "\nspawned: " << spawned.summary << "\nforked: " << forked.summary);
@@ -344,9 +345,9 @@ TEST_CASE("a fresh process for each candidate gives the verdicts that forks of t
   }
 }
 
-TEST_CASE("outputs are judged only once the candidate is gone, and all that it started") {
-  // It stays after its last result, and a moment later a process in a session of its own spoils the
-  // outputs; the judge is made to come later still.
+TEST_CASE("outputs are judged only after the candidate and all of its processes have ended") {
+  // The candidate does not end after its last result. 0.5 s later a process that it started, in its
+  // own session, spoils the outputs. The test delays the judge until after that.
   const std::string source = R"(import gc, os, time
 import torch, triton
 import triton.language as tl
@@ -392,7 +393,7 @@ def vector_add(x, y):
   CHECK(verdict.outcome == Outcome::pass);
 }
 
-TEST_CASE("a stored launch plan needs a GPU, and the verdict says so") {
+TEST_CASE("a stored launch plan needs a GPU, and the verdict names it") {
   JobMonitor monitor;
   Job job = test_job("");
   job.plans = {{job.cases[0].id, "ASSAYPLN"}};

@@ -1,5 +1,5 @@
-// What the tests of the plan tier share: an operator that copies, and a GPU whose launcher runs the
-// fake driver. It performs memory operations, and of kernels those that it knows by name.
+// Fixtures of the plan tier's tests: an operator that copies, and a GPU whose launcher runs the
+// fake driver. The fake driver performs memory operations, and a few kernels that it knows by name.
 #pragma once
 
 #include <filesystem>
@@ -55,8 +55,8 @@ def cost(case):
     return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
 )";
 
-/// The fake device performs copies, and of kernels only those that it knows by name. A plan without
-/// any is nobody's work.
+/// Sources for the operator. Each launches a kernel, because a plan without kernels is
+/// `unattributed`.
 inline const std::string kImports = "import torch, triton\n";
 inline std::string copying(const std::string& kernel) {
   return kImports + "@triton.jit\ndef " + kernel +
@@ -89,7 +89,7 @@ inline std::string operator_folder() {
   return folder;
 }
 
-/// A GPU whose submissions are recorded by so many candidates at once.
+/// Returns a GPU that records each submission with `recorders` candidates at a time.
 inline Device& gpu(int recorders) {
   static std::map<int, std::unique_ptr<Device>> devices;
   std::unique_ptr<Device>& device = devices[recorders];

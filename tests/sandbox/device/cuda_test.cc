@@ -33,9 +33,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kNiceness = 6;  // of candidates that compile beside a GPU
+constexpr int kNiceness = 6;  // of candidates without the GPU
 
-/// Each candidate compiles for itself, so a kernel's text may come more than once.
+/// Returns the artifacts as a set, because several candidates may compile the same kernel.
 std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
   std::set<std::string> names;
   for (const Artifact& one : artifacts) names.insert(one.kind + " " + one.name);
@@ -62,7 +62,7 @@ TEST_CASE("a recorded plan is launched and judged") {
 }
 
 TEST_CASE(
-    "a plan whose copies do the work is not its kernels' work, and one that spoils an input is "
+    "outputs that copies of a plan made are unattributed, and a plan that writes to an input is "
     "wrong") {
   const Verdict clone = run(copy_job(JobKind::test, kClone));
   CHECK(clone.outcome == Outcome::fail);
@@ -76,8 +76,8 @@ TEST_CASE(
         "argument x was modified; the operator's spec has it as an input");
 }
 
-TEST_CASE("CUDA C++ is compiled, launched and judged as any other plan") {
-  // The fake device knows the kernel by its name; the cubin is NVRTC's.
+TEST_CASE("CUDA C++ is compiled, launched and judged like any other plan") {
+  // The fake device performs the kernel by its name; NVRTC makes a real cubin.
   const std::string source = R"cuda(/* assay
 [[launch]]
 kernel = "fake_vector_add"
@@ -94,7 +94,7 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   job.language = "cuda";
   job.baseline_source = oracle();  // stays Python
   job.cases.erase(job.cases.begin() + 1);
-  for (int round = 0; round < 2; ++round) {  // the second time from the memo
+  for (int round = 0; round < 2; ++round) {  // the second round uses the cache
     const Verdict verdict = run(job, 2);
     INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
     REQUIRE(verdict.outcome == Outcome::pass);
@@ -113,7 +113,7 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   wrong.source.replace(wrong.source.find("\"y\", \"z\""), 8, "\"x\", \"z\"");
   CHECK(run(wrong).error_kind == ErrorKind::wrong_result);
 
-  Job keeps = job;  // variables of its own start anew for every sample
+  Job keeps = job;  // device variables are reset for every sample
   keeps.source += "__device__ float kept;\n";
   CHECK(run(keeps).outcome == Outcome::pass);
 
@@ -122,17 +122,17 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   CHECK(run(python).error_kind == ErrorKind::syntax_error);
 }
 
-TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
+TEST_CASE("a grade times its large cases together with the oracle") {
   Job job = copy_job(JobKind::grade, kCopy);
   job.baseline_source = kClone;
-  for (int round = 0; round < 2; ++round) {  // the second time from the cache
+  for (int round = 0; round < 2; ++round) {  // the second round uses the cache
     const Verdict verdict = run(job);
     INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
     for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
-    CHECK_FALSE(verdict.cases[0].latency);  // a fifteenth of the other
+    CHECK_FALSE(verdict.cases[0].latency);  // its traffic is a fifteenth of the other case's
     const CaseRecord& timed = verdict.cases[1];
     REQUIRE(timed.latency);
     REQUIRE(timed.timeline.size() == 1);
@@ -147,10 +147,10 @@ TEST_CASE("a grade is timed beside its baseline, where a case is worth it") {
 }
 
 TEST_CASE(
-    "a profile takes the baselines that are known, a grade PyTorch's alone and from grades alone") {
+    "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
   Job job = copy_job(JobKind::profile, kCopy);
   job.cases = {job.cases.back()};
-  job.cases[0].axes["n"] = 3'000;  // no other test's case
+  job.cases[0].axes["n"] = 3'000;  // so that no other test has timed this case
   job.baseline_source = kClone;
   double pytorch_ns = 0;
   const auto oracle_age = [&](JobKind kind) {
@@ -162,8 +162,8 @@ TEST_CASE(
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(
-        0);  // measured on this machine, so never the same twice
+    // A measured time, so it is never the same twice.
+    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
     CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;
   };
@@ -174,13 +174,13 @@ TEST_CASE(
   CHECK(oracle_age(JobKind::grade) == 0);
   const double graded_ns = pytorch_ns;
   CHECK(graded_ns != profiled_ns);
-  CHECK(oracle_age(JobKind::profile) > 0);  // of the grade
+  CHECK(oracle_age(JobKind::profile) > 0);  // measured by the grade
   CHECK(pytorch_ns == graded_ns);
   CHECK(oracle_age(JobKind::grade) == 0);
   CHECK(pytorch_ns == graded_ns);
 }
 
-TEST_CASE("several candidates record one submission and its verdict is that of one") {
+TEST_CASE("a submission gets the same verdict from one recording candidate and from several") {
   Job job = copy_job(JobKind::test, "print('hello')\n" + kCopy + "print('ready')\n");
   job.want_artifacts = true;
   const Verdict one = run(job), two = run(job, 2);
@@ -220,7 +220,7 @@ TEST_CASE("a wrong answer fails and is not timed") {
   CHECK_FALSE(verdict.cases[0].latency);
 }
 
-TEST_CASE("a plan of copies alone is right and nobody's work") {
+TEST_CASE("a plan of copies alone is unattributed, although its outputs are right") {
   const Verdict verdict =
       run(copy_job(JobKind::grade, "def plain_copy(x):\n    return x.clone()\n"));
   INFO(verdict.summary);
@@ -232,7 +232,9 @@ TEST_CASE("a plan of copies alone is right and nobody's work") {
   CHECK_FALSE(verdict.cases[0].latency);
 }
 
-TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict says so and why") {
+TEST_CASE(
+    "a submission that cannot be recorded gets the GPU inside the jail, and the verdict has the "
+    "reason") {
   const std::string kernel =
       "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: "
       "tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
@@ -269,8 +271,7 @@ TEST_CASE("what cannot be recorded has the GPU inside the jail, and the verdict 
   CHECK_FALSE(wrong.cases[0].latency);
 }
 
-TEST_CASE(
-    "on the host tier right outputs that need no kernel of the submission's are nobody's work") {
+TEST_CASE("on the host tier right outputs that need no kernel of the submission are unattributed") {
   const Verdict verdict =
       run(copy_job(JobKind::test,
                    "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
@@ -280,7 +281,9 @@ TEST_CASE(
   CHECK(verdict.cases[0].reason.find("right as well") != std::string::npos);
 }
 
-TEST_CASE("on the host tier a submission ends as it ended, not as the judge heard of it") {
+TEST_CASE(
+    "on the host tier the verdict has the submission's own error, and not its effect on the "
+    "judge") {
   const auto kind_of = [](const std::string& then) {
     const Verdict verdict = run(
         copy_job(JobKind::test,
@@ -293,7 +296,7 @@ TEST_CASE("on the host tier a submission ends as it ended, not as the judge hear
   CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
-  // Says by itself that a round is done: it is judged by what is there.
+  // The submission itself reports that a round is done, before it returns.
   const std::string says =
       "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
       "OSError:\n            pass\n";
@@ -302,8 +305,8 @@ TEST_CASE("on the host tier a submission ends as it ended, not as the judge hear
 }
 
 TEST_CASE(
-    "without the host tier what cannot be recorded is an error that says which operation on which "
-    "line") {
+    "without the host tier a submission that cannot be recorded is an error that names operation "
+    "and line") {
   SandboxConfig config = real_config();
   config.host_tier = false;
   Result<std::unique_ptr<Device>> device =
@@ -321,7 +324,7 @@ TEST_CASE(
   CHECK(verdict.diagnostic->line.value_or(0) == 3);
 }
 
-TEST_CASE("a launch that is refused is the submission's error, and the next job is served") {
+TEST_CASE("a refused launch is an error of the submission, and the next job runs") {
   const Verdict verdict = run(copy_job(JobKind::test, kernel("fake_illegal_address")));
   INFO(verdict.summary << verdict.detail);
   CHECK(verdict.error_kind == ErrorKind::invalid_plan);
@@ -329,8 +332,7 @@ TEST_CASE("a launch that is refused is the submission's error, and the next job 
   CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
 }
 
-TEST_CASE(
-    "a device that fails its check is said to be unhealthy, and serves again once it is well") {
+TEST_CASE("a device that fails its check is unhealthy, and runs jobs again once it passes") {
   const SickSwitch sick("device");
   Result<std::unique_ptr<Device>> device =
       make_cuda_device(sick.config(), {.index = 0, .driver = "fake", .judge_device = "cpu"});
@@ -343,7 +345,7 @@ TEST_CASE(
   INFO(well.summary << " " << well.detail);
   REQUIRE(well.outcome == Outcome::pass);
   sick.set(true);
-  // Those that are parked were well when they were parked; the ones that replace them are not.
+  // The parked launchers passed their check. The launchers that replace them fail it.
   Verdict refused = execute(kCopy);
   for (int i = 0; i < 8 && refused.error_kind != ErrorKind::device_unhealthy; ++i)
     refused = execute(kCopy);
@@ -354,7 +356,7 @@ TEST_CASE(
   CHECK(execute(kCopy).outcome == Outcome::pass);
 }
 
-TEST_CASE("a GPU that is not there is an error with the reason") {
+TEST_CASE("a missing GPU is an error with the reason") {
   SandboxConfig config = real_config();
   config.launcher = "/does/not/exist";
   const auto made = make_cuda_device(config, {});
@@ -365,30 +367,8 @@ TEST_CASE("a GPU that is not there is an error with the reason") {
         std::string::npos);
 }
 
-TEST_CASE("the physics floor spares what the cache may hold") {
-  const LauncherDevice device{.name = "",
-                              .target = "cuda:90",
-                              .driver = "",
-                              .cc = "",
-                              .sms = 132,
-                              .l2_bytes = 50 << 20,
-                              .memory_bytes = 0,
-                              .clock_khz = 1'980'000,
-                              .bandwidth_bytes_per_s = 4.8e12,
-                              .layers = {}};
-  const auto small = physics_floor(device, 1e6, 0);
-  REQUIRE(small);
-  CHECK(small->possible_ns == 0);
-  CHECK(small->expected_ns == Approx(1e6 / 4800));
-  const auto large = physics_floor(device, 1e9, 0);
-  REQUIRE(large);
-  CHECK(large->possible_ns > 1.9e5);
-  CHECK(large->possible_ns < large->expected_ns);
-  CHECK_FALSE(physics_floor({}, 1, 1));
-}
-
 TEST_CASE(
-    "who compiles lets launchers and judges have the processors first; who has the GPU does not") {
+    "a candidate that compiles yields the processors, and a candidate with the GPU does not") {
   const int own = ::getpriority(PRIO_PROCESS, 0);
   const std::string tell = "import os\nprint(os.getpriority(os.PRIO_PROCESS, 0))\n";
   const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n",
@@ -401,7 +381,7 @@ TEST_CASE(
   CHECK(host.stdout_text == compiling + with_gpu);
 }
 
-TEST_CASE("the same source is recorded once, unless it prints or its artifacts are asked for") {
+TEST_CASE("the same source is recorded once, unless it prints or its artifacts are wanted") {
   const auto imported = [](const Verdict& verdict) {
     REQUIRE(verdict.outcome == Outcome::pass);
     return verdict.stage_ms.count("import") > 0;
@@ -411,7 +391,7 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   job.cases.resize(1);
   CHECK(imported(run(job)));
   CHECK_FALSE(imported(run(job)));
-  const Verdict graded = run(copy_job(JobKind::grade, source));  // one case more
+  const Verdict graded = run(copy_job(JobKind::grade, source));  // has another case
   CHECK(imported(graded));
   CHECK(graded.cases.size() == 2);
   CHECK_FALSE(imported(run(copy_job(JobKind::grade, source))));
@@ -425,7 +405,7 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
 
 namespace {
 
-/// The plans of a job's public cases, by case.
+/// Returns the plans of the public cases, by case.
 std::map<std::string, std::string> plans_of(const Verdict& verdict) {
   std::map<std::string, std::string> plans;
   for (const Artifact& one : verdict.artifacts) {
@@ -434,7 +414,7 @@ std::map<std::string, std::string> plans_of(const Verdict& verdict) {
   return plans;
 }
 
-/// A job that replays what `source` does on the public case.
+/// Returns a job that replays the plan of `source` for the public case.
 Job replay_of(JobKind kind, const std::string& source) {
   Job job = copy_job(JobKind::test, source);
   job.want_artifacts = true;
@@ -449,8 +429,7 @@ Job replay_of(JobKind kind, const std::string& source) {
 
 }  // namespace
 
-TEST_CASE(
-    "a stored plan is replayed without its submission, and the verdict says where it came from") {
+TEST_CASE("a stored plan is replayed without its submission, and the verdict has the plan's hash") {
   const Job job = replay_of(JobKind::test, kCopy);
   const Verdict verdict = run(job);
   INFO(verdict.summary << " " << verdict.detail);
@@ -466,7 +445,7 @@ TEST_CASE(
   CHECK_FALSE(run(copy_job(JobKind::test, kCopy)).provenance.plans);
 }
 
-TEST_CASE("a stored plan gets fresh inputs and is timed like any other") {
+TEST_CASE("a stored plan gets fresh inputs and is timed like any other plan") {
   Job job = replay_of(JobKind::grade, kCopy);
   job.baseline_source = kClone;
   const Verdict first = run(job), second = run(job);
@@ -478,8 +457,8 @@ TEST_CASE("a stored plan gets fresh inputs and is timed like any other") {
 }
 
 TEST_CASE(
-    "a stored plan of wrong work fails, one of no kernel is nobody's work, and what is no plan is "
-    "refused") {
+    "a stored plan with wrong results fails, one without a kernel is unattributed, and an invalid "
+    "one is refused") {
   const std::string wrong =
       kKernel +
       "def plain_copy(x):\n    y = torch.zeros_like(x)\n    fake_nothing[(1,)](y)\n    return y\n";

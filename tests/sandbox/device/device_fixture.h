@@ -1,4 +1,4 @@
-// What the device tests share: the real harness, jail and Python of this build, and jobs for
+// Fixtures of the device tests: the real harness, jail and Python of this build, and jobs for
 // operators/standard/vector_add.
 #pragma once
 
@@ -33,8 +33,7 @@ inline SandboxConfig real_config() {
   return config;
 }
 
-/// A fake device that can be made to fail its check: a launcher program that reads a switch in the
-/// file system.
+/// Makes a fake device fail its check: its launcher program reads a switch in the file system.
 class SickSwitch {
  public:
   explicit SickSwitch(const std::string& name)
@@ -60,8 +59,8 @@ class SickSwitch {
   std::string file_;
 };
 
-/// A device that others have filled by the time that its second launcher starts, and only then.
-/// Launchers start one by one.
+/// Returns the configuration of a fake device whose memory is full for its second launcher only, as
+/// if other jobs had filled it. Launchers start one after the other.
 inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   SandboxConfig config = real_config();
   config.parked_launchers = 1;
@@ -77,7 +76,8 @@ inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   return config;
 }
 
-/// Two small public cases, a hidden one, and one that only a GPU can run.
+/// Returns a job with a small public case, a large public case that only a GPU can run, and a small
+/// hidden case.
 inline Job vector_add(JobKind kind, const std::string& source) {
   static std::atomic<int> count = 0;  // jobs are made on several threads
   Job job;

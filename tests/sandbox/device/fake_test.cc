@@ -51,7 +51,7 @@ TEST_CASE("the fake device gives one record per case") {
   CHECK(wrong.cases[0].first_mismatch.has_value());
 }
 
-TEST_CASE("the fake device ends with the error that the source asks for, at its line") {
+TEST_CASE("the fake device ends with the error that the source names, at its line") {
   const Verdict verdict = run_on_fake(job_of("import torch\n\nx = 1  # fake: error=timeout\n"));
   CHECK(verdict.outcome == Outcome::error);
   CHECK(verdict.error_kind == ErrorKind::timeout);
@@ -60,7 +60,7 @@ TEST_CASE("the fake device ends with the error that the source asks for, at its 
   CHECK(verdict.cases.empty());
 }
 
-TEST_CASE("a directive that is none is an error that names the valid ones, never a pass") {
+TEST_CASE("an unknown directive is an error that names the valid ones, never a pass") {
   for (const char* source :
        {"# fake: passs\n", "# fake: error=none\n", "# fake: error=oops\n", "# fake: sleep_ms=x\n",
         "# fake: sleep_ms=-1\n", "# fake: perf=0\n", "# fake: perf=inf\n", "# fake:\n"}) {
@@ -72,7 +72,7 @@ TEST_CASE("a directive that is none is an error that names the valid ones, never
   }
 }
 
-TEST_CASE("latencies and perf come only when asked for, and only in timed jobs") {
+TEST_CASE("latencies and perf come only from a directive, and only in timed jobs") {
   CHECK_FALSE(run_on_fake(job_of("# fake: pass", JobKind::grade)).perf.has_value());
   CHECK_FALSE(run_on_fake(job_of("# fake: perf=1.25", JobKind::test)).perf.has_value());
   const Verdict verdict = run_on_fake(job_of("# fake: perf=1.25", JobKind::grade));

@@ -8,7 +8,7 @@
 using namespace assay;
 using namespace assay::sandbox;
 
-TEST_CASE("device names: those of the table, with a number where the pattern has one") {
+TEST_CASE("the device names are those of the table, with a number if the pattern has one") {
   for (const char* good : {"cpu", "fake", "cuda:0", "cuda:12", "cuda:999"})
     CHECK(check_device_name(good));
   for (const char* bad : {"", "tpu", "CPU", "cpu:0", "cuda", "cuda:", "cuda:N", "cuda:x", "cuda:1x",

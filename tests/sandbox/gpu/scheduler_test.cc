@@ -63,7 +63,7 @@ class Waiters {
 
 }  // namespace
 
-TEST_CASE("the lock is shared up to its bound, and exclusive means exclusive") {
+TEST_CASE("the lock is shared up to its bound, or held exclusively") {
   GpuScheduler scheduler({.sharers = 2});
   Result<Guard> first = scheduler.lock_shared(at_once()), second = scheduler.lock_shared(at_once());
   REQUIRE(first);
@@ -124,7 +124,7 @@ TEST_CASE("a shared request may join the current shared batch, within the join w
   CHECK_FALSE(joins(std::chrono::milliseconds(0)));
 }
 
-TEST_CASE("a waiter that is cancelled leaves the queue to the others") {
+TEST_CASE("a cancelled waiter leaves the queue") {
   GpuScheduler scheduler({.sharers = 2});
   std::optional<Guard> held(std::move(*scheduler.lock_shared(at_once())));
   std::stop_source stop;
@@ -142,8 +142,7 @@ TEST_CASE("a waiter that is cancelled leaves the queue to the others") {
   CHECK(scheduler.waiting(Mode::exclusive) == 0);
 }
 
-TEST_CASE(
-    "many threads: never more than the bound, and never a second holder beside an exclusive") {
+TEST_CASE("many threads never exceed the bound, and an exclusive holder is always alone") {
   GpuScheduler scheduler({.sharers = 3});
   std::atomic<int> shared{0}, exclusive{0}, broken{0};
   std::vector<std::thread> threads;
@@ -197,7 +196,7 @@ TEST_CASE("operators that come while others are at work go to idle judges") {
   CHECK(a.index() != c.index());
 }
 
-TEST_CASE("a job that is over leaves its judge to others") {
+TEST_CASE("a job that has ended leaves its judge to others") {
   GpuScheduler scheduler({.judges = 2});
   const GpuScheduler::JudgeGuard a = scheduler.assign_judge("a");
   std::size_t idle = 0;
@@ -211,7 +210,7 @@ TEST_CASE("a job that is over leaves its judge to others") {
   CHECK(d.index() == idle);
 }
 
-TEST_CASE("operators are dealt out evenly while no job is at work") {
+TEST_CASE("operators are assigned to judges evenly while no job is at work") {
   GpuScheduler scheduler({.judges = 2});
   CHECK(scheduler.assign_judge("a").index() != scheduler.assign_judge("b").index());
 }

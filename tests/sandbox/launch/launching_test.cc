@@ -147,3 +147,25 @@ TEST_CASE("an oracle is timed after another oracle faulted") {
   CHECK(without.hints.back().kind == HintKind::oracle_not_timed);
   CHECK(oracle_was_timed(gpu.grade(kCopy, kClone)));
 }
+
+TEST_CASE("the physical floor leaves out traffic that fits into the cache") {
+  const LauncherDevice device{.name = "",
+                              .target = "cuda:90",
+                              .driver = "",
+                              .cc = "",
+                              .sms = 132,
+                              .l2_bytes = 50 << 20,
+                              .memory_bytes = 0,
+                              .clock_khz = 1'980'000,
+                              .bandwidth_bytes_per_s = 4.8e12,
+                              .layers = {}};
+  const auto small = physics_floor(device, 1e6, 0);
+  REQUIRE(small);
+  CHECK(small->possible_ns == 0);
+  CHECK(small->expected_ns == Approx(1e6 / 4800));
+  const auto large = physics_floor(device, 1e9, 0);
+  REQUIRE(large);
+  CHECK(large->possible_ns > 1.9e5);
+  CHECK(large->possible_ns < large->expected_ns);
+  CHECK_FALSE(physics_floor({}, 1, 1));
+}

@@ -1,4 +1,5 @@
-// assay: wires the sub-commands together. Each lives in a file of its own under server/commands/.
+// The program `assay`: adds the sub-commands, each of which is a file in server/commands/, and runs
+// the chosen one.
 #include <CLI/CLI.hpp>
 #include <exception>
 

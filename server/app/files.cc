@@ -20,7 +20,7 @@
 namespace assay::server {
 namespace {
 
-/// False for a zero byte or malformed UTF-8 lead and continuation bytes: that refuses a picture.
+/// Returns false if the bytes contain a zero byte or malformed UTF-8, as a picture does.
 bool looks_like_text(const std::string& bytes) {
   std::size_t continuation = 0;
   for (const char character : bytes) {

@@ -3,7 +3,7 @@
 //
 //   Result<std::string> source = read_source("kernel.py", 1 << 20);
 //   Result<std::string> plan = read_file_bytes("kernel.plan", kMaxPlanBytes, "a launch plan");
-//   auto files = write_artifacts(verdict.artifacts, "out");     // out/small-cuda-90.plan, ...
+//   auto files = write_artifacts(verdict.artifacts, "out");  // out/small-cuda-90.plan, ...
 #pragma once
 
 #include <cstdint>
@@ -16,16 +16,18 @@
 
 namespace assay::server {
 
-/// Reads a whole regular file; "-" reads standard input. Errors: not_found, no readable regular
-/// file of that name; corrupt, larger than `max_bytes`, the limit for `what`; io, a read failed.
+/// Reads a whole regular file, or standard input if `path` is "-". Errors: not_found, there is no
+/// readable regular file of that name; corrupt, the file is larger than `max_bytes`, the limit for
+/// `what`; io, a read failed.
 Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
                                     const std::string& what);
 
-/// Reads a submission like read_file_bytes(). Also corrupt: an empty or binary file.
+/// Reads a submission. Errors: those of read_file_bytes(), and corrupt for an empty or binary file.
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes);
 
-/// Writes each artifact into a file of `folder`, which it makes. Names are untrusted: every
-/// character with a meaning in a path becomes '-', and equal names are numbered. Errors: io.
+/// Makes `folder`, writes each artifact into a file there and returns the files. Names are
+/// untrusted: every character with a meaning in a path becomes '-', and equal names are numbered.
+/// Errors: io.
 Result<std::vector<std::filesystem::path>> write_artifacts(
     const std::vector<sandbox::Artifact>& artifacts, const std::filesystem::path& folder);
 

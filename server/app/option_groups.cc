@@ -13,7 +13,8 @@
 namespace assay::server {
 namespace {
 
-constexpr std::int64_t kLeastWallMs = 100;  // a candidate needs more to import torch's last parts
+// A candidate needs more time to import the last parts of torch.
+constexpr std::int64_t kLeastWallMs = 100;
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need that much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
 constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer
@@ -36,9 +37,9 @@ int default_gpu_sharers() {
   return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// As many jobs as cores: a job's recorders use two cores for a part of its time; most of the time a
-// job waits for the GPU. With fewer jobs the GPU is sometimes idle. With more jobs the recorders
-// compete for the cores (measurements/README.md).
+// As many jobs as cores. The recorders of a job use two cores for a part of its time; most of the
+// time a job waits for the GPU. With fewer jobs the GPU is sometimes idle. With more jobs the
+// recorders compete for the cores (measurements/README.md).
 int default_gpu_jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
                     kMostDefaultJobs);
@@ -54,73 +55,72 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
   const CLI::Range wall(kLeastWallMs, kMostWallMs);
   command
       .add_option("--isolation", options.isolation,
-                  "strict refuses to start when a sandbox layer is missing; best-effort names it "
-                  "in every verdict; spawn, after a comma or alone, gives each "
-                  "candidate a Python process of its own, seconds slower")
+                  "strict: refuse to start if a sandbox layer is missing; best-effort: name it in "
+                  "every verdict; spawn, alone or after a comma: start a new Python for each "
+                  "candidate, which takes seconds")
       ->capture_default_str();
   command
       .add_option("--import-wall-ms", options.limits.import_wall_ms,
-                  "wall time of executing a submission's module, ms")
+                  "wall time for executing a submission's module, ms")
       ->check(wall)
       ->capture_default_str();
   command
       .add_option("--run-wall-ms", options.limits.run_wall_ms,
-                  "wall time of compiling, recording and interpreting it, together, ms")
+                  "wall time for compiling, recording and interpreting a submission together, ms")
       ->check(wall)
       ->capture_default_str();
   command
       .add_option_function<std::int64_t>(
           "--memory-mib",
           [&options](const std::int64_t& mib) { options.limits.memory_bytes = mib << 20; },
-          "memory of a candidate with all of its processes, MiB")
+          "memory of a candidate with all its processes, MiB")
       ->check(CLI::Range(kLeastMemoryMib, kMostMemoryMib))
       ->default_str(std::to_string(options.limits.memory_bytes >> 20));
   command
-      .add_option(
-          "--cpu-percent", options.limits.cpu_percent,
-          "processor time of a candidate with all of its processes, percent of one processor")
+      .add_option("--cpu-percent", options.limits.cpu_percent,
+                  "processor time of a candidate with all its processes, percent of one processor")
       ->check(CLI::Range(kLeastCpuPercent, kMostCpuPercent))
       ->capture_default_str();
   command
       .add_option("--recorders", options.recorders,
                   "candidates that record the cases of one submission at once, for a GPU; each "
-                  "takes a core and --memory-mib (2 from " +
+                  "takes a core and --memory-mib (default: 1; 2 from " +
                       std::to_string(kCoresForTwoRecorders) + " cores on)")
       ->check(CLI::Range(1, kMostRecorders))
       ->capture_default_str();
   command
       .add_option("--gpu-sharers", options.gpu_sharers,
-                  "jobs that have one GPU at once, while none is timed; each takes cores for its "
-                  "recorders (" +
+                  "jobs that share one GPU while none is timed; each takes cores for its recorders "
+                  "(default: 1; " +
                       std::to_string(kSharers) + " from " + std::to_string(kCoresForTwoRecorders) +
                       " cores on)")
       ->check(CLI::Range(1, kMostGpuSharers))
       ->capture_default_str();
   command
       .add_option("--gpu-jobs", options.gpu_jobs,
-                  "jobs that one GPU device takes at once, --gpu-sharers at least; most of a job "
+                  "jobs that one GPU device runs at once, at least --gpu-sharers; most of a job "
                   "needs processors, not the GPU")
       ->check(CLI::Range(1, kMostGpuJobs))
       ->capture_default_str();
   command
       .add_option("--judges", options.judges,
-                  "judges of one GPU, each a process with PyTorch and some hundred MB of the GPU's "
-                  "memory (one for " +
-                      std::to_string(kCoresPerJudge) + " cores, " +
-                      std::to_string(kMostDefaultJudges) + " at most)")
+                  "judges of one GPU; each is a process with PyTorch and takes some hundred MB of "
+                  "the GPU's memory (default: one for " +
+                      std::to_string(kCoresPerJudge) + " cores, at most " +
+                      std::to_string(kMostDefaultJudges) + ")")
       ->check(CLI::Range(1, kMostJudges))
       ->capture_default_str();
   command.add_flag("!--no-host-tier", options.host_tier,
-                   "a submission that cannot be recorded is an error, instead of having the GPU "
-                   "inside the jail");
+                   "make it an error if a submission cannot be recorded, instead of giving it the "
+                   "GPU inside the jail");
   command
       .add_option("--ncu", options.ncu,
-                  "Nsight Compute, for `profile` with detail=counters: the whole path of ncu, auto "
-                  "to look for it, or none")
+                  "Nsight Compute, for `profile` with detail=counters: the absolute path of ncu, "
+                  "auto to look for it, or none")
       ->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without,
-                       "layers of the sandbox to leave out, separated by commas: for tests only");
+                       "sandbox layers to leave out, separated by commas; for tests only");
   std::vector<CLI::Option*> added = command.get_options();
   added.erase(added.begin(), added.begin() + static_cast<std::ptrdiff_t>(before));
   return added;
@@ -180,7 +180,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
     if (!options.ncu.starts_with('/'))
       return fail(ErrorCode::invalid_argument,
                   "--ncu '" + options.ncu +
-                      "' is no absolute path; valid: auto, none, or a path that begins with /");
+                      "' is not an absolute path; valid: auto, none, or a path that begins with /");
     config.ncu = options.ncu;
   }
   config.spawn = isolation.spawn;
@@ -190,9 +190,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;
-  config.parked_candidates =
-      std::max(2, options.gpu_sharers) *
-      options.recorders;  // candidates of the next jobs are ready while used ones are replaced
+  // The candidates of the next jobs must be ready while used ones are replaced.
+  config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;
   return config;
 }
 

@@ -128,7 +128,8 @@ struct Child {
   UniqueFd pidfd;
 };
 
-/// A file in memory, so that neither process ever waits for the other to read.
+/// Returns a file in memory with this content. With files instead of pipes, neither process waits
+/// for the other to read.
 Result<UniqueFd> memory_file(const std::string& content) {
   UniqueFd file(::memfd_create("codebleu", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create");
@@ -152,7 +153,7 @@ Result<Child> start(std::vector<std::string> words, int input, int output) {
   ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
   Child child;
-  // No environment: the child must not see keys or paths.
+  // The environment is empty, because the child must not see keys or paths.
   char* environment[] = {nullptr};
   const int error = ::posix_spawn(&child.pid, arguments.front(), &actions, nullptr,
                                   arguments.data(), environment);
@@ -211,7 +212,7 @@ Result<std::vector<std::optional<report::Similarity>>> parse_answer(const std::s
                                             " of " + std::to_string(expected) + " pairs");
   } catch (const json::exception& error) {
     return fail(ErrorCode::unavailable,
-                "codebleu.py gave no readable answer: " +
+                "the answer of codebleu.py cannot be read: " +
                     report::printable_line(error.what(), kMessageCharacters));
   }
 }

@@ -30,7 +30,7 @@ BenchIdentity identity_of(const json& line) {
           line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
 }
 
-/// The lines as JSON; journal.h shows them.
+/// These functions return the lines as JSON; journal.h shows examples.
 json identity_line(const BenchIdentity& identity) {
   json line = {
       {"kind", "bench"},           {"format", kJournalFormat}, {"agent", identity.agent},
@@ -63,7 +63,8 @@ json finished_line(std::int64_t sample, const std::string& operator_name,
   return line;
 }
 
-/// "model is 'a' there and 'b' here" for two identity lines; "" if they describe the same bench.
+/// Compares two identity lines. Returns for example "model is 'a' there and 'b' here", or "" if
+/// they describe the same bench.
 std::string identity_difference(const json& there, const json& here) {
   for (const auto& [key, value] : here.items()) {
     if (!there.contains(key) || there[key] != value)
@@ -75,8 +76,8 @@ std::string identity_difference(const json& there, const json& here) {
   return "";
 }
 
-/// Adds what a line says, and ignores lines of unknown kinds. Throws the JSON library's exception
-/// if a field is missing or has another type.
+/// Adds the content of a line. Ignores lines of unknown kinds. Throws the exception of the JSON
+/// library if a field is missing or has another type.
 void read_journal_line(const json& line, JournalContent& content) {
   const std::string kind = line.at("kind").get<std::string>();
   if (kind == "bench") content.identity = identity_of(line);
@@ -95,14 +96,14 @@ void read_journal_line(const json& line, JournalContent& content) {
 
 struct Parsed {
   JournalContent content;
-  json identity;          // the first line; null when there is none
-  std::size_t whole = 0;  // bytes of the whole lines
+  json identity;          // the first line; null if there is none
+  std::size_t whole = 0;  // bytes of all complete lines
 };
 
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  // A last line without its end was cut short by a crash.
+  // A last line without a newline was cut short by a crash.
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object())
@@ -134,7 +135,7 @@ Result<JournalContent> read_journal(const std::filesystem::path& directory) {
   Result<Parsed> parsed = parse(path);
   if (!parsed) return fail(parsed.error());
   if (parsed->whole == 0 || parsed->content.identity.agent.empty())
-    return fail(ErrorCode::corrupt, path + " does not say which bench it is of");
+    return fail(ErrorCode::corrupt, path + " does not name its bench");
   return std::move(parsed->content);
 }
 
@@ -166,13 +167,14 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   const std::string other =
       resume ? identity_difference(there->identity, identity_line(identity)) : "";
   if (!other.empty())
-    return fail(ErrorCode::invalid_argument, path_ + " is of another bench: " + other);
+    return fail(ErrorCode::invalid_argument, path_ + " belongs to another bench: " + other);
   if (!resume && !there->content.runs.empty()) {
     return fail(
         ErrorCode::invalid_argument,
-        path_ + " is of an earlier bench; --resume continues it, --out names another directory");
+        path_ +
+            " belongs to an earlier bench; --resume continues it, --out names another directory");
   }
-  // A journal without a run holds nothing to lose: the bench begins anew.
+  // A journal without a run contains nothing of value, so the bench begins anew.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
@@ -257,15 +259,15 @@ Result<std::vector<RecordedBench>> find_recorded(const fs::path& directory) {
   if (folders.empty())
     return fail(ErrorCode::not_found,
                 "there is no journal of a bench in " + directory.string() +
-                    " or in one of its folders; --replay takes what --out of a bench was");
+                    " or in one of its folders; --replay needs the --out of a bench");
   std::vector<RecordedBench> found;
   for (const fs::path& folder : folders) {
     Result<JournalContent> journal = read_journal(folder);
     if (!journal) return fail(journal.error());
     if (journal->runs.empty())
-      return fail(
-          ErrorCode::invalid_argument,
-          "the bench in " + folder.string() + " never opened a run: there is nothing to replay");
+      return fail(ErrorCode::invalid_argument,
+                  "the bench in " + folder.string() +
+                      " never started a run, so there is nothing to replay");
     found.push_back({folder, std::move(*journal)});
     const bool alike =
         recorded_suite(found.back().journal) == recorded_suite(found.front().journal) &&
@@ -301,7 +303,7 @@ ReplayOutcome compare_replay(const JournalContent& recorded, const JournalConten
   }
   outcome.text += std::to_string(outcome.same) + " of " + std::to_string(replayed.finished.size()) +
                   " attempts went as recorded, " + std::to_string(outcome.other) + " otherwise, " +
-                  std::to_string(outcome.no_reply) + " had no reply to go on with\n";
+                  std::to_string(outcome.no_reply) + " had no reply to continue with\n";
   return outcome;
 }
 

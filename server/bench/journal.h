@@ -9,7 +9,7 @@
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
 //    "cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// (Two of these lines are wrapped here.) `cost_usd` is null if the cost is not known: the model has
+// Two of these lines are wrapped here. `cost_usd` is null if the cost is not known: the model has
 // no price, or a reply had no token counts. `charged_usd` is what --max-cost counts; for a reply
 // without token counts it is the worst case.
 //
@@ -63,7 +63,7 @@ struct JournalContent {
 /// not_found, there is none; corrupt, it is broken.
 Result<JournalContent> read_journal(const std::filesystem::path& directory);
 
-/// True if `directory` holds a journal that is not empty.
+/// Returns whether `directory` contains a journal that is not empty.
 bool has_journal(const std::filesystem::path& directory);
 
 class BenchJournal {
@@ -97,7 +97,7 @@ class BenchJournal {
 
   const std::string path_;
   UniqueFd fd_;
-  Mutex mutex_;  // one line at a time
+  Mutex mutex_;  // held while a line is written
   /// The runs include those of this part of the bench. The finished attempts do not.
   JournalContent content_;
 };

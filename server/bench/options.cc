@@ -97,8 +97,8 @@ Result<std::int64_t> duration_from(const std::string& text) {
   const auto wrong = [&] {
     return fail(ErrorCode::invalid_argument,
                 "'" + text +
-                    "' is no duration; valid: seconds or hours, minutes and seconds, e.g. 90, 90s, "
-                    "15m, 2h, 1h30m, up to 720h");
+                    "' is not a duration; valid: seconds, or hours, minutes and seconds, e.g. 90, "
+                    "90s, 15m, 2h, 1h30m, up to 720h");
   };
   std::int64_t seconds = 0;
   std::int64_t last_unit = std::numeric_limits<std::int64_t>::max();
@@ -137,8 +137,7 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
   if (error)
     return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
-  if (recorded.filename().empty())
-    recorded = recorded.parent_path();  // a name that ends in a slash
+  if (recorded.filename().empty()) recorded = recorded.parent_path();  // the name ended in a slash
   const fs::path out =
       options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
   const fs::path resolved = fs::weakly_canonical(fs::absolute(out), error);
@@ -151,7 +150,7 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
     return fail(
         ErrorCode::invalid_argument,
         "--out " + out.string() +
-            " lies in the bench that --replay reads, or holds it; name a directory beside it");
+            " lies in the bench that --replay reads, or contains it; name another directory");
   }
   return out;
 }

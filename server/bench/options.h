@@ -1,4 +1,8 @@
-// The options of `assay bench`, and the checks that need neither a server nor a model. Values.
+// The options of `assay bench`, and the checks that need neither a server nor a model. Pure
+// functions, except that replay_directory() resolves links of the file system.
+//
+//   if (Status valid = check_options(options); !valid) return fail(valid.error());
+//   Result<std::string> suite = suite_of(options, &catalog);  // "all", "ood", "relu,softmax"
 #pragma once
 
 #include <cstdint>
@@ -22,7 +26,7 @@ struct BenchOptions {
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   bool resume = false;
-  std::string device = "cpu";  // of the server that is started; not with --server
+  std::string device = "cpu";  // of the server that the bench starts; not with --server
   std::string store;
   server::SandboxOptions sandbox;
   server::LogOptions log{.level = "warning"};  // of the bench and of the server that it starts
@@ -37,29 +41,30 @@ inline constexpr std::int64_t kMostBenchJobs = 256;
 inline constexpr std::int64_t kMostBenchSamples = 1'000;
 inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 
-/// The suite as `start_run` takes it: "all", a split, or a list. `answerable` lists the only
-/// operators that the model can answer, which are then the default; it is empty if the model can
-/// answer any. `catalog` is null with --server, because that server knows its operators. Errors:
+/// Returns the suite as `start_run` takes it: "all", a split, or a list. `answerable` lists the
+/// only operators that the model can answer; they are then the default. It is empty if the model
+/// can answer any. `catalog` is null with --server, because that server has the operators. Errors:
 /// not_found for unknown names (the message lists the valid ones), invalid_argument for
 /// contradictions.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
                              const std::vector<std::string>& answerable = {});
 
-/// Checks everything that needs only the options. not_found for an unknown device or track,
+/// Checks the options that can be checked alone. Errors: not_found for an unknown device or track,
 /// invalid_argument for the rest.
 Status check_options(const BenchOptions& options);
 
-/// Seconds of "90", "90s", "15m", "2h" or "1h30m". invalid_argument for any other text, for 0 and
-/// for more than kMostBenchSeconds.
+/// Returns the seconds of "90", "90s", "15m", "2h" or "1h30m". Error: invalid_argument for any
+/// other text, for 0, and for more than kMostBenchSeconds.
 Result<std::int64_t> duration_from(const std::string& text);
 
-/// The folder for journal and transcripts of one agent with one model: --out, or
-/// bench-out/AGENT_PROVIDER_NAME. Several pairs have a folder of that name each in --out.
+/// Returns the folder for journal and transcripts of one agent with one model: --out, or
+/// bench-out/AGENT_PROVIDER_NAME. With several pairs, --out contains a folder of that name for
+/// each.
 std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent,
                                       const std::string& model);
 
-/// The folder of a replay: --out, or the recorded folder's name plus ".replay". invalid_argument if
-/// it lies in the recorded folder or contains it.
+/// Returns the folder of a replay: --out, or the recorded folder's name plus ".replay". Error:
+/// invalid_argument, if it lies in the recorded folder or contains it.
 Result<std::filesystem::path> replay_directory(const BenchOptions& options);
 
 }  // namespace assay::bench

@@ -22,7 +22,7 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
     if (!seen.insert(name).second)
       return fail(
           ErrorCode::invalid_argument,
-          flag + " " + name + " is given twice; several attempts of one pair are --samples");
+          flag + " " + name + " is given twice; --samples makes several attempts of one pair");
   }
   return {};
 }
@@ -36,8 +36,8 @@ Status check_track(const agents::AgentChoice& choice, const std::string& name) {
                                                choice.entry->name + " tries several");
 }
 
-/// The operators that every model can answer; empty if all models can answer any operator. All
-/// pairs of a comparison get the same operators.
+/// Returns the operators that every model can answer, because all pairs of a comparison get the
+/// same operators. Empty if all models can answer any operator.
 Result<std::vector<std::string>> answerable_by_all(
     const std::vector<std::unique_ptr<BenchModel>>& models) {
   std::optional<std::vector<std::string>> common;
@@ -70,7 +70,7 @@ Status check_directories(const std::vector<BenchPair>& pairs) {
   return {};
 }
 
-/// A plan without pairs: the part that depends only on the options.
+/// Returns the part of the plan that depends only on the options: everything but the pairs.
 BenchPlan plan_of(const BenchOptions& options, const fs::path& agents_dir) {
   BenchPlan plan;
   plan.agents_dir = agents_dir;
@@ -172,8 +172,9 @@ Status find_prices(BenchPlan& plan, const BenchOptions& options) {
                                                    model->name + "' is not in " + file.string() +
                                                    "; add it there");
     }
-    stderr_line("The price of " + model->name + " is not known, nor is any cost of this bench. " +
-                file.string() + " lists the known ones.");
+    stderr_line("The price of " + model->name +
+                " is not known, so the costs of its attempts are not known. " + file.string() +
+                " lists the known prices.");
   }
   return {};
 }

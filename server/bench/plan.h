@@ -35,7 +35,7 @@ struct BenchModel {
 
 /// One agent with one model.
 struct BenchPair {
-  std::string agent_name;  // as it was given, for the scorecard
+  std::string agent_name;  // as on the command line, for the scorecard
   agents::AgentChoice agent;
   std::string model_name;           // as the journal names it
   std::string model_label;          // as the scorecard shows it
@@ -45,7 +45,7 @@ struct BenchPair {
   std::string chosen_track = {};    // --track; empty: the agent's own
   std::unique_ptr<BenchJournal> journal = nullptr;  // null until open_journals()
 
-  /// The track of its runs.
+  /// Returns the track of the pair's runs.
   const std::string& track() const {
     return chosen_track.empty() ? agent.entry->track : chosen_track;
   }
@@ -59,35 +59,36 @@ struct BenchPlan {
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   std::optional<double> max_cost_usd;  // over all pairs
-  /// After it no attempt starts. It counts from the start of this process, not of the whole bench.
+  /// No attempt starts after this time. It counts from the start of this process, so a resumed
+  /// bench has the whole time again.
   std::optional<std::chrono::seconds> max_time;
 };
 
-/// How one pair ended.
+/// The end of one pair.
 struct PairEnd {
   std::vector<std::string> runs;  // one per sample
-  std::size_t attempts = 0;       // finished or not
+  std::size_t attempts = 0;       // all, finished or not
   std::size_t unfinished = 0;
   std::string stopped_by;  // why the remaining attempts were not tried; empty if all were
 };
 
-/// Every agent with every model, agents outermost. Errors: not_found for unknown names,
-/// permission_denied for a missing key, invalid_argument for the rest (also for a name that is
-/// given twice). `catalog` is null with --server.
+/// Pairs every agent with every model, agent by agent. `catalog` is null with --server. Errors:
+/// not_found for unknown names, permission_denied for a missing key, invalid_argument for the rest
+/// (also for a name that is given twice).
 Result<BenchPlan> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
                                const std::filesystem::path& agents_dir);
 
-/// The pairs of the bench that --replay names. Errors: those of find_recorded().
+/// Returns the pairs of the bench that --replay names. Errors: those of find_recorded().
 Result<BenchPlan> recorded_pairs(const BenchOptions& options,
                                  const std::filesystem::path& agents_dir);
 
-/// Looks up the prices of the models. A model that prices.toml does not list gets none, and a
-/// message on stderr says so; with a spending limit that is an error (invalid_argument), because
-/// the limit could not be kept. corrupt or io when the file is broken or missing.
+/// Looks up the prices of the models. A model that prices.toml does not list gets no price, and a
+/// message on stderr names it. Errors: invalid_argument, such a model has a spending limit, which
+/// could not be kept; corrupt or io, the file is broken or missing.
 Status find_prices(BenchPlan& plan, const BenchOptions& options);
 
-/// Opens the journal of each pair. A bench of several pairs may have been killed before it began
-/// some of them: with --resume these begin now. Errors: those of BenchJournal::open().
+/// Opens the journal of each pair. If an earlier part of the bench was killed before some pairs
+/// began, these begin now. Errors: those of BenchJournal::open().
 Status open_journals(BenchPlan& plan, const BenchOptions& options,
                      const std::filesystem::path& store);
 

@@ -3,7 +3,7 @@
 // money. Thread-safe.
 //
 // Each pair has an estimate of its own, because agents and models differ by orders of magnitude.
-// The estimate uses all finished attempts, also those of earlier parts of the bench: a resumed
+// The estimate uses all finished attempts, also those of earlier parts of the bench. So a resumed
 // bench has an estimate from its start.
 //
 //   BenchProgress progress(stderr, terminal, groups, jobs);
@@ -23,9 +23,9 @@
 
 namespace assay::bench {
 
-/// The attempts of one agent with one model.
+/// The progress of one agent with one model.
 struct ProgressGroup {
-  std::size_t total = 0, done = 0, good = 0;  // attempts; good: passed
+  std::size_t total = 0, done = 0, good = 0;  // attempts: all, finished, passed
   bool priced = false;                        // the cost is known
   double cost_usd = 0;                        // sum over the finished attempts
   std::size_t timed = 0;                      // finished attempts that have a time
@@ -34,18 +34,18 @@ struct ProgressGroup {
 
 class BenchProgress {
  public:
-  /// `jobs` is the number of attempts at once.
+  /// `jobs` is the number of attempts that run at once.
   BenchProgress(std::FILE* stream, bool terminal, std::vector<ProgressGroup> groups,
                 std::int64_t jobs);
   ~BenchProgress();
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
 
-  /// Shows the step that a task has reached. `task` names the attempt: its operator, with sample,
-  /// agent and model if there are several.
+  /// Shows the step that an attempt has reached. `task` is the attempt's name: its operator, with
+  /// sample, agent and model if there are several.
   void step(const std::string& task, const std::string& what);
-  /// Counts an attempt and prints its line. Without `cost_usd` the cost is not known, and the group
-  /// has no estimate of its cost from then on.
+  /// Counts an attempt and prints its line. If `cost_usd` is absent, the cost is not known; from
+  /// then on the group has no estimate of its cost.
   void finished(std::size_t group, const std::string& task, report::Label label,
                 const std::string& explanation, std::optional<double> cost_usd, double wall_s);
   /// Prints a line for an attempt that ended without a result.
@@ -62,17 +62,17 @@ class BenchProgress {
   Mutex mutex_;
   std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
   std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);  // task -> step
-  /// Grows with the names: several agents and models make them long.
+  /// The width of the longest name so far. Several agents and models make names long.
   std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;
 };
 
-/// "41 s", "3 min 20 s", "2 h 5 min"
+/// Returns "41 s", "3 min 20 s" or "2 h 5 min".
 std::string seconds_text(double seconds);
 
-/// "41 s left, $0.12 of about $0.30"; empty until an attempt is finished.
+/// Returns "41 s left, $0.12 of about $0.30", or "" until an attempt is finished.
 std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);
 
-/// "[#####-----] 7/16, 4 pass, 41 s left, $0.12 of about $0.30"
+/// Returns "[#####-----] 7/16, 4 pass, 41 s left, $0.12 of about $0.30".
 std::string progress_text(const std::vector<ProgressGroup>& groups, std::int64_t jobs);
 
 }  // namespace assay::bench

@@ -60,7 +60,7 @@ std::optional<agents::Price> price_of(const BenchPair& pair) {
   return pair.model == nullptr ? std::nullopt : pair.model->price;
 }
 
-/// Fails unless the server still knows the run. Nothing may be paid for a run that is gone.
+/// Fails unless the server still knows the run, so that nothing is paid for a run that is gone.
 Status check_run(mcp::Client& client, const std::string& run) {
   const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
   if (!answer) return fail(answer.error());
@@ -103,7 +103,7 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
 /// refused. Its model or the server is presumably gone.
 constexpr int kMostFailuresInARow = 3;
 
-/// True for an error that the pair's next attempt would meet as well.
+/// Returns true for an error that the next attempt of the pair would end with as well.
 bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument ||
          error.code == ErrorCode::io;
@@ -163,8 +163,8 @@ class Workers {
                        end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
     const MutexLock lock(mutex_);
     --ends_[task.pair].unfinished;
-    // An endpoint that refuses one prompt after another probably refuses all of them: the pair
-    // stops rather than trying the whole suite.
+    // An endpoint that refuses one prompt after another probably refuses all prompts. So the pair
+    // stops and does not try the whole suite.
     if (end.error_kind == agents::kPromptRefused)
       return failed_in_a_row(task.pair, end.explanation);
     failures_in_a_row_[task.pair] = 0;

@@ -35,17 +35,17 @@ Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
 Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan,
                                        const Clock& clock = system_clock());
 
-/// One attempt that is left to do.
+/// An attempt that is left to do.
 struct BenchTask {
   std::size_t pair = 0;
   std::int64_t sample = 1;
   std::string run;
   std::string operator_name;
-  std::string name;  // for people
+  std::string name;  // as lines of progress show it
   std::filesystem::path transcript;
 };
 
-/// DIRECTORY/transcripts/OPERATOR.SAMPLE.jsonl
+/// Returns DIRECTORY/transcripts/OPERATOR.SAMPLE.jsonl.
 std::filesystem::path transcript_path(const std::filesystem::path& directory, std::int64_t sample,
                                       const std::string& operator_name);
 

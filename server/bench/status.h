@@ -1,5 +1,8 @@
-// The end of a bench: reports and comparison, replay and unfinished attempts in words, and the exit
-// status (docs/reference/cli.md has the table).
+// The end of a bench: its reports, their comparison, the differences of a replay, the unfinished
+// attempts, and the exit status (docs/reference/cli.md has the table).
+//
+//   Result<std::string> reports = reports_text(store, catalog, ends);
+//   return tell_unfinished(plan, ends, status);
 #pragma once
 
 #include <filesystem>
@@ -14,30 +17,30 @@
 
 namespace assay::bench {
 
-/// The exit status when a bench cannot start, by the step that failed.
+/// These functions return the exit status of a bench that cannot start. Each is for one step.
 int status_of_option_error(const Error& error);
 int status_of_setup_error(const BenchOptions& options, const Error& error);
 int status_of_price_error(const Error& error);
 int status_of_journal_error(const Error& error);
 int status_of_start_error(const Error& error);
 
-/// A report for each pair over all its samples, and a table that compares the pairs, read from the
-/// store of the bench's own server. Errors: those of read_report().
+/// Returns a report for each pair over all its samples, and a table that compares the pairs. It
+/// reads the store of the bench's own server. Errors: those of read_report().
 Result<std::string> reports_text(const std::filesystem::path& store,
                                  const operators::Catalog& catalog,
                                  const std::vector<PairEnd>& ends);
 
-/// The same from a running server: its scorecard of each run, and a comparison computed from what
-/// these say of each operator.
+/// Returns the same from a running server: the scorecard of each run, and a comparison that is
+/// computed from the scorecards.
 Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
                                  const std::vector<PairEnd>& ends);
 
-/// Prints to stdout which attempts of a replay did not go as recorded. Returns kFail when there is
-/// one, kBadData when a journal cannot be read.
+/// Prints to stdout the attempts of a replay that differ from the recorded ones. Returns kFail if
+/// there is one, kBadData if a journal cannot be read.
 int tell_replay(const BenchPlan& plan);
 
 /// Prints to stderr how many attempts are not finished and why, and returns kError. Returns
-/// `status` when all are finished.
+/// `status` if all are finished.
 int tell_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status);
 
 }  // namespace assay::bench

@@ -102,7 +102,7 @@ ClientConfig vscode(const ServerEntry& entry) {
   }
   Json file = Json::object();
   Json server = {{"type", "http"}, {"url", entry.url}};
-  if (entry.token) {  // VS Code asks once and keeps the answer in its own secret store
+  if (entry.token) {  // VS Code asks for the token once and keeps it in its own secret store
     file["inputs"] = Json::array({{{"type", "promptString"},
                                    {"id", "assay-token"},
                                    {"description", "Assay token"},

@@ -58,8 +58,8 @@ volatile std::sig_atomic_t stop_requested = 0;
 
 extern "C" void request_stop(int) { stop_requested = 1; }
 
-/// Creates the devices of the options and lets them warm up. Prints an error, sets `status` and
-/// returns nullopt when one cannot be created.
+/// Creates the devices of the options; they begin to warm up. If one cannot be created, it prints
+/// the error, sets `status` and returns nullopt.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {

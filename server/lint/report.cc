@@ -79,8 +79,8 @@ std::string both(const std::string& known, std::string_view more) {
   return sha256_hex(known + "\n" + sha256_hex(more));
 }
 
-/// Paths below `folder` for which `wanted` is true, in the same order on every machine. Empty if
-/// the folder does not exist.
+/// Returns the paths below `folder` for which `wanted` is true, in the same order on every machine.
+/// Returns none if the folder does not exist.
 template <class Wanted>
 std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
@@ -104,7 +104,7 @@ std::string content_of_folder(const fs::path& folder) {
   return content;
 }
 
-/// Names and versions of the packages that are installed with the interpreter.
+/// Returns names and versions of the packages that are installed with the interpreter.
 std::string packages_of(const fs::path& python) {
   std::string names = python.string();
   std::error_code error;

@@ -13,16 +13,17 @@
 namespace assay::server {
 namespace {
 
-// Limits up to which a CPU judge checks a case quickly: the product of its axes, which approximates
-// the work, and the elements of its tensors, which can have an axis twice. Larger cases are linted
-// on a GPU.
+// A judge on a CPU checks a case quickly up to these limits: the product of its axes, which
+// approximates the work, and the elements of its tensors, which can have an axis twice. Larger
+// cases are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
-// The oracle's part of the tolerance. Correct kernels that sum in another order need the rest.
+// The share of the tolerance that the oracle may use. Correct kernels that sum in another order
+// need the rest.
 constexpr double kMostOfTolerance = 0.5;
-constexpr const char* kTimedCase =
-    "large";  // the case in the tables; each timed case takes seconds
+// The case whose times the generated tables show. Each timed case takes seconds.
+constexpr const char* kTimedCase = "large";
 
 /// Measures the seconds since its construction.
 class Stopwatch {
@@ -56,8 +57,8 @@ double elements_of(const operators::Operator& op, const operators::Case& item) {
   return sum;
 }
 
-/// True if the operator's dialect extends Triton and this installation lacks the extension, so that
-/// the oracle was not imported.
+/// Returns true if the operator's dialect extends Triton and this installation lacks the extension,
+/// so that the oracle was not imported.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported &&
          verdict.stage == sandbox::Stage::import;
@@ -77,8 +78,8 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
     if (item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
     std::snprintf(text, sizeof text,
-                  "an error of %.2g of %.2g allowed, where it may use half: lower the output's "
-                  "`scale`, or choose inputs of smaller effect",
+                  "its error is %.2g of %.2g allowed, and it may use half: lower the output's "
+                  "`scale`, or choose inputs with a smaller effect",
                   *item.max_abs_error, tolerance);
     report.failures.push_back(op.name + ", case " + item.id + ", oracle: " + text);
   }
@@ -118,7 +119,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
       finish(i);
     });
   } else {
-    // One after the other: each oracle is timed, and nothing else may use the GPU then.
+    // The oracles come after all checks, because nothing else may use the GPU while one is timed.
     for_each(unknown, jobs, check);
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
       const Stopwatch watch;
@@ -130,7 +131,8 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   return reports;
 }
 
-/// A linter's process starts with its first request.
+/// Calls `step` for each index, on `jobs` threads with a linter each. The process of a linter
+/// starts with its first request.
 void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
                        const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
   std::atomic<std::size_t> next{0};
@@ -144,7 +146,7 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Checks the reference, the mutants and the cost model, which need no oracle.
+/// Checks the reference, the mutants and the cost model. These need no oracle.
 void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
@@ -168,8 +170,8 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
 }
 
 /// Grades the oracle like a submission, because that check is the strictest. Returns false if the
-/// installation lacks the oracle's dialect. Then the report names what is missing, and the operator
-/// is sound as far as it could be checked.
+/// installation lacks the oracle's dialect. Then the report names the missing dialect, and the
+/// operator is sound as far as it could be checked.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
@@ -195,7 +197,7 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   return true;
 }
 
-/// Without a GPU: records every case as a launch plan, also cases that are too large to run here.
+/// Records every case as a launch plan, also cases that are too large to run without a GPU.
 void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);

@@ -1,7 +1,7 @@
-// LintRun lints several operators at once. For each operator a judge runs its own checks, then the
-// oracle runs as a real job, and without a GPU every case is recorded as a launch plan. On a GPU
-// the oracles run after all checks, because one case of each is timed and nothing else may use the
-// GPU then.
+// LintRun lints several operators at once. For each operator a judge checks reference, mutants and
+// cost model; then the oracle runs as a real job; without a GPU every case is also recorded as a
+// launch plan. On a GPU the oracles run after all checks: one case of each is timed, and nothing
+// else may use the GPU then. Belongs to one thread.
 //
 //   LintRun run(device, config, cache, seed);
 //   auto reports = run.lint(operators, 4, [](const LintReport& one, bool) { print(one); });
@@ -25,17 +25,17 @@ namespace assay::server {
 
 class LintRun {
  public:
-  /// Called for one operator at a time, in the order in which they end. `known`: the report is from
-  /// the cache.
+  /// A function that is called for one operator at a time, in the order in which they end. `known`
+  /// is true if the report is from the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
-  /// `seed`: for the inputs of the mutants.
+  /// `seed` is the seed of the mutants' inputs.
   LintRun(sandbox::Device& device, const sandbox::SandboxConfig& config, const LintCache& cache,
           std::uint32_t seed)
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
-  /// Returns reports in the order of `chosen`. `jobs`: operators linted at once; each needs a judge
-  /// process, about 400 MiB.
+  /// Returns reports in the order of `chosen`. `jobs` is the number of operators linted at once;
+  /// each needs a judge process of about 400 MiB.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen,
                                std::size_t jobs, const Done& done);
 

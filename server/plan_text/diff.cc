@@ -20,8 +20,8 @@ std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
                        [kind](const auto& buffer) { return buffer.kind == kind; });
 }
 
-/// The keys by which buffers are aligned: inputs by name, others by order. If the plans have
-/// different numbers of them, their sizes count too.
+/// Returns the keys by which buffers are aligned: inputs by name, others by order. If the plans
+/// have different numbers of a kind, the sizes of this kind count too.
 std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   std::vector<std::string> keys;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
@@ -34,8 +34,8 @@ std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   return keys;
 }
 
-/// Names for the second plan's buffers: the first plan's names, or `new` for a buffer that the
-/// first plan does not have.
+/// Returns names for the second plan's buffers: the first plan's names, or "new ..." for a buffer
+/// that the first plan does not have.
 BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
   BufferNames renamed = buffer_names(after);
   for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
@@ -58,7 +58,7 @@ std::string facts_text(const Entry& entry) {
   return text;
 }
 
-/// "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000"
+/// Returns for example "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000".
 std::string changes(const Entry& before, const Entry& after) {
   std::map<std::string, std::string> was(before.facts.begin(), before.facts.end());
   std::string text;
@@ -78,7 +78,7 @@ std::string changes(const Entry& before, const Entry& after) {
   return text;
 }
 
-/// Numbers operations like `plan show`: operations inside a choice have none.
+/// Numbers operations like `plan show`. Operations inside a choice have no number.
 std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
   std::vector<std::string> found;
   int next = 0;

@@ -32,9 +32,10 @@ Result<std::string> read_artifact(const std::string& handle, const std::filesyst
     ASSAY_TRY(slice,
               store->read_artifact(handle, static_cast<std::int64_t>(bytes.size()), kSliceBytes));
     if (slice.kind != "plan")
-      return fail(ErrorCode::corrupt, "it is of the kind '" + slice.kind + "', not a launch plan");
+      return fail(ErrorCode::corrupt,
+                  "the artifact has the kind '" + slice.kind + "'; it is not a launch plan");
     if (slice.total_bytes > static_cast<std::int64_t>(sandbox::kMaxPlanBytes))
-      return fail(ErrorCode::corrupt, "it is larger than a launch plan can be");
+      return fail(ErrorCode::corrupt, "the artifact is larger than a launch plan can be");
     bytes += slice.bytes;
     if (slice.bytes.empty()) return bytes;
   }
@@ -73,7 +74,7 @@ int status_of_plan_error(const Error& error) {
 
 namespace {
 
-/// Bytes of each tensor argument, if it were contiguous.
+/// Returns the bytes that each tensor argument has if it is contiguous.
 std::map<std::string, std::uint64_t> tensor_bytes(const operators::Operator& op,
                                                   const operators::Case& one) {
   std::map<std::string, std::uint64_t> bytes;
@@ -115,10 +116,10 @@ Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::P
   if (fitting.empty())
     return fail(ErrorCode::invalid_argument,
                 "the plan's arguments have the sizes of no case of '" + op.name +
-                    "'; --case, or --plan CASE=PLAN, says which it is for: " + join(all));
+                    "'; name its case with --case or --plan CASE=PLAN: " + join(all));
   return fail(ErrorCode::invalid_argument,
               "the plan's arguments have the sizes of several cases of '" + op.name +
-                  "'; --case, or --plan CASE=PLAN, says which it is for: " + join(fitting));
+                  "'; name its case with --case or --plan CASE=PLAN: " + join(fitting));
 }
 
 }  // namespace assay::server

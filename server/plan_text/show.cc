@@ -244,11 +244,13 @@ namespace {
 
 using sandbox::Plan;
 
-constexpr std::size_t kLongEntry = 5;  // facts; a longer entry has a line for each fact
+// An entry with more facts has a line for each of its kernel's arguments.
+constexpr std::size_t kLongEntry = 5;
 
 std::string indent(int depth) { return std::string(static_cast<std::size_t>(2 * depth), ' '); }
 
-/// A short entry is on one line; a kernel's arguments have a line each.
+/// Adds an entry on one line. If the entry is long, each argument of its kernel has a line of its
+/// own.
 void put_entry(std::string& text, const std::string& number, const Entry& entry) {
   const std::string margin = "  " + indent(entry.depth);
   text += margin + number + entry.title;

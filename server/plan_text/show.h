@@ -44,7 +44,7 @@ std::vector<Entry> output_entries(const sandbox::Plan& plan, const BufferNames& 
 /// the plan's byte form.
 std::string show_plan(const sandbox::Plan& plan, std::size_t plan_bytes);
 
-/// "version 2, target cuda:90, 31,204 bytes"
+/// Returns "version 2, target cuda:90, 31,204 bytes".
 std::string plan_header(const sandbox::Plan& plan, std::size_t plan_bytes);
 
 }  // namespace assay::server

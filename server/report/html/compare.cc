@@ -15,14 +15,14 @@
 namespace assay::report {
 namespace {
 
-constexpr std::size_t kNameCharacters =
-    32;  // of an agent or a model; "Where this comes from" has them in full
+// The most characters of an agent or a model. "Where this comes from" shows the names in full.
+constexpr std::size_t kNameCharacters = 32;
 constexpr double kSmallestShare = 0.0005;      // a smaller share rounds to 0.0 %
 constexpr std::size_t kMostColumns = 8;        // configurations in one table
-constexpr std::size_t kMostNamedColumns = 4;   // with more columns the head is only the number
+constexpr std::size_t kMostNamedColumns = 4;   // with more columns a head is only a number
 constexpr std::size_t kColumnCharacters = 28;  // of a name in the head of a column
 
-/// "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
+/// Returns for example "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
   return std::to_string(index + 1) + ": " +
          configuration_of(comparison.reports[index], kNameCharacters);
@@ -166,7 +166,7 @@ std::string plots(const Comparison& comparison) {
          "</div>\n";
 }
 
-/// A table with Pass@1 of each configuration for each group.
+/// Returns a table with Pass@1 of each configuration for each group.
 std::string group_table(const Comparison& comparison, const std::string& id,
                         const std::string& heading, const std::string& prefix,
                         Groups Report::*groups) {
@@ -218,7 +218,7 @@ std::string stage_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts by the first tool that none of their versions passed.");
 }
 
-/// A table of as many configurations, from `first` on, as fit on a sheet of paper.
+/// Returns a table of the configurations from `first` on, as many as fit on a sheet of paper.
 std::string operator_table(const Comparison& comparison,
                            const std::map<std::string, std::vector<Solved>>& solved,
                            std::size_t first) {

@@ -27,7 +27,7 @@ std::string or_nothing(const std::string& text) {
   return text.empty() || text == "none" ? kNoValue : text;
 }
 
-/// Adds a space after each comma, so that the list can wrap.
+/// Adds a space after each comma, so that a browser can wrap the list.
 std::string spaced(const std::string& list) {
   std::string out;
   for (const char character : list)

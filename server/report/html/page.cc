@@ -65,7 +65,7 @@ table{font-size:8.5pt}th,td{padding-right:.5rem}td:last-child{overflow-wrap:anyw
 }
 )css";
 
-/// A box that scrolls, also with the keyboard.
+/// Returns a box that scrolls, also with the keyboard.
 std::string box(const std::string& id, const std::string& content) {
   return "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-labelledby=\"" + id + "\">" +
          content + "</div>\n";
@@ -76,7 +76,7 @@ std::string section(const std::string& id, const std::string& heading, const std
          "</section>\n";
 }
 
-/// Keeps a number and its unit on one line: the line may break only before a bracket.
+/// Keeps a number and its unit on one line. The line can break only before a bracket.
 std::string held_together(const std::string& cell) {
   constexpr const char* kNoBreakSpace = "\xc2\xa0";
   std::string out;
@@ -97,7 +97,7 @@ std::string wrappable(const std::string& escaped_name) {
 
 bool is_blank(const std::string& cell) { return cell.empty() || cell == kNoValue; }
 
-/// For each column, whether at least one row has a value in it.
+/// Returns for each column whether at least one row has a value in it.
 std::vector<bool> used_columns(const TableHead& head, const std::vector<TableRow>& rows) {
   std::vector<bool> used(head.columns.size(), false);
   for (const TableRow& row : rows) {

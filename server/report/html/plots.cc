@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19,
                  kBarHeight = 12;  // a bar's words are above it: no label is too long for a phone
-constexpr double kNoteRoom = 12;   // least distance of a label and its note
+constexpr double kNoteRoom = 12;   // least distance between a label and its note
 constexpr double kLegendText = 40;
 constexpr double kWhiskerGap =
     5;  // between lines over counts, which share every x: none hides another
@@ -65,13 +65,13 @@ std::string words_of(const Line& line) {
   return words;
 }
 
-constexpr double kLogRatio = 30;     // greatest / least dollars from which the axis is logarithmic
+constexpr double kLogRatio = 30;     // the axis is logarithmic from this ratio of dollars on
 constexpr double kNear = 12;         // points closer than this share a label
 constexpr double kBeside = 10;       // distance of a label from its point
 constexpr double kBaseline = 5;      // of a label, below the centre of its point
 constexpr double kDigitUnits = 8.5;  // width of the widest digit
 constexpr double kLabelStep = 16;    // a label moves by this to make room
-constexpr int kMostDollarTicks = 5;  // their labels are long
+constexpr int kMostDollarTicks = 5;  // few, because their labels are long
 
 /// Maps dollars to places on the axis.
 struct DollarAxis {
@@ -102,7 +102,7 @@ std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis)
   return ticks;
 }
 
-/// The label of points that are close together: their numbers, and its place.
+/// The label of points that are close together. It shows their numbers.
 struct PointLabel {
   double x, y;  // of the first point
   std::string text;

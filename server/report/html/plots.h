@@ -1,7 +1,9 @@
-// The plots of a page, and the figures that the page of one report and the page of a comparison
-// share (svg.h has the pieces of a plot). Pure functions.
+// The plots on a page, and texts that the page of one report and the page of a comparison share.
+// svg.h has the pieces of a plot. Pure functions.
 //
-//   bar_plot("Pass@1", {{"standard", 0.5, metrics::Interval{0.3, 0.7}, "50.0 %"}}, {.most = 1});
+//   const metrics::Interval interval{0.3, 0.7};
+//   std::string plot =
+//       bar_plot("Pass@1", {{"standard", 0.5, interval, "50.0 %"}}, {.most = 1, .reference = {}});
 #pragma once
 
 #include <cstddef>
@@ -26,7 +28,7 @@ struct BarScale {
   std::optional<double> reference;  // the value of a dashed line
 };
 
-/// Horizontal bars from 0. A label that is too long is cut.
+/// Plots horizontal bars from 0. A label that is too long is cut.
 std::string bar_plot(const std::string& heading, const std::vector<Bar>& bars,
                      const BarScale& scale);
 
@@ -40,16 +42,16 @@ struct Line {
   std::vector<Point> points;
 };
 
-inline constexpr std::size_t kLineStyles =
-    8;  // lines that differ in colour or dashes; more repeat them
+/// The number of lines that differ in colour or dashes. Further lines repeat them.
+inline constexpr std::size_t kLineStyles = 8;
 
 struct LineAxis {
   std::string label;
-  bool steps = false;  // a value holds until the next point
-  bool whole = false;  // x counts something
+  bool steps = false;  // each value holds until the next point
+  bool whole = false;  // x is a count, so the ticks are whole numbers
 };
 
-/// Plots shares over x. There is at least one point.
+/// Plots shares over x. There must be at least one point.
 std::string line_plot(const std::string& heading, const std::vector<Line>& lines,
                       const LineAxis& axis);
 
@@ -61,27 +63,28 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Plots shares over dollars. There is at least one spender. The axis is logarithmic if the dollars
-/// differ much. Points that are close together share a label.
+/// Plots shares over dollars. There must be at least one spender. The axis is logarithmic if the
+/// dollars differ much. Points that are close together share a label.
 std::string cost_plot(const std::string& heading, const std::string& x_label,
                       const std::vector<Spender>& spenders);
 
-/// "agent, model", each cut after `characters`.
+/// Returns "AGENT, MODEL", each cut after `characters`.
 std::string configuration_of(const Report& report, std::size_t characters = 60);
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);
 
-/// Perf@1 as bars, with a dashed line at 1, the speed of the oracle. There is at least one bar.
+/// Plots Perf@1 as bars, with a dashed line at 1, the speed of the oracle. There must be at least
+/// one bar.
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
-/// "95 %: 28 to 72 %"; "" without an interval.
+/// Returns "95 %: 28 to 72 %", or "" if there is no interval.
 std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
                               const char* format, const char* unit);
 
-/// The name of a group for people: "unknown" for a group without a name.
+/// Returns the name of a group, or "unknown" for a group without a name.
 std::string group_name(const std::string& group);
 
 inline constexpr const char* kPerfHeading =

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kMostCharacters = 200;  // text is cut to this before it is measured
 
-/// The width of a character as a fraction of the font size. The numbers are those of DejaVu Sans,
-/// which is wider than the fonts of phones and desktops.
+/// Returns the width of a character as a fraction of the font size. The numbers are those of DejaVu
+/// Sans, which is wider than the fonts of phones and desktops.
 double advance(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character.front());
   if (lead >= 0xE1) return 1.05;  // from U+1000 on: full-width scripts, symbols

@@ -15,7 +15,7 @@ std::string named(const tools::RunInfo& run) {
          ", operators: " + std::to_string(run.operators.size()) + ")";
 }
 
-/// The operators, sorted.
+/// Returns the names of the operators, sorted.
 std::vector<std::string> operators_of(const tools::Scorecard& card) {
   std::vector<std::string> names;
   for (const tools::OperatorScore& score : card.operators) names.push_back(score.operator_name);
@@ -36,7 +36,7 @@ Status check_alike(const std::vector<tools::Scorecard>& runs) {
   return {};
 }
 
-/// operator -> share of right samples
+/// Returns the share of right samples of each operator.
 std::map<std::string, double> shares_of(const Report& report) {
   std::map<std::string, double> shares;
   const auto samples = static_cast<double>(report.samples.size());

@@ -22,30 +22,30 @@ struct Comparison {
   std::vector<Report> reports;  // one per configuration, at least one
 };
 
-/// True if the runs are samples of one configuration: make_report() takes them.
+/// Returns true if the runs are samples of one configuration, so that make_report() accepts them.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
-/// invalid_argument if there are no runs, or if they differ in track or operators: their means
-/// would not be comparable.
+/// Groups the runs by configuration. Error: invalid_argument, if there are no runs, or if they
+/// differ in track or operators, so that their means are not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
-/// How often an operator was solved.
+/// The results of one configuration for one operator.
 struct Solved {
   std::int64_t right = 0, samples = 0;
   std::optional<double> perf;  // the best of the right samples
 };
 
-/// Per operator, how often each configuration solved it, in the order of the reports.
+/// Returns for each operator the results of each configuration, in the order of the reports.
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
 
-/// US dollars per operator and sample, so that reports with different numbers of samples compare.
-/// Nothing if the cost is 0 or not known.
+/// Returns the US dollars for each operator and sample. This number is comparable between reports
+/// with different numbers of samples. It is absent if the cost is 0 or not known.
 std::optional<double> cost_per_attempt(const Report& report);
 
-/// Pass@1 of `report` minus that of `base`: mean and interval of the differences per operator. This
-/// interval is narrower than those of the two reports suggest. There is no interval if the
-/// difference is the same for all operators.
+/// Returns Pass@1 of `report` minus that of `base`: mean and interval of the differences per
+/// operator. The interval is narrower than the intervals of the two reports suggest. It is absent
+/// if the difference is the same for all operators.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
 /// One line of a comparison in the terminal.
@@ -58,9 +58,11 @@ struct ComparisonRow {
   std::int64_t right = 0;
 };
 
-/// Sets `finished` to the submitted attempts. A bench, which knows better, overwrites it.
+/// Returns the line of a report, with the submitted attempts in `finished`. A bench overwrites
+/// `finished`, because it knows which attempts ended without a submission.
 ComparisonRow comparison_of(const Report& report);
-/// The same without a store: from the outcomes that a running server lists for each operator.
+/// Returns the line of a run on a server, from the outcomes that the server lists for each
+/// operator.
 ComparisonRow comparison_of(const std::string& agent, const std::string& model,
                             const std::vector<metrics::OperatorSamples>& suite,
                             const tools::Usage& usage);

@@ -9,7 +9,7 @@ namespace {
 struct UnitFormat {
   double scale;
   const char* value;
-  const char* bound;  // of an interval
+  const char* bound;  // format of the ends of an interval
 };
 
 UnitFormat format_of(Unit unit) {
@@ -58,8 +58,8 @@ bool is_continuation(char character) {
   return (static_cast<unsigned char>(character) & 0xC0U) == 0x80U;
 }
 
-/// Length of the well-formed UTF-8 character at `at`, or 0. C1 controls count as malformed:
-/// terminals obey them.
+/// Returns the length of the well-formed UTF-8 character at `at`, or 0. C1 controls count as
+/// malformed, because terminals obey them.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   const std::size_t length = lead < 0x80               ? 1

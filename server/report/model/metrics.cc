@@ -17,8 +17,8 @@ using sandbox::ErrorKind;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-/// One value for each case that is worth timing. Empty unless the submission is right and every one
-/// of these cases has a value.
+/// Returns one value for each case that is worth timing. Returns none unless the submission is
+/// right and every one of these cases has a value.
 std::vector<double> per_case(const ReportRow& row,
                              std::optional<double> (*value_of)(const CaseRecord&)) {
   if (!row.verdict || row.verdict->outcome != Outcome::pass) return {};
@@ -61,7 +61,7 @@ std::optional<double> case_efficiency(const CaseRecord& record) {
   return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
 }
 
-/// NaN is larger than every number.
+/// Returns the largest error of all cases. NaN counts as larger than every number.
 std::optional<double> max_error(const ReportRow& row) {
   std::optional<double> largest;
   if (!row.verdict) return largest;

@@ -29,7 +29,7 @@ struct Metric {
   std::string_view title;  // the head of its column on the page
   Unit unit = Unit::ratio;
   Direction direction = Direction::higher_is_better;
-  /// The value of one attempt; nothing if it was not measured.
+  /// Returns the value of one attempt, or nothing if it was not measured.
   std::optional<double> (*of)(const ReportRow& row) = nullptr;
   /// If set, groups and totals show the mean over the operators with a right submission. The mean
   /// is absent if one of the right submissions has no value.
@@ -37,29 +37,30 @@ struct Metric {
   std::string_view line = "";    // its line in the totals of the text table; empty: the title
   std::string_view remark = "";  // follows the number on this line
   OperatorTable table = OperatorTable::none;
-  bool in_short_groups = false;  // the groups of the text table show it as well
+  bool in_short_groups = false;  // the groups of the text table show it too
 };
 
-/// All metrics, in the order of the columns of CSV.
+/// Returns all metrics, in the order of the columns of CSV.
 std::span<const Metric> all_metrics();
 
-/// The key of CodeBLEU. In JSON its value is in "similarity", with the parts that it is made of.
+/// The key of CodeBLEU. In JSON its value is in "similarity", together with its parts.
 inline constexpr std::string_view kSimilarityKey = "codebleu";
 
-/// Null if `metrics` has no such key.
+/// Returns the metric of `key`, or null if there is none.
 const Metric* find_metric(std::span<const Metric> metrics, std::string_view key);
 
-/// The better of two values. If one is absent, the other one.
+/// Returns the better of two values. If one is absent, it returns the other one.
 std::optional<double> better_of(Direction direction, std::optional<double> one,
                                 std::optional<double> other);
 
-/// The mean of a metric over a group, if the group has one.
+/// Returns the mean of a metric over a group, if the group has one.
 std::optional<metrics::Estimate> mean_of(const metrics::Summary& summary, const Metric& metric);
 
-/// True if the code ran to its end, right or wrong: TritonBench's call accuracy.
+/// Returns true if the code ran to its end, right or wrong. TritonBench's call accuracy counts
+/// these.
 bool ran_to_its_end(const sandbox::Verdict& verdict);
 
-/// One submission for metrics::summarise(), with the values of all averaged metrics.
+/// Returns one submission for metrics::summarise(), with the values of all averaged metrics.
 metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics);
 
 }  // namespace assay::report

@@ -19,7 +19,7 @@ using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
 
-/// One line that explains the row to a reader who does not open the verdict.
+/// Returns one line that explains the row to a reader who does not open the verdict.
 std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
@@ -174,7 +174,7 @@ void add_usage(Report& report, const tools::Scorecard& card) {
   tools::Usage usage = card.usage;
   usage.cost_known =
       usage.cost_known ||
-      (report.scripted() && !(usage.cost_usd > 0));  // no model costs nothing, reported or not
+      (report.scripted() && !(usage.cost_usd > 0));  // without a model the cost is known to be 0
   report.usage.input_tokens += usage.input_tokens;
   report.usage.output_tokens += usage.output_tokens;
   report.usage.cost_usd += usage.cost_usd;

@@ -1,5 +1,5 @@
-// Turns scorecards into rows, totals and metrics: everything that a report says is computed here
-// once, and the forms only format it. Pure functions.
+// Turns scorecards into rows, totals and metrics. Everything that a report shows is computed here
+// once; the forms only format it. Pure functions.
 //
 //   Report report = make_report(scorecard);
 //   std::string text = report_as_table(report);  // server/report/text/forms.h
@@ -32,9 +32,9 @@ struct Similarity {
 /// One attempt: an operator and a sample.
 struct ReportRow {
   std::string operator_name, split;
-  std::string family;           // "" where there is no catalog, or the operator left it
-  std::int64_t difficulty = 0;  // 1 to 5; 0 where it is unknown
-  std::int64_t sample = 1;      // which of the runs
+  std::string family;           // "" if there is no catalog, or the operator has left it
+  std::int64_t difficulty = 0;  // 1 to 5; 0 if it is unknown
+  std::int64_t sample = 1;      // the number of the run, from 1
   std::string language;         // of the source; "" without a verdict
   Label label = Label::missing;
   std::string outcome;                  // "pass", "fail", "error" or "none"
@@ -49,7 +49,7 @@ struct ReportRow {
   std::string explanation;  // one line
   std::int64_t cases = 0, skipped_cases = 0;
   std::int64_t tool_calls = 0;
-  double sandbox_ms = 0;  // all stages of the graded job but the queue
+  double sandbox_ms = 0;  // all stages of the graded job except the queue
   std::string job;
 };
 
@@ -68,7 +68,7 @@ struct ReportTotals {
   std::map<std::string, std::map<std::string, std::int64_t>> errors;
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;
-  /// US dollars (metrics/measures.h); absent where the cost is not known.
+  /// US dollars (metrics/measures.h); absent if the cost is not known.
   std::optional<double> cost_per_pass_rate, cost_per_perf, cost_per_solved;
   std::optional<metrics::Estimate> similarity;  // mean CodeBLEU; only with --codebleu
 };
@@ -76,10 +76,10 @@ struct ReportTotals {
 using Groups = std::map<std::string, metrics::Summary>;
 
 struct Report {
-  tools::RunInfo run;                      // the first one
+  tools::RunInfo run;                      // the first of the runs
   std::vector<std::string> samples;        // handles of all runs, by sample number
   std::vector<tools::Usage> sample_usage;  // of each run, in the same order
-  tools::Usage usage;                      // sum; its cost is known where that of each run is
+  tools::Usage usage;                      // sum; the cost is known if that of each run is
   AnsweredBy answered_by = AnsweredBy::model;
   std::vector<std::string> devices;         // where the graded jobs ran
   std::vector<std::string> missing_layers;  // sandbox layers that at least one graded job lacked
@@ -88,21 +88,21 @@ struct Report {
   ReportTotals totals;
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
-  std::vector<metrics::PassPoint> pass_at_k;      // one point where there is one sample
+  std::vector<metrics::PassPoint> pass_at_k;      // for growing k, up to the number of samples
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four, over all attempts
   std::vector<StageCount> stages;                 // where failed attempts ended
 
-  /// No model answered: the report says so and is never ranked.
+  /// Returns true if no model answered. The report says so and is never ranked.
   bool scripted() const { return answered_by != AnsweredBy::model; }
 };
 
-/// The report of one run. Families and difficulties are unknown without a catalog. `metrics` must
-/// outlive the report.
+/// Returns the report of one run. Families and difficulties are unknown without a catalog.
+/// `metrics` must outlive the report.
 Report make_report(const tools::Scorecard& scorecard, const operators::Catalog* catalog = nullptr,
                    std::span<const Metric> metrics = all_metrics());
 
-/// The report of runs that are samples of one configuration. invalid_argument when the runs differ
-/// in agent, model, track or operators, or there is none.
+/// Returns the report of runs that are samples of one configuration. Error: invalid_argument, if
+/// the runs differ in agent, model, track or operators, or if there are none.
 Result<Report> make_report(const std::vector<tools::Scorecard>& samples,
                            const operators::Catalog* catalog,
                            std::span<const Metric> metrics = all_metrics());

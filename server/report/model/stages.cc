@@ -20,7 +20,7 @@ bool compiled(const JudgedCall& call) {
   return label_of(call.outcome, call.error_kind, call.stage, {}) != Label::no_compile;
 }
 
-/// True if a failed grading had every public case right.
+/// Returns true if a failed grading had every public case right.
 bool public_cases_pass(const sandbox::Verdict& verdict) {
   bool any = false;
   for (const sandbox::CaseRecord& record : verdict.cases) {
@@ -35,8 +35,8 @@ bool is_own_failure(const JudgedCall& call) {
   return call.outcome != Outcome::pass && tools::error_type(call.error_kind).has_value();
 }
 
-/// The calls that judged the code. A call that failed because the server stopped or the device is
-/// missing did not judge it.
+/// Returns the calls that judged the code. A call that failed because the server stopped or the
+/// device is missing did not judge it.
 std::vector<JudgedCall> telling(const std::vector<JudgedCall>& calls) {
   std::vector<JudgedCall> kept;
   std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept), [](const JudgedCall& call) {

@@ -1,7 +1,7 @@
-// Finds the stage where an attempt ended: the first of the tools compile, run_tests and submit that
-// no version of the attempt passed, and TritonBench's type of its last error. A right attempt has
-// no such stage. Neither has an attempt that was never judged, or that ended for a reason outside
-// of it (a missing GPU, a server that stopped). Pure functions.
+// Finds the stage where an attempt ended, and TritonBench's type of its last error. The stage is
+// the first of the tools compile, run_tests and submit that no version of the attempt passed. A
+// right attempt has no such stage, and neither has an attempt that was never judged or that
+// something else ended (a missing GPU, a server that stopped). Pure functions.
 //
 //   row.death = death_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
 //   std::vector<StageCount> stages = count_stages({row.death});  // always all three stages
@@ -32,7 +32,7 @@ struct FailureStage {
                                         // last call that failed; empty: none failed
 };
 
-/// Decides by the graded submission and, if `score` has them, by the calls before it.
+/// Returns the stage, by the graded submission and, if `score` has them, by the calls before it.
 std::optional<FailureStage> death_of(const tools::OperatorScore& score);
 
 struct StageCount {

@@ -9,8 +9,8 @@
 namespace assay::report {
 namespace {
 
-/// Quotes a cell as RFC 4180 says. A cell that a spreadsheet would take for a formula gets an
-/// apostrophe first, because explanations contain text of the submission.
+/// Quotes a cell as RFC 4180 requires. A cell that a spreadsheet would take for a formula gets an
+/// apostrophe, because explanations contain text of the submission.
 std::string cell(std::string text) {
   if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos)
     text.insert(0, "'");
@@ -27,7 +27,7 @@ std::string number_cell(const std::optional<double>& value) {
   return text;
 }
 
-/// A run has one cost, not one per operator: each row repeats it.
+/// Returns the cost of the row's run. Each row of a run repeats it.
 std::string cost_of_run(const Report& report, const ReportRow& row) {
   const tools::Usage& usage = report.sample_usage[static_cast<std::size_t>(row.sample - 1)];
   return usage.cost_known ? number_cell(usage.cost_usd) : "not known";

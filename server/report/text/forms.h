@@ -12,20 +12,20 @@
 
 namespace assay::report {
 
-/// The version of the JSON form, in its field "format". It is raised when a field changes meaning.
+/// The version of the JSON form, in its field "format". It grows when a field changes its meaning.
 inline constexpr int kReportFormat = 2;
 
 std::string report_as_table(const Report& report);
 std::string report_as_json(const Report& report);
-/// RFC 4180, one line per operator and sample.
+/// Returns CSV (RFC 4180) with one line for each operator and sample.
 std::string report_as_csv(const Report& report);
 
-/// The table that sets pairs of agent and model side by side. It ranks nothing: rows keep their
+/// Returns a table with one row for each pair of agent and model. It ranks nothing: rows keep their
 /// order, and intervals show how little a difference may mean.
 std::string comparison_table(const std::vector<ComparisonRow>& rows);
-/// {"format": 2, "comparison": [a report each]}
+/// Returns {"format": 2, "comparison": [...]} with a report for each configuration.
 std::string comparison_as_json(const Comparison& comparison);
-/// The lines of all reports under one head.
+/// Returns the lines of all reports under one head.
 std::string comparison_as_csv(const Comparison& comparison);
 
 }  // namespace assay::report

@@ -48,8 +48,8 @@ std::string stage_lines(const std::vector<StageCount>& stages) {
              : "";
 }
 
-/// The short table of groups. It leaves out families, a grouping with only one group, and the
-/// columns of times if nothing was timed. The other forms have them all.
+/// Returns the short table of groups. It leaves out families, groupings with only one group, and
+/// the columns of times if nothing was timed. The other forms show all of these.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};
@@ -82,7 +82,7 @@ std::string pass_lines(const Report& report) {
   if (report.pass_at_k.size() < 2) return "";
   std::string text;
   for (const metrics::PassPoint& point : report.pass_at_k) {
-    if (point.k == 1) continue;  // it has a line of its own
+    if (point.k == 1) continue;  // pass@1 has its own line
     const std::string name = "pass@" + std::to_string(point.k);
     text += padded(name, kNameColumn) + with_interval(point.execution, Unit::share) + ", call " +
             with_interval(point.call, Unit::share) + "\n";

@@ -269,9 +269,8 @@ TEST_CASE("memory: over the limit, and more than the device has") {
 }
 
 TEST_CASE(
-    "sampling stops when the interval is narrow, each run starts from the same inputs, and the "
-    "time "
-    "is bound by bandwidth") {
+    "sampling stops when the interval is narrow, each run starts from the same inputs, and "
+    "bandwidth bounds the time") {
   LauncherProcess launcher("cuda");
   const nlohmann::json device = launcher.ready();
   constexpr std::uint32_t kLarge = 1u << 26;  // 768 MiB of traffic

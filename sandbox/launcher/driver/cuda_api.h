@@ -188,13 +188,13 @@ struct CUlaunchConfig {
   F(cuEventElapsedTime, CUresult(float*, CUevent, CUevent))
 // clang-format on
 
-/// The loaded functions, by name.
+/// The table of the loaded functions.
 struct CudaApi {
 #define ASSAY_CUDA_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_CUDA_FUNCTIONS(ASSAY_CUDA_MEMBER)
 #undef ASSAY_CUDA_MEMBER
 
-  /// "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)"
+  /// Returns "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)", for example.
   std::string describe(CUresult result) const;
 };
 
@@ -202,17 +202,17 @@ struct CudaApi {
 /// message or the name of the function that an old driver lacks.
 Result<const CudaApi*> open_cuda_api();
 
-/// Returns the folder of the loaded library, or /usr/lib before it is loaded.
+/// Loads the library and returns its folder, or /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls cuInit and returns the number of devices. Errors: `unavailable`, with the reason, without
-/// a driver or a device.
+/// Calls cuInit and returns the number of devices. Errors: `unavailable`, with the reason, if there
+/// is none.
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
 
-/// Classifies a CUresult: the submission's device code, the launch, or this launcher. kSuccess is
-/// no error. `doing` describes the call in the message.
+/// Decides what an error is attributed to: the submission's device code, the launch, or this
+/// launcher. `result` is not kSuccess. `doing` describes the call in the message.
 LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing);
 
 }  // namespace assay::sandbox::cuda

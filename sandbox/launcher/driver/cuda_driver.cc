@@ -12,7 +12,7 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// A kernel must opt in to use more shared memory, static and dynamic together.
+// A kernel must opt in to use more than 48 KiB of shared memory, static and dynamic together.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;

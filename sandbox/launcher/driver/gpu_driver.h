@@ -5,9 +5,9 @@
 //
 //   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
 //   LaunchResult<DevicePtr> x = (*gpu)->allocate(bytes);
-//   LaunchStatus written = (*gpu)->write(*x, host);                            // waits
+//   LaunchStatus written = (*gpu)->write(*x, host);  // waits
 //   LaunchStatus queued = (*gpu)->launch_async(*kernel, shape, params);
-//   LaunchStatus done = (*gpu)->synchronize();                                 // reports faults
+//   LaunchStatus done = (*gpu)->synchronize();  // reports faults of device code
 //
 // After a gpu_fault the context is lost: every later call fails, and a new process is needed.
 #pragma once
@@ -46,7 +46,7 @@ struct DeviceFacts {
   std::string driver;
 };
 
-/// A loaded function. Valid until unload() of its index or the driver's end.
+/// A loaded kernel. Valid until unload(), or until the driver is destroyed.
 using KernelHandle = std::uint32_t;
 
 struct KernelFacts {

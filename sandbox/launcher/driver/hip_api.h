@@ -110,13 +110,13 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipEventElapsedTime, HipResult(float*, HipEvent, HipEvent))
 // clang-format on
 
-/// The loaded functions, by name.
+/// The table of the loaded functions.
 struct HipApi {
 #define ASSAY_HIP_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_MEMBER)
 #undef ASSAY_HIP_MEMBER
 
-  /// "hipErrorIllegalAddress (an illegal memory access was encountered)"
+  /// Returns "hipErrorIllegalAddress (an illegal memory access was encountered)", for example.
   std::string describe(HipResult result) const;
 };
 
@@ -124,7 +124,7 @@ struct HipApi {
 /// message or the name of the function that an old ROCm lacks.
 Result<const HipApi*> open_hip_api();
 
-/// Returns the folder of the loaded library, or /usr/lib before it is loaded.
+/// Loads the library and returns its folder, or /usr/lib if there is no library.
 std::string library_folder();
 
 /// Calls hipInit and returns the number of devices. Errors: `unavailable`, with the reason, if
@@ -133,16 +133,17 @@ Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
 
-/// Returns "hip:gfx90a" for the kernel driver's number 90010: major, minor and stepping, the last
-/// two in hexadecimal.
+/// Returns the target for a version number of the kernel driver. The number 90010 has major version
+/// 9, minor 0 and stepping 10. Its target is "hip:gfx90a", because minor and stepping are
+/// hexadecimal.
 std::string target_of_version(std::int64_t gfx_target_version);
 
 /// Reads the number from the kernel driver's description of a GPU (`properties` of a node of its
 /// topology). Returns nothing if that GPU is not at this PCI address ("0000:c1:00.0").
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
 
-/// Classifies a result: the submission's device code, the launch, or this launcher. kSuccess is no
-/// error. `doing` describes the call in the message.
+/// Decides what an error is attributed to: the submission's device code, the launch, or this
+/// launcher. `result` is not kSuccess. `doing` describes the call in the message.
 LaunchError classify(const HipApi& api, HipResult result, const std::string& doing);
 
 }  // namespace assay::sandbox::hip

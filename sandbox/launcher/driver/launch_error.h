@@ -24,7 +24,7 @@ enum class LaunchErrorKind {
   gpu_fault,         // device code trapped: illegal address, assert, misaligned access
   gpu_memory_limit,  // over gpu_memory_bytes, or the device is full
   canary_violation,  // device code wrote outside its buffers
-  internal_error,    // a broken device, driver or request: never the submission's doing
+  internal_error,    // a broken device, driver or request: never the fault of the submission
 };
 
 constexpr std::string_view to_string(LaunchErrorKind kind) {

@@ -35,7 +35,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index);
 LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const hip::HipApi& api, int index,
                                                          DeviceFacts facts);
 
-/// Return the devices by index. Errors: `unavailable`, with the reason, if there is none.
+/// Returns the devices by index. Errors: `unavailable`, with the reason, if there is none.
 Result<std::vector<DeviceFacts>> list_cuda_devices();
 Result<std::vector<DeviceFacts>> list_hip_devices();
 

@@ -3,14 +3,12 @@
 // transfer over the bus.
 //
 //   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
-//   LaunchStatus copied = shared.copy_in(0, buffer);         // maps the memory
-//   LaunchStatus closed = shared.close();                    // before submitted code runs
-//   LaunchStatus out = shared.copy_out(0, buffer, 4096);     // after the run: maps the memory
-//   again
+//   LaunchStatus copied = shared.copy_in(0, buffer);      // maps the memory
+//   LaunchStatus closed = shared.close();                 // before submitted code runs
+//   LaunchStatus out = shared.copy_out(0, buffer, 4096);  // after the run; maps the memory again
 //
-// Submitted code can reach memory that is mapped, so close() must be called before it runs.
-//
-// Not thread-safe: one thread drives a device.
+// Submitted code can reach memory that is mapped, so close() must be called before it runs. Not
+// thread-safe: one thread drives a device.
 #pragma once
 
 #include <cstddef>

@@ -11,6 +11,7 @@
 // scrub_async() is needed because shared memory and registers keep the values that a kernel left
 // there. They are tens of megabytes on a large GPU, enough to pass outputs from one sample to the
 // next.
+//
 // The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. The
 // fake device cannot run them. Not thread-safe. The GpuDriver must outlive the object.
 #pragma once
@@ -26,7 +27,7 @@ namespace assay::sandbox {
 using MaskKey = std::array<std::uint64_t, 2>;
 inline constexpr std::uint64_t kMaskWordBytes = 8;
 
-// Duration of the clock's reading. Its timer ticks only about once a microsecond.
+// How long a reading of the clock takes. The GPU's timer may tick only once a microsecond.
 inline constexpr std::uint64_t kClockSpinNs = 20'000;
 
 class TrustedKernels {
@@ -38,8 +39,8 @@ class TrustedKernels {
 
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
-  /// Launches a kernel of known duration (kTouch*Ns of timing.cc): each thread reads and writes one
-  /// word, with one block on every multiprocessor.
+  /// Launches a kernel of known duration (kTouchColdNs and kTouchWarmNs in timing.h): each thread
+  /// reads and writes one word, with one block on every multiprocessor.
   LaunchStatus touch_async();
   /// Returns true if two ranges of device memory hold the same bytes. Both are 16-byte aligned.
   /// Waits.

@@ -18,7 +18,8 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-/// Returns element number `entry` of a table. The caller has checked that the table lies inside.
+/// Returns element number `entry` of a table. The caller has checked that the table lies
+/// inside the image.
 template <class T>
 T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   T value;

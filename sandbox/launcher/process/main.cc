@@ -105,8 +105,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
     return fail_errno("fcntl F_SETFD");
-  // The first launcher has built the jail and reports its layers. This one could not build another,
-  // because ncu adds threads to the process.
+  // The first launcher has built the jail and reports its layers. This launcher does not call
+  // die_with_parent(): its parent is a thread of ncu, which may end before ncu does.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,

@@ -1,5 +1,6 @@
-// The launcher's answers as headers of frames (docs/reference/frames.md, "Launcher"). The request
-// is LaunchRequest (sandbox/wire/launch_request.h). The launcher knows JSON only here and there.
+// The headers of the frames that a launcher sends (docs/reference/frames.md, "Launcher"). It
+// receives a LaunchRequest (sandbox/wire/launch_request.h). No other file of the launcher uses
+// JSON.
 //
 //   Status sent = send_frame(socket, launched_message("small", result), {}, {}, deadline);
 //

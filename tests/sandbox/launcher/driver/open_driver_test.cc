@@ -45,8 +45,7 @@ TEST_CASE("devices are listed in their order, and the list says which one is bro
 }
 
 TEST_CASE(
-    "a device is opened even if its neighbours are broken, and the error for a missing device "
-    "names "
+    "a device is opened even if its neighbours are broken, and the error for a wrong index names "
     "the valid ones") {
   const stub::Api sick{.devices = 3, .broken = 1};
   CHECK(device_at(with(sick), 2, "CUDA")->name == "device 2");

@@ -244,8 +244,7 @@ TEST_CASE(
 }
 
 TEST_CASE(
-    "a first run at a low clock is not reported, and inputs that cannot be staged or swapped end "
-    "the "
+    "a first run at a low clock is not reported, and a failure to stage or swap inputs ends the "
     "series") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(1'000'000);

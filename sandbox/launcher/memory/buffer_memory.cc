@@ -117,9 +117,9 @@ LaunchStatus InitialState::keep_on_device() {
   return {};
 }
 
-LaunchStatus InitialState::stage(TrustedKernels* ours) {
-  ours_ = ours;
-  if (ours == nullptr) return {};
+LaunchStatus InitialState::stage(TrustedKernels* trusted) {
+  trusted_ = trusted;
+  if (trusted == nullptr) return {};
   std::random_device entropy;
   for (std::uint64_t& half : key_) half = std::uniform_int_distribution<std::uint64_t>()(entropy);
   for (Filled& filled : filled_) {
@@ -132,7 +132,7 @@ LaunchStatus InitialState::stage(TrustedKernels* ours) {
     }
     if (LaunchStatus s = filled.source(filled.staged); !s) return s;
     if (LaunchStatus s =
-            ours->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_);
+            trusted->mask_async(filled.staged, filled.staged, masked_words(filled.bytes), key_);
         !s)
       return s;
   }
@@ -143,10 +143,10 @@ LaunchResult<bool> InitialState::swap_inputs() {
   bool unseen = true;
   for (const Filled& filled : filled_) {
     if (filled.bytes == 0) continue;
-    if (filled.copy == 0 || (ours_ != nullptr && filled.staged == 0)) unseen = false;
+    if (filled.copy == 0 || (trusted_ != nullptr && filled.staged == 0)) unseen = false;
     if (filled.copy == 0) continue;
-    LaunchStatus s = filled.staged != 0 ? ours_->mask_async(filled.copy, filled.staged,
-                                                            masked_words(filled.bytes), key_)
+    LaunchStatus s = filled.staged != 0 ? trusted_->mask_async(filled.copy, filled.staged,
+                                                               masked_words(filled.bytes), key_)
                                         : filled.source(filled.copy);
     if (!s) return tl::unexpected(s.error());
   }

@@ -16,7 +16,7 @@
 //   LaunchStatus written = initial.write();           // before the first run
 //   LaunchStatus kept = initial.keep_on_device();     // once, if the plan will be timed
 //   LaunchStatus restored = initial.restore_async();  // before each further run
-//   LaunchStatus staged = initial.stage(ours);        // when the sources hold new inputs
+//   LaunchStatus staged = initial.stage(trusted);        // when the sources hold new inputs
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //
@@ -95,9 +95,9 @@ class InitialState {
   /// source.
   LaunchStatus keep_on_device();
   /// Reads each source again, and keeps the new contents masked with a new key beside the first
-  /// copy. restore_async() still restores the old contents. `ours` is null on a device without
+  /// copy. restore_async() still restores the old contents. `trusted` is null on a device without
   /// trusted kernels; then swap_inputs() reads the sources.
-  LaunchStatus stage(TrustedKernels* ours);
+  LaunchStatus stage(TrustedKernels* trusted);
   /// Makes restore_async() restore the staged contents from now on. Returns true if no kernel can
   /// have read them and reading them will not slow the first run. Returns false if the device had
   /// no room to stage them.
@@ -124,7 +124,7 @@ class InitialState {
   std::uint8_t poison_;
   std::vector<Filled> filled_;
   std::vector<Poisoned> poisoned_;
-  TrustedKernels* ours_ = nullptr;
+  TrustedKernels* trusted_ = nullptr;
   MaskKey key_{};
 };
 

@@ -60,10 +60,10 @@ LaunchStatus DeviceBuffers::copy_out(std::uint64_t offset, DevicePtr from, std::
   return gpu_.copy_async(base_ + output_.offset + offset, from, bytes);
 }
 
-LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* ours) {
+LaunchResult<bool> DeviceBuffers::same(std::size_t input, DevicePtr at, TrustedKernels* trusted) {
   if (LaunchStatus s = open(); !s) return tl::unexpected(s.error());
   const DevicePtr original = base_ + inputs_[input].offset;
-  if (ours != nullptr) return ours->same(original, at, inputs_[input].bytes);
+  if (trusted != nullptr) return trusted->same(original, at, inputs_[input].bytes);
   std::vector<std::byte> first;
   return same_by_pieces(
       gpu_, at, inputs_[input].bytes,

@@ -38,9 +38,9 @@ class SharedBuffers {
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory to `offset` of the outputs.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Returns true if device memory at `at` equals an input, bit for bit. Maps the memory. `ours`
+  /// Returns true if device memory at `at` equals an input, bit for bit. Maps the memory. `trusted`
   /// compares on the device; if it is null, the host compares.
-  virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) = 0;
+  virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) = 0;
   /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot reach
   /// inputs or outputs.
   virtual LaunchStatus close() = 0;
@@ -69,7 +69,7 @@ class HostBuffers final : public SharedBuffers {
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override {
     return gpu_.read(output_.subspan(offset, bytes), from);
   }
-  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) override;
+  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
   LaunchStatus close() override { return {}; }
 
  private:
@@ -113,7 +113,7 @@ class DeviceBuffers final : public SharedBuffers {
   std::uint64_t output_bytes() const override { return output_.bytes; }
   LaunchStatus copy_in(std::size_t input, DevicePtr to) override;
   LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) override;
-  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* ours) override;
+  LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) override;
   LaunchStatus close() override;
 
  private:

@@ -247,31 +247,31 @@ LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
 }  // namespace
 
 LaunchResult<TrustedKernels> TrustedKernels::load(GpuDriver& gpu) {
-  TrustedKernels ours(gpu);
+  TrustedKernels trusted(gpu);
   const auto shared = static_cast<std::uint32_t>(gpu.facts().shared_bytes_per_block);
   LaunchResult<KernelHandle> scrub = gpu.load(scrub_text(), "assay_scrub", shared);
   if (!scrub) return tl::unexpected(scrub.error());
-  ours.scrub_ = *scrub;
+  trusted.scrub_ = *scrub;
   LaunchResult<KernelHandle> clock = gpu.load(kClockText, "assay_clock", 0);
   if (!clock) return tl::unexpected(clock.error());
-  ours.clock_ = *clock;
+  trusted.clock_ = *clock;
   LaunchResult<KernelHandle> touch = gpu.load(kTouchText, "assay_touch", 0);
   if (!touch) return tl::unexpected(touch.error());
-  ours.touch_ = *touch;
+  trusted.touch_ = *touch;
   LaunchResult<KernelHandle> differ = gpu.load(kDifferText, "assay_differ", 0);
   if (!differ) return tl::unexpected(differ.error());
-  ours.differ_ = *differ;
+  trusted.differ_ = *differ;
   LaunchResult<KernelHandle> mask = gpu.load(kMaskText, "assay_mask", 0);
   if (!mask) return tl::unexpected(mask.error());
-  ours.mask_ = *mask;
+  trusted.mask_ = *mask;
   LaunchResult<DevicePtr> reading = gpu.allocate(kReadings * sizeof(std::uint64_t));
   if (!reading) return tl::unexpected(reading.error());
-  ours.reading_ = *reading;
+  trusted.reading_ = *reading;
   LaunchResult<DevicePtr> touched = gpu.allocate(static_cast<std::uint64_t>(gpu.facts().sms) *
                                                  kTouchThreads * sizeof(std::uint32_t));
   if (!touched) return tl::unexpected(touched.error());
-  ours.touched_ = *touched;
-  return ours;
+  trusted.touched_ = *touched;
+  return trusted;
 }
 
 TrustedKernels::TrustedKernels(TrustedKernels&& other) noexcept

@@ -2,11 +2,11 @@
 // shared memory and registers, one reads the clock, one has a known duration, one compares memory,
 // one masks memory.
 //
-//   LaunchResult<TrustedKernels> ours = TrustedKernels::load(gpu);
-//   LaunchStatus scrubbed = ours->scrub_async();
-//   LaunchStatus queued = ours->read_clock_async();
+//   LaunchResult<TrustedKernels> trusted = TrustedKernels::load(gpu);
+//   LaunchStatus scrubbed = trusted->scrub_async();
+//   LaunchStatus queued = trusted->read_clock_async();
 //   LaunchStatus done = gpu.synchronize();
-//   LaunchResult<double> mhz = ours->clock_mhz();
+//   LaunchResult<double> mhz = trusted->clock_mhz();
 //
 // scrub_async() is needed because shared memory and registers keep the values that a kernel left
 // there. They are tens of megabytes on a large GPU, enough to pass outputs from one sample to the

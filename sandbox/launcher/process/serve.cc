@@ -147,7 +147,7 @@ TimingRules rules_of(const TimedBlock& block) {
 
 /// Performs the request of a `launch` frame.
 LaunchResult<ReplayResult> perform(int socket, const LaunchRequest& request, const Frame& frame,
-                                   GpuDriver& gpu, TrustedKernels* ours, const Clock& clock) {
+                                   GpuDriver& gpu, TrustedKernels* trusted, const Clock& clock) {
   Result<Plan> plan = decode_plan(frame.payload);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
   Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, gpu);
@@ -160,7 +160,7 @@ LaunchResult<ReplayResult> perform(int socket, const LaunchRequest& request, con
   replayed.chosen.assign(request.chosen.begin(), request.chosen.end());
   replayed.ablated = request.ablated;
   replayed.inspect = request.inspect;
-  replayed.ours = ours;
+  replayed.trusted = trusted;
   return replay(gpu, *plan, memory->buffers(), replayed, clock);
 }
 
@@ -169,12 +169,12 @@ LaunchResult<ReplayResult> perform(int socket, const LaunchRequest& request, con
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock) {
   // Loaded before `ready`, because the driver compiles them, which no job should wait for.
-  std::optional<TrustedKernels> ours;
+  std::optional<TrustedKernels> trusted;
   if (gpu.facts().shared_bytes_per_block > 0) {  // 0 for the fake device, which cannot run them
     LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
     if (!loaded)
       return fail(ErrorCode::unavailable, "loading the trusted kernels: " + loaded.error().message);
-    ours.emplace(std::move(*loaded));
+    trusted.emplace(std::move(*loaded));
   }
   if (Status sent =
           send_frame(socket, ready_message(gpu.facts(), layers), {}, {}, Deadline::never());
@@ -191,7 +191,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     LaunchResult<ReplayResult> result =
         lost_in ? launch_fail(LaunchErrorKind::gpu_fault,
                               "the GPU context was lost in case '" + *lost_in + "'")
-                : perform(socket, *request, *frame, gpu, ours ? &*ours : nullptr, clock);
+                : perform(socket, *request, *frame, gpu, trusted ? &*trusted : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in)
       lost_in = request->case_id;
     const auto answer = result ? launched_message(request->case_id, *result)

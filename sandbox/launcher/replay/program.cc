@@ -194,7 +194,7 @@ LaunchStatus Program::enqueue_ablated() {
   for (const Stage& stage : stages_) {
     for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
-      if (launch != nullptr && !is_ours(uses_[launch->binary].name)) continue;
+      if (launch != nullptr && !is_recorder_kernel(uses_[launch->binary].name)) continue;
       if (LaunchStatus s = run(step); !s) return s;
     }
   }
@@ -207,7 +207,8 @@ std::vector<Program::Operation> Program::sequence() const {
     for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
       if (launch != nullptr) {
-        operations.push_back({uses_[launch->binary].name, !is_ours(uses_[launch->binary].name)});
+        operations.push_back(
+            {uses_[launch->binary].name, !is_recorder_kernel(uses_[launch->binary].name)});
       } else {
         operations.push_back({std::holds_alternative<Copy>(step) ? "copy" : "fill", false});
       }
@@ -234,7 +235,7 @@ std::int64_t Program::moves() const {
     for (const Step& step : steps_of(stage)) {
       const auto* launch = std::get_if<Launch>(&step);
       moves += std::holds_alternative<Copy>(step) ||
-                       (launch != nullptr && is_ours(uses_[launch->binary].name))
+                       (launch != nullptr && is_recorder_kernel(uses_[launch->binary].name))
                    ? 1
                    : 0;
     }

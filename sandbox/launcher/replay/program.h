@@ -3,8 +3,8 @@
 // makes nothing but driver calls, because it is timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
-//   (*program)->enqueue();
-//   gpu.synchronize();
+//   LaunchStatus queued = (*program)->enqueue();
+//   LaunchStatus done = gpu.synchronize();
 //
 // A choice takes its first alternative until choose() sets another (tune() finds the fastest). The
 // destructor unloads the kernels. The plan need not outlive load(). Not thread-safe.
@@ -26,7 +26,7 @@ namespace assay::sandbox {
 /// Returns true for a kernel of the recorder, which copies and casts in place of torch's kernels. A
 /// submission gains nothing by giving its own kernel such a name: the kernel then does not count as
 /// its work.
-inline bool is_ours(std::string_view kernel) { return kernel.starts_with("assay_"); }
+inline bool is_recorder_kernel(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
 /// The facts of one binary of a plan on this device.
 struct KernelUse {

@@ -196,18 +196,18 @@ class Replay {
                                                           1, index)(random) == 1);
       return drawn ? read_outputs() : LaunchStatus();
     };
-    if (TrustedKernels* ours = request_.ours; ours != nullptr) {
-      work.scrub = [ours] { return ours->scrub_async(); };
-      work.touch = [ours] { return ours->touch_async(); };
-      work.read_clock = [ours] { return ours->read_clock_async(); };
-      work.clock_mhz = [ours] { return ours->clock_mhz(); };
+    if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
+      work.scrub = [trusted] { return trusted->scrub_async(); };
+      work.touch = [trusted] { return trusted->touch_async(); };
+      work.read_clock = [trusted] { return trusted->read_clock_async(); };
+      work.clock_mhz = [trusted] { return trusted->clock_mhz(); };
     }
     LaunchResult<Samples> samples = take_samples(gpu_, *request_.timing, work, clock_);
     if (!samples) return tl::unexpected(samples.error());
     result.samples = std::move(*samples);
     if (request_.inspect) {
       LaunchResult<Inspection> seen = assay::sandbox::inspect(
-          gpu_, *program_, work, {output_buffers(), request_.ours, result.samples.overhead_ns});
+          gpu_, *program_, work, {output_buffers(), request_.trusted, result.samples.overhead_ns});
       if (!seen) return tl::unexpected(seen.error());
       result.inspection = std::move(*seen);
     }
@@ -218,7 +218,7 @@ class Replay {
     if (LaunchStatus s = gpu_.synchronize(); !s) return s;
     if (LaunchStatus s = shared_.close(); !s) return s;
     if (LaunchStatus s = request_.stage_next_inputs(); !s) return s;
-    return closed(initial_.stage(request_.ours));
+    return closed(initial_.stage(request_.trusted));
   }
 
   LaunchResult<bool> swap_inputs() {
@@ -244,7 +244,7 @@ class Replay {
       if (plan_.buffers[i].kind != BufferKind::input) continue;
       const std::size_t input = input_of(plan_.buffers[i], shared_);
       if (shared_.inout(input)) continue;
-      LaunchResult<bool> same = shared_.same(input, buffers_[i], request_.ours);
+      LaunchResult<bool> same = shared_.same(input, buffers_[i], request_.trusted);
       if (!same) return closed(tl::unexpected(same.error()));
       if (!*same) modified.push_back(shared_.name(input));
     }

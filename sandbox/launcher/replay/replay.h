@@ -52,7 +52,7 @@ struct ReplayRequest {
   bool inspect = false;  // if timed: also check determinism and take a timeline
   // Run without the submission's kernels. Outputs that are right even so are not their work.
   bool ablated = false;
-  TrustedKernels* ours = nullptr;  // null if the device cannot run them
+  TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
 };
 
 struct ReplayOutput {

@@ -108,8 +108,8 @@ class Copy {
 };
 
 LaunchResult<bool> same(GpuDriver& gpu, DevicePtr a, DevicePtr b, std::uint64_t bytes,
-                        TrustedKernels* ours) {
-  if (ours != nullptr) return ours->same(a, b, bytes);
+                        TrustedKernels* trusted) {
+  if (trusted != nullptr) return trusted->same(a, b, bytes);
   std::vector<std::byte> first(bytes), second(bytes);
   if (LaunchStatus s = gpu.read(first, a); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = gpu.read(second, b); !s) return tl::unexpected(s.error());
@@ -143,7 +143,7 @@ LaunchResult<std::optional<bool>> same_twice(GpuDriver& gpu, Program& program,
   if (LaunchStatus s = run_once(gpu, program, work); !s) return tl::unexpected(s.error());
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     LaunchResult<bool> equal =
-        same(gpu, copies[i].at(), outputs[i].at, outputs[i].bytes, rules.ours);
+        same(gpu, copies[i].at(), outputs[i].at, outputs[i].bytes, rules.trusted);
     if (!equal) return tl::unexpected(equal.error());
     if (!*equal) return std::optional<bool>(false);
   }

@@ -13,7 +13,7 @@
 // timed with cold caches but after all operations before it, so it finds the memory as they leave
 // it. The result is its share of the whole, not the time that it would take alone.
 //
-//   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, ours, overhead_ns});
+//   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, trusted, overhead_ns});
 //
 // Not thread-safe.
 #pragma once
@@ -64,7 +64,7 @@ struct OutputBuffer {
 
 struct InspectionRules {
   std::vector<OutputBuffer> outputs;  // compared between two runs
-  TrustedKernels* ours = nullptr;     // compare on the device; if null, the host compares
+  TrustedKernels* trusted = nullptr;  // compare on the device; if null, the host compares
   double overhead_ns = 0;             // of the timer's marks; subtracted from each operation
 };
 

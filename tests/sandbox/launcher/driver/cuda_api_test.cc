@@ -25,8 +25,7 @@ namespace {
 #define ASSAY_CHECK_CALL(symbol, ...) \
   static_assert(assay::sandbox::test::SameCall<__VA_ARGS__, decltype(::symbol)>::value, #symbol);
 namespace cuda_signatures {
-using namespace assay::sandbox::cuda;  // NOLINT: the signatures in the list are written in its
-                                       // terms
+using namespace assay::sandbox::cuda;  // NOLINT: the list names its types
 using cuda_abi::CUcontext;
 using cuda_abi::CUdevice;
 using cuda_abi::CUdeviceptr;

@@ -29,7 +29,7 @@ namespace {
 #define ASSAY_CHECK_CALL(symbol, ...) \
   static_assert(assay::sandbox::test::SameCall<__VA_ARGS__, decltype(::symbol)>::value, #symbol);
 namespace hip_signatures {
-using namespace assay::sandbox::hip;  // NOLINT: the signatures in the list are written in its terms
+using namespace assay::sandbox::hip;  // NOLINT: the list names its types
 ASSAY_HIP_FUNCTIONS(ASSAY_CHECK_CALL)
 }  // namespace hip_signatures
 #undef ASSAY_CHECK_CALL

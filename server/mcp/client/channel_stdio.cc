@@ -155,7 +155,7 @@ class StdioChannel final : public Channel {
       if (left_ms <= 0) return false;
       const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
       if (ready > 0) return true;
-      if (ready < 0 && errno != EINTR) return false;
+      if (ready == 0 || errno != EINTR) return false;
     }
   }
 

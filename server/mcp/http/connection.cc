@@ -141,7 +141,7 @@ bool Connection::wait_for(short events, std::int64_t until_ns) const {
     pollfd entry{fd_.get(), events, 0};
     const int ready = ::poll(&entry, 1, static_cast<int>(left_ms));
     if (ready > 0) return true;
-    if (ready < 0 && errno != EINTR) return false;
+    if (ready == 0 || errno != EINTR) return false;
   }
 }
 

@@ -8,20 +8,6 @@
 #include "server/mcp/protocol/protocol.h"
 
 namespace assay::mcp {
-
-Result<std::unique_ptr<Client>> Client::connect_stdio(const std::vector<std::string>& command) {
-  auto client = ProtocolClient::connect_stdio(command);
-  if (!client) return fail(client.error());
-  return std::move(*client);
-}
-
-Result<std::unique_ptr<Client>> Client::connect_http(const std::string& url,
-                                                     const std::string& bearer_token) {
-  auto client = ProtocolClient::connect_http(url, bearer_token);
-  if (!client) return fail(client.error());
-  return std::move(*client);
-}
-
 namespace {
 
 using nlohmann::json;
@@ -81,6 +67,19 @@ Result<std::unique_ptr<ProtocolClient>> connected(std::unique_ptr<Channel> chann
 }
 
 }  // namespace
+
+Result<std::unique_ptr<Client>> Client::connect_stdio(const std::vector<std::string>& command) {
+  auto client = ProtocolClient::connect_stdio(command);
+  if (!client) return fail(client.error());
+  return std::move(*client);
+}
+
+Result<std::unique_ptr<Client>> Client::connect_http(const std::string& url,
+                                                     const std::string& bearer_token) {
+  auto client = ProtocolClient::connect_http(url, bearer_token);
+  if (!client) return fail(client.error());
+  return std::move(*client);
+}
 
 Result<std::unique_ptr<ProtocolClient>> ProtocolClient::connect_stdio(
     const std::vector<std::string>& command) {

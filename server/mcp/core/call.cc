@@ -19,7 +19,7 @@ constexpr std::chrono::minutes kQuestionTimeout{10};
 
 bool ResolvedCall::wants_stream() const {
   if (problem) return false;
-  if (pace == ExecutionClass::lasting) return true;
+  if (execution == ExecutionClass::lasting) return true;
   if (tool == nullptr) return false;
   if (meta.names_progress_token) return true;
   return tool->tool.interactive && (!stateless || meta.names_log_level);

@@ -99,7 +99,7 @@ struct ResolvedCall {
   bool stateless = false;          // the era of the request
   RequestMeta meta = {};           // params._meta
   const Method* method = nullptr;  // null: unknown in this era, or not offered by the server
-  ExecutionClass pace = ExecutionClass::at_once;
+  ExecutionClass execution = ExecutionClass::at_once;
   const ToolRegistry::Entry* tool = nullptr;  // the tool of tools/call; null: unknown
   /// Why the dispatcher refuses a stateless request at once.
   std::optional<RpcError> problem = {};

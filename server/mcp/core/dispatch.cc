@@ -63,7 +63,7 @@ struct Method {
   const char* name;
   bool legacy, stateless;
   Needs needs;
-  ExecutionClass pace;
+  ExecutionClass execution;
   Dispatcher::Handler handler;
 };
 
@@ -122,7 +122,7 @@ ResolvedCall Dispatcher::resolve(Message message, bool stateless) const {
   const Method* method = find(known.method, call.stateless);
   if (method == nullptr || !offers(*method)) return call;
   call.method = method;
-  call.pace = method->pace;
+  call.execution = method->execution;
   if (method->handler != &Dispatcher::call_tool) return call;
   const auto name = known.params.find("name");
   if (name != known.params.end() && name->is_string())

@@ -16,6 +16,13 @@ const char* capability_of(const std::string& method) {
   return nullptr;
 }
 
+Result<json> result_of(const std::string& method, const json& body) {
+  if (body.contains("result")) return body["result"];
+  const json& error = body["error"];
+  const std::string text = error.is_object() ? error.value("message", "") : "";
+  return fail(ErrorCode::unavailable, "the client refused " + method + ": " + text);
+}
+
 }  // namespace
 
 json to_json(const std::map<std::string, InputRequest>& requests) {
@@ -43,19 +50,6 @@ std::optional<RpcError> missing_capability(const std::map<std::string, InputRequ
                   "Missing required client capability: " + names,
                   {{"requiredCapabilities", std::move(required)}}};
 }
-
-namespace {
-
-using nlohmann::json;
-
-Result<json> result_of(const std::string& method, const json& body) {
-  if (body.contains("result")) return body["result"];
-  const json& error = body["error"];
-  const std::string text = error.is_object() ? error.value("message", "") : "";
-  return fail(ErrorCode::unavailable, "the client refused " + method + ": " + text);
-}
-
-}  // namespace
 
 Result<json> ServerRequests::ask(const std::string& method, const json& params, const Send& send,
                                  std::stop_token stop, std::chrono::milliseconds timeout) {

@@ -15,31 +15,32 @@ Rpc<json> rendered(const ToolRegistry& tools, const ToolRegistry::Entry& entry, 
 
 }  // namespace
 
-Rpc<ToolCaller::TaskWish> ToolCaller::read_wish(const ResolvedCall& call) {
+Rpc<ToolCaller::RequestedTask> ToolCaller::requested_task(const ResolvedCall& call) {
   const TaskSupport support = call.tool->tool.task_support;
-  TaskWish wish;
+  RequestedTask requested;
   if (call.stateless) {
-    wish.takes = support != TaskSupport::forbidden && call.meta.declares_extension(kTasksExtension);
-    if (support == TaskSupport::required && !wish.takes)
+    requested.takes =
+        support != TaskSupport::forbidden && call.meta.declares_extension(kTasksExtension);
+    if (support == TaskSupport::required && !requested.takes)
       return tl::unexpected<RpcError>(missing_tasks_extension());
-    return wish;
+    return requested;
   }
   const auto task = call.params().find("task");
-  wish.takes = task != call.params().end() && task->is_object();
-  if (wish.takes && support == TaskSupport::forbidden)
+  requested.takes = task != call.params().end() && task->is_object();
+  if (requested.takes && support == TaskSupport::forbidden)
     return refuse_rpc(kMethodNotFound,
                       "calls of this tool cannot be tasks; repeat it without params.task");
-  if (!wish.takes && support == TaskSupport::required)
+  if (!requested.takes && support == TaskSupport::required)
     return refuse_rpc(kMethodNotFound,
                       "calls of this tool must be tasks; repeat it with params.task");
-  if (wish.takes && task->contains("ttl")) {
+  if (requested.takes && task->contains("ttl")) {
     const json& ttl = (*task)["ttl"];
     if (!ttl.is_number_integer() || ttl.get<std::int64_t>() <= 0)
       return refuse_rpc(kInvalidParams,
                         "params.task.ttl must be a positive number of milliseconds");
-    wish.ttl_ms = ttl.get<std::int64_t>();
+    requested.ttl_ms = ttl.get<std::int64_t>();
   }
-  return wish;
+  return requested;
 }
 
 Rpc<json> ToolCaller::call(CallScope& call) {
@@ -55,8 +56,8 @@ Rpc<json> ToolCaller::call(CallScope& call) {
   if (arguments.is_null()) arguments = json::object();
   if (!arguments.is_object())
     return refuse_rpc(kInvalidParams, "params.arguments must be an object");
-  const auto wish = read_wish(call.call());
-  if (!wish) return tl::unexpected<RpcError>(wish.error());
+  const auto requested = requested_task(call.call());
+  if (!requested) return tl::unexpected<RpcError>(requested.error());
   if (auto refused = tools_.refuse_arguments(*entry, arguments))
     return rendered(tools_, *entry, std::move(*refused));
 
@@ -64,20 +65,20 @@ Rpc<json> ToolCaller::call(CallScope& call) {
   auto result = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> {
     return tools_.run(*entry, [&] { return entry->tool.call(arguments, context); });
   });
-  Rpc<json> out = result ? finish(*entry, std::move(*result), call, *wish)
+  Rpc<json> out = result ? finish(*entry, std::move(*result), call, *requested)
                          : tl::unexpected<RpcError>(result.error());
   call.close();
   return out;
 }
 
 Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call,
-                             const TaskWish& wish) {
+                             const RequestedTask& requested) {
   const auto needs_input = [&](const InputRequired& needed) {
     return input_required_result(needed, call, seal_);
   };
   if (result.input_required) return needs_input(*result.input_required);
-  if (wish.takes && (result.work || !call.stateless()))
-    return start_task(entry, std::move(result), call, wish);
+  if (requested.takes && (result.work || !call.stateless()))
+    return start_task(entry, std::move(result), call, requested);
   if (!result.work) return rendered(tools_, entry, std::move(result));
   const auto work = std::move(result.work);
   auto rest = gather_input(call, [&](RequestContext& context) -> Rpc<ToolResult> {
@@ -89,7 +90,7 @@ Rpc<json> ToolCaller::finish(const ToolRegistry::Entry& entry, ToolResult result
 }
 
 Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult result,
-                                 CallScope& call, const TaskWish& wish) {
+                                 CallScope& call, const RequestedTask& requested) {
   auto shared = std::make_shared<ToolResult>(std::move(result));
   const TaskTable::Work work = [this, &entry,
                                 shared](RequestContext& context) -> Rpc<TaskTable::Step> {
@@ -103,7 +104,7 @@ Rpc<json> ToolCaller::start_task(const ToolRegistry::Entry& entry, ToolResult re
   const RequestContext& context = call.context();
   const auto task =
       tasks_.start({context.caller, context.client_capabilities, context.inputs, context.state},
-                   wish.ttl_ms, work);
+                   requested.ttl_ms, work);
   if (!task) return tl::unexpected<RpcError>(task.error());
   if (!call.stateless()) return json{{"task", legacy_task(*task, tasks_.limits())}};
   json out = created_task(*task, tasks_.limits());

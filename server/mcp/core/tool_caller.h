@@ -27,15 +27,15 @@ class ToolCaller {
  private:
   /// The task that this request asks for. A stateless request declares the extension; a request of
   /// 2025-11-25 has params.task.
-  struct TaskWish {
+  struct RequestedTask {
     bool takes = false;
     std::optional<std::int64_t> ttl_ms;
   };
-  static Rpc<TaskWish> read_wish(const ResolvedCall& call);
+  static Rpc<RequestedTask> requested_task(const ResolvedCall& call);
   Rpc<nlohmann::json> finish(const ToolRegistry::Entry& entry, ToolResult result, CallScope& call,
-                             const TaskWish& wish);
+                             const RequestedTask& requested);
   Rpc<nlohmann::json> start_task(const ToolRegistry::Entry& entry, ToolResult result,
-                                 CallScope& call, const TaskWish& wish);
+                                 CallScope& call, const RequestedTask& requested);
 
   const ToolRegistry& tools_;
   TaskTable& tasks_;

@@ -47,8 +47,8 @@ class Connection {
   /// Reads up to `size` bytes. Waits for the first one until the clock shows `until_ns`, and
   /// returns 0 when none came.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
-  /// True when input arrives within `patience`.
-  bool wait_readable(std::chrono::milliseconds patience) const;
+  /// True when input arrives within `timeout`.
+  bool wait_readable(std::chrono::milliseconds timeout) const;
 
   /// Collects output, and sends it only when there is more than kCollectBytes. Returns false when
   /// the connection is broken.

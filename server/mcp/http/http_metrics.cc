@@ -51,6 +51,27 @@ void write_process(MetricsText& out) {
   out.gauge("assay_uptime_seconds", "Seconds since the process started.", uptime - since_boot);
 }
 
+/// Escapes the value of a label.
+std::string escaped(std::string_view value) {
+  std::string out;
+  for (const char c : value) {
+    if (c == '\n') {
+      out += "\\n";
+      continue;
+    }
+    if (c == '\\' || c == '"') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+/// Returns the shortest text that reads back as the same number, in any locale.
+std::string number(double value) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
+  return {text.data(), end};
+}
+
 }  // namespace
 
 void HttpMetrics::count_response(int status) {
@@ -84,31 +105,6 @@ void HttpMetrics::write(MetricsText& out, const MessageCounts& counts) const {
   }
   write_process(out);
 }
-
-namespace {
-
-/// Escapes the value of a label.
-std::string escaped(std::string_view value) {
-  std::string out;
-  for (const char c : value) {
-    if (c == '\n') {
-      out += "\\n";
-      continue;
-    }
-    if (c == '\\' || c == '"') out += '\\';
-    out += c;
-  }
-  return out;
-}
-
-/// Returns the shortest text that reads back as the same number, in any locale.
-std::string number(double value) {
-  std::array<char, 32> text{};
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;
-  return {text.data(), end};
-}
-
-}  // namespace
 
 void MetricsText::family(std::string_view name, std::string_view type, std::string_view help) {
   text_.append("# HELP ")

@@ -70,6 +70,8 @@ ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
   return head;
 }
 
+constexpr std::size_t kMaxSizeDigits = 15;  // fits into 64 bits
+
 }  // namespace
 
 bool is_header_value(std::string_view text) {
@@ -143,12 +145,6 @@ ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits) {
   head.size = end + kBlankLine.size();
   return head;
 }
-
-namespace {
-
-constexpr std::size_t kMaxSizeDigits = 15;  // fits into 64 bits
-
-}  // namespace
 
 std::size_t ChunkDecoder::feed(std::string_view bytes) {
   std::size_t used = 0;

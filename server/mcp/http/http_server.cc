@@ -276,7 +276,7 @@ class HttpServer {
         return response.reply(*refusal);
     }
     if (call.stream) return streams_.answer_call(call, session, response);
-    if (call.resolved.stateless && call.resolved.pace != ExecutionClass::at_once) {
+    if (call.resolved.stateless && call.resolved.execution != ExecutionClass::at_once) {
       const std::stop_source gone;
       call.transport.hung_up = gone.get_token();
       listener_.watch_hang_up(response.connection(), gone);

@@ -39,12 +39,6 @@ class PlainIo final : public SocketIo {
   const int fd_;
 };
 
-}  // namespace
-
-std::unique_ptr<SocketIo> plain_io(int fd) { return std::make_unique<PlainIo>(fd); }
-
-namespace {
-
 struct FreeContext {
   void operator()(SSL_CTX* context) const { ::SSL_CTX_free(context); }
 };
@@ -142,6 +136,8 @@ Status readable(const std::string& what, const std::string& path) {
 }
 
 }  // namespace
+
+std::unique_ptr<SocketIo> plain_io(int fd) { return std::make_unique<PlainIo>(fd); }
 
 Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certificate,
                                                      const std::string& key) {

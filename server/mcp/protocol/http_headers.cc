@@ -62,6 +62,65 @@ std::string mismatch(const char* name, const std::string& header, const std::str
          "' does not match body value '" + body + "'";
 }
 
+using nlohmann::json;
+
+constexpr const char* kKeyword = "x-mcp-header";
+constexpr const char* kPrefix = "Mcp-Param-";
+constexpr std::string_view kTokenCharacters =
+    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+std::size_t occurrences(const json& value) {
+  std::size_t count = value.is_object() && value.contains(kKeyword) ? 1 : 0;
+  if (!value.is_structured()) return count;
+  for (const auto& [key, member] : value.items()) count += occurrences(member);
+  return count;
+}
+
+Status collect(const json& schema, const std::vector<std::string>& path,
+               std::vector<ParamHeader>& out) {
+  if (!schema.is_object()) return {};
+  if (const auto keyword = schema.find(kKeyword); keyword != schema.end()) {
+    const json type = schema.value("type", json());
+    if (!keyword->is_string() || keyword->get_ref<const std::string&>().empty() ||
+        keyword->get_ref<const std::string&>().find_first_not_of(kTokenCharacters) !=
+            std::string::npos) {
+      return fail(ErrorCode::invalid_argument, std::string(kKeyword) +
+                                                   " must be a header name: one or more of " +
+                                                   std::string(kTokenCharacters));
+    }
+    if (path.empty() || (type != "string" && type != "integer" && type != "boolean"))
+      return fail(
+          ErrorCode::invalid_argument,
+          std::string(kKeyword) + " belongs to a property of type string, integer or boolean");
+    out.push_back({kPrefix + keyword->get<std::string>(), path});
+  }
+  const auto properties = schema.find("properties");
+  if (properties == schema.end() || !properties->is_object()) return {};
+  for (const auto& [name, property] : properties->items()) {
+    std::vector<std::string> below = path;
+    below.push_back(name);
+    if (auto status = collect(property, below, out); !status) return status;
+  }
+  return {};
+}
+
+const json* find(const json& arguments, const std::vector<std::string>& path) {
+  const json* at = &arguments;
+  for (const std::string& name : path) {
+    if (!at->is_object() || !at->contains(name)) return nullptr;
+    at = &(*at)[name];
+  }
+  return at->is_null() ? nullptr : at;
+}
+
+bool same(const json& value, const std::string& text) {
+  if (value.is_string()) return value.get_ref<const std::string&>() == text;
+  if (value.is_boolean()) return text == (value.get<bool>() ? "true" : "false");
+  if (!value.is_number()) return true;  // the check against the schema refuses it
+  const json number = json::parse(text, nullptr, false);
+  return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" is 42
+}
+
 }  // namespace
 
 bool host_allowed(std::string_view host_header, std::string_view bound_host) {
@@ -152,69 +211,6 @@ bool accepts(std::string_view accept, std::string_view media_type) {
   }
   return false;
 }
-
-namespace {
-
-using nlohmann::json;
-
-constexpr const char* kKeyword = "x-mcp-header";
-constexpr const char* kPrefix = "Mcp-Param-";
-constexpr std::string_view kTokenCharacters =
-    "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-
-std::size_t occurrences(const json& value) {
-  std::size_t count = value.is_object() && value.contains(kKeyword) ? 1 : 0;
-  if (!value.is_structured()) return count;
-  for (const auto& [key, member] : value.items()) count += occurrences(member);
-  return count;
-}
-
-Status collect(const json& schema, const std::vector<std::string>& path,
-               std::vector<ParamHeader>& out) {
-  if (!schema.is_object()) return {};
-  if (const auto keyword = schema.find(kKeyword); keyword != schema.end()) {
-    const json type = schema.value("type", json());
-    if (!keyword->is_string() || keyword->get_ref<const std::string&>().empty() ||
-        keyword->get_ref<const std::string&>().find_first_not_of(kTokenCharacters) !=
-            std::string::npos) {
-      return fail(ErrorCode::invalid_argument, std::string(kKeyword) +
-                                                   " must be a header name: one or more of " +
-                                                   std::string(kTokenCharacters));
-    }
-    if (path.empty() || (type != "string" && type != "integer" && type != "boolean"))
-      return fail(
-          ErrorCode::invalid_argument,
-          std::string(kKeyword) + " belongs to a property of type string, integer or boolean");
-    out.push_back({kPrefix + keyword->get<std::string>(), path});
-  }
-  const auto properties = schema.find("properties");
-  if (properties == schema.end() || !properties->is_object()) return {};
-  for (const auto& [name, property] : properties->items()) {
-    std::vector<std::string> below = path;
-    below.push_back(name);
-    if (auto status = collect(property, below, out); !status) return status;
-  }
-  return {};
-}
-
-const json* find(const json& arguments, const std::vector<std::string>& path) {
-  const json* at = &arguments;
-  for (const std::string& name : path) {
-    if (!at->is_object() || !at->contains(name)) return nullptr;
-    at = &(*at)[name];
-  }
-  return at->is_null() ? nullptr : at;
-}
-
-bool same(const json& value, const std::string& text) {
-  if (value.is_string()) return value.get_ref<const std::string&>() == text;
-  if (value.is_boolean()) return text == (value.get<bool>() ? "true" : "false");
-  if (!value.is_number()) return true;  // the check against the schema refuses it
-  const json number = json::parse(text, nullptr, false);
-  return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" is 42
-}
-
-}  // namespace
 
 Result<std::vector<ParamHeader>> param_headers(const json& input_schema) {
   std::vector<ParamHeader> out;

@@ -25,6 +25,30 @@ Rpc<std::optional<LogLevel>> log_level_of(const json& value) {
   return level;
 }
 
+using nlohmann::json;
+
+constexpr std::size_t kMaxDigits = 9;
+
+std::string cursor_at(const std::string& key, std::size_t offset) {
+  return base64_encode(key + ":" + std::to_string(offset));
+}
+
+/// Returns the offset that a cursor stands for, or nothing when this server did not make the cursor
+/// for this list.
+std::optional<std::size_t> offset_of(const std::string& cursor, const std::string& key,
+                                     std::size_t size, std::size_t page_size) {
+  const auto text = base64_decode(cursor);
+  if (!text || text->compare(0, key.size() + 1, key + ":") != 0) return std::nullopt;
+  const std::string digits = text->substr(key.size() + 1);
+  if (digits.empty() || digits.size() > kMaxDigits ||
+      digits.find_first_not_of("0123456789") != std::string::npos)
+    return std::nullopt;
+  const std::size_t offset = std::stoul(digits);
+  if (offset == 0 || offset >= size || offset % page_size != 0 || cursor_at(key, offset) != cursor)
+    return std::nullopt;
+  return offset;
+}
+
 }  // namespace
 
 RequestMeta read_meta(const Message& message) {
@@ -78,34 +102,6 @@ std::optional<RpcError> check_stateless_meta(const Message& message) {
     return missing(kMetaClientCapabilities, "an object");
   return std::nullopt;
 }
-
-namespace {
-
-using nlohmann::json;
-
-constexpr std::size_t kMaxDigits = 9;
-
-std::string cursor_at(const std::string& key, std::size_t offset) {
-  return base64_encode(key + ":" + std::to_string(offset));
-}
-
-/// Returns the offset that a cursor stands for, or nothing when this server did not make the cursor
-/// for this list.
-std::optional<std::size_t> offset_of(const std::string& cursor, const std::string& key,
-                                     std::size_t size, std::size_t page_size) {
-  const auto text = base64_decode(cursor);
-  if (!text || text->compare(0, key.size() + 1, key + ":") != 0) return std::nullopt;
-  const std::string digits = text->substr(key.size() + 1);
-  if (digits.empty() || digits.size() > kMaxDigits ||
-      digits.find_first_not_of("0123456789") != std::string::npos)
-    return std::nullopt;
-  const std::size_t offset = std::stoul(digits);
-  if (offset == 0 || offset >= size || offset % page_size != 0 || cursor_at(key, offset) != cursor)
-    return std::nullopt;
-  return offset;
-}
-
-}  // namespace
 
 Rpc<json> list_page(const json& all, const std::string& key, const json& params,
                     std::size_t page_size) {

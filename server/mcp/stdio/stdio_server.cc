@@ -75,8 +75,8 @@ struct Conversation {
 
 void take(Conversation& session, Message message) {
   ResolvedCall call = session.dispatcher.resolve(std::move(message));
-  const ExecutionClass pace = call.pace;
-  if (pace == ExecutionClass::at_once) {
+  const ExecutionClass execution = call.execution;
+  if (execution == ExecutionClass::at_once) {
     session.answer(call, nullptr);
     return;
   }
@@ -84,7 +84,7 @@ void take(Conversation& session, Message message) {
   // the call waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(call, kScope));
   const nlohmann::json id = call.message.id;
-  if (pace == ExecutionClass::lasting) {
+  if (execution == ExecutionClass::lasting) {
     auto place = std::make_shared<ConcurrencyLimiter::Pass>(session.places.enter());
     const bool accepted =
         *place && session.subscriptions.submit([&session, ticket, place, call = std::move(call)] {

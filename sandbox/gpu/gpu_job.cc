@@ -113,8 +113,8 @@ void GpuJob::on_host_tier() {
   run_.clear_error();
   run_.verdict().tier = Tier::host;
   run_.verdict().tier_reason =
-      "it could not be recorded (" + why +
-      "), so it had the GPU inside the jail; its times are wall clock of whole calls";
+      "the submission could not be recorded (" + why +
+      "), so it ran with the GPU inside the jail; its times are wall time of whole calls";
   const bool timed = is_timed(run_.job());
   Plans reference = timed ? record_reference() : Plans();
   if (!lock(Mode::exclusive)) return;

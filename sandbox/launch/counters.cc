@@ -134,8 +134,8 @@ KernelCounters counters_of(const Row& row, const std::string& kernel) {
 Error missing_report(std::string_view text) {
   if (text.find(kRefused) != text.npos)
     return {ErrorCode::permission_denied,
-            "the GPU's driver keeps its counters from users here (ERR_NVGPUCTRPERM; "
-            "NVreg_RestrictProfilingToAdminUsers=0 opens them)"};
+            "the GPU's driver does not let users read its counters (ERR_NVGPUCTRPERM); "
+            "the driver option NVreg_RestrictProfilingToAdminUsers=0 allows it"};
   const std::string messages = ncu_messages(text);
   return {ErrorCode::unavailable,
           "ncu gave no report of its kernels" + (messages.empty() ? messages : ": " + messages)};
@@ -148,7 +148,7 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
                                                   const std::string& plan, int output_fd) {
   if (tool.config.ncu.empty())
     return fail(ErrorCode::unavailable,
-                "Nsight Compute (ncu) is not on this machine; --ncu names it");
+                "Nsight Compute (ncu) was not found on this machine; --ncu sets its path");
   const Deadline deadline = run.deadline(kCountersWallMs);
   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(
       tool.config, tool.spawner, tool.device, tool.driver, deadline, tool.config.ncu);

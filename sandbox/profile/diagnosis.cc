@@ -110,8 +110,9 @@ Finding by_timing(const BoundInput& input) {
   if (*roof.latency_ns < launches * kLaunchNs)
     return {
         Bound::launch, Evidence::timing,
-        formatted("%.1f us for %.0f launches; one that does nothing takes some microseconds too",
-                  *roof.latency_ns / 1e3, launches)};
+        formatted(
+            "%.1f us for %.0f launches; a launch that does nothing also takes some microseconds",
+            *roof.latency_ns / 1e3, launches)};
   if (share >= kNearRoofline) return {slower_half(roof), Evidence::timing, near};
   return {Bound::latency, Evidence::timing,
           formatted("only %.0f %% of the roofline: ", share * 100) + what_waits(input)};
@@ -206,9 +207,10 @@ Advice many_launches(const Circumstances& at) {
   if (at.finding.bound != Bound::launch) return {};
   if (launches > 1)
     return "Fuse its " + std::to_string(launches) +
-           " launches: the work is so small that starting them is most of the time.";
-  return "One launch, and the work is small: its fixed cost is what is left. Compare on a larger "
-         "case before you tune.";
+           " launches: the work is so small that launching takes most of the time.";
+  return "One launch, and the work is small: most of the time is the fixed cost of a launch. "
+         "Compare on "
+         "a larger case before you tune.";
 }
 
 Advice without_matrix_units(const Circumstances& at) {

@@ -82,8 +82,7 @@ Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool
   std::optional<CandidateResults> results =
       run_candidate(auxiliary, pool, {.request = request, .source = plan});
   if (!results)
-    return fail(ErrorCode::unavailable,
-                "the disassembler gave nothing: " + auxiliary.finish().detail);
+    return fail(ErrorCode::unavailable, "the disassembler failed: " + auxiliary.finish().detail);
   return std::move(results->artifacts);
 }
 

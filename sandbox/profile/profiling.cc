@@ -33,7 +33,7 @@ std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
     return text;
   }
   if (subject.plan.empty()) {
-    profile.missing["code"] = "there is no launch plan, so no binaries to look into";
+    profile.missing["code"] = "there is no launch plan, so there are no binaries to disassemble";
     return {};
   }
   Result<std::vector<Artifact>> made = disassemble(run, pool, subject.target, subject.plan);
@@ -73,7 +73,7 @@ std::vector<CodeDigest> digest_listings(JobExecution& run, CandidatePool& pool,
         digest_code(listing.bytes,
                     {.kernel = listing.name, .target = subject.target, .source = run.job().source});
     if (digest.instructions == 0) {
-      profile.missing["code"] = "its listing holds no instruction: " + listing.bytes.substr(0, 200);
+      profile.missing["code"] = "the listing has no instructions: " + listing.bytes.substr(0, 200);
       continue;
     }
     digest.kernel = reported->name;
@@ -163,7 +163,7 @@ void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& s
   if (profile.detail == ProfileDetail::counters && profile.counters.empty())
     profile.missing.emplace(
         "counters",
-        "no hardware counters without a GPU; the rest is concluded from the compiled kernels");
+        "no hardware counters without a GPU; the diagnosis rests on the compiled kernels");
   const Finding finding =
       find_bound({profile.roofline, subject.kernels, profile.counters, subject.multiprocessors});
   profile.bound = finding.bound;

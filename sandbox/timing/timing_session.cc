@@ -160,8 +160,8 @@ bool TimingSession::has_no_kept_answers(CaseRecord& record) {
   const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
   not_its_work(run_.verdict(), record,
                "the first run on new inputs takes " + ns(record.latency->first_run_ns) +
-                   ", later ones on the same " + ns(record.latency->median_ns) +
-                   ": they use what an earlier run left behind");
+                   ", later runs on the same inputs " + ns(record.latency->median_ns) +
+                   ": later runs use what an earlier run left behind");
   return false;
 }
 
@@ -216,7 +216,7 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
   if (oracle_clocks_agree(case_index, block))
     return run_.fail(ErrorKind::launch_failure,
                      "case '" + prepared_.cases[case_index].id + "' took " + times +
-                         ", and those of the oracle agree: it cannot be timed");
+                         ", while the clocks of the oracle agree: the submission cannot be timed");
   return run_.fail(ErrorKind::internal_error,
                    "the clocks disagree: " + times + "; does another program use this GPU?");
 }

@@ -15,20 +15,18 @@
 namespace assay::server {
 namespace {
 
-using nlohmann::json;
-
 std::string kernel_release() {
   utsname name{};
   return ::uname(&name) == 0 ? std::string(name.sysname) + " " + name.release + " " + name.machine
                              : "unknown";
 }
 
-json to_json(const sandbox::Probe& found, const Workspace& workspace) {
-  json layers = json::array();
+nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) {
+  nlohmann::json layers = nlohmann::json::array();
   for (const sandbox::LayerReport& layer : found.layers)
     layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
   const auto devices = [](const std::vector<sandbox::LauncherDevice>& gpus) {
-    json list = json::array();
+    nlohmann::json list = nlohmann::json::array();
     for (const sandbox::LauncherDevice& gpu : gpus) {
       list.push_back({{"name", gpu.name},
                       {"target", gpu.target},

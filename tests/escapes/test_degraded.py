@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from case_file import Case
+from escape_server import ROOT
 
 LAYERS = [
     "user_namespace",
@@ -88,7 +89,7 @@ def test_a_release_build_leaves_nothing_out(
     assert done.returncode == 64 and "--without" in done.stderr, done
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_an_ordinary_user(binary: str, control_cases: tuple[Case, Case]) -> None:
     """Without root there are no slot users and no control groups. The verdict names them, and the
     other layers hold."""
@@ -105,13 +106,10 @@ def test_an_ordinary_user(binary: str, control_cases: tuple[Case, Case]) -> None
             "--clear-groups",
         ]
         command = [*as_user, binary, "eval", "vector_add", str(source), "--mode", "test", "--json"]
-        if (
-            subprocess.run(
-                [*as_user, "test", "-x", os.environ.get("ASSAY_PYTHON", binary)], check=False
-            ).returncode
-            != 0
-        ):
-            pytest.skip("an ordinary user may not read this build or this Python")
+        python = os.environ.get("ASSAY_PYTHON", str(ROOT / ".venv/bin/python"))
+        for program in (binary, python):
+            if subprocess.run([*as_user, "test", "-x", program], check=False).returncode != 0:
+                pytest.skip(f"an ordinary user may not run {program}")
         loose = subprocess.run(
             command, capture_output=True, text=True, timeout=180, env=environment
         )

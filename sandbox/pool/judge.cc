@@ -61,7 +61,7 @@ Status Judge::ensure_started(const Deadline& deadline) {
     const std::string tail = tail_of(log_);
     return fail(facts.error().code,
                 "the judge did not become ready: " + facts.error().message +
-                    (tail.empty() ? "" : "\nits last words (" + log_ + "):\n" + tail));
+                    (tail.empty() ? "" : "\nthe end of its log (" + log_ + "):\n" + tail));
   }
   ready_ = std::move(*facts);
   return {};

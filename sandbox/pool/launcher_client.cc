@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kReportBytes = 4 << 20;  // the longest report of a profiler
 // Bytes of a launcher's log that an error message quotes, if it does not start and if it ends.
-constexpr std::size_t kStartWordsBytes = 2'000, kEndWordsBytes = 500;
+constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
 constexpr unsigned kLauncherLogs = 8;   // the least number of log files
 constexpr std::int64_t kEndMs = 1'000;  // the most between the end of the stream and of the process
 
@@ -54,15 +54,15 @@ bool is_error(std::string_view line) {
 }
 bool is_report(std::string_view line) { return line.starts_with('"'); }
 
-void append_lines(std::string_view log, bool errors, std::string& words) {
-  while (!log.empty() && words.size() <= kNcuMessagesBytes) {
+void append_lines(std::string_view log, bool errors, std::string& out) {
+  while (!log.empty() && out.size() <= kNcuMessagesBytes) {
     const auto end = std::min(log.find('\n'), log.size());
     std::string_view line = log.substr(0, end);
     log.remove_prefix(std::min(end + 1, log.size()));
     if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || is_report(line) || is_error(line) != errors) continue;
-    if (!words.empty()) words += kBetweenLines;
-    words += line;
+    if (!out.empty()) out += kBetweenLines;
+    out += line;
   }
 }
 
@@ -75,10 +75,10 @@ LauncherClient::~LauncherClient() {
   log_numbers().give_back(log_number_);
 }
 
-std::string LauncherClient::last_words(std::size_t bytes) const {
-  const std::string words =
+std::string LauncherClient::end_of_log(std::size_t bytes) const {
+  const std::string text =
       profiled_ ? ncu_messages(tail_of(log_, kReportBytes)) : tail_of(log_, bytes);
-  return words.empty() ? words : ": " + words;
+  return text.empty() ? text : ": " + text;
 }
 
 std::string LauncherClient::how_it_ended(const Error& error) {
@@ -125,7 +125,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   if (!facts) {
     const std::string how = client->how_it_ended(facts.error());
     return fail(facts.error().code,
-                "the launcher did not become ready: " + how + client->last_words(kStartWordsBytes));
+                "the launcher did not become ready: " + how + client->end_of_log(kStartLogBytes));
   }
   client->device_ = std::move(*facts);
   return client;
@@ -163,7 +163,7 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
     }
     const std::string how = how_it_ended(frame.error());
     kill();
-    return fail(ErrorCode::unavailable, "the launcher ended: " + how + last_words(kEndWordsBytes));
+    return fail(ErrorCode::unavailable, "the launcher ended: " + how + end_of_log(kEndLogBytes));
   }
   if (frame->type() == "launch_error") {
     Result<LaunchFailure> failure = parse_launch_failure(*frame);

@@ -67,7 +67,7 @@ class LauncherClient {
  private:
   /// Returns ": " and the last `bytes` of its log, or with a profiler the ncu_messages() of its
   /// log. The result is empty if the log is.
-  std::string last_words(std::size_t bytes) const;
+  std::string end_of_log(std::size_t bytes) const;
   /// Describes its exit status if `error` means that it ended. Otherwise returns the error's
   /// message.
   std::string how_it_ended(const Error& error);

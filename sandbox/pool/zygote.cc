@@ -72,7 +72,7 @@ SpawnRequest spawn_request(const SandboxConfig& config, int socket, const std::s
 tl::unexpected<Error> not_ready(const Error& error, const std::string& log) {
   const std::string tail = tail_of(log);
   return fail(error.code, "the zygote did not become ready: " + error.message +
-                              (tail.empty() ? "" : "\nits last words (" + log + "):\n" + tail));
+                              (tail.empty() ? "" : "\nthe end of its log (" + log + "):\n" + tail));
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ constexpr const char* kDenied[] = {
     "quotactl_fd",
     "swapon",
     "swapoff",
-    // kernel subsystems with a history
+    // kernel subsystems with many past vulnerabilities
     "bpf",
     "perf_event_open",
     "userfaultfd",
@@ -76,7 +76,7 @@ constexpr const char* kDenied[] = {
     "vm86",
     "vm86old",
     "modify_ldt",
-    // the machine
+    // calls that change the machine
     "kexec_load",
     "kexec_file_load",
     "init_module",

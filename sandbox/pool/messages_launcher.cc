@@ -1,4 +1,4 @@
-// The launcher's messages.
+// Reads the messages of the launcher.
 #include <algorithm>
 #include <cstdint>
 #include <limits>

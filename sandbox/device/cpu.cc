@@ -24,7 +24,8 @@ constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
-/// Why a public case is skipped. For a hidden case the reason would tell its type or its size.
+/// Returns a public case as skipped, with the reason. Hidden cases have no such reason, because it
+/// would tell their type or size.
 SkippedCases skipped(const CaseRequest& one) {
   if (one.interpreter)
     return {{one.id},
@@ -55,7 +56,7 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
-/// Triton's interpreter runs Triton in Python only, and no other dialect.
+/// Returns true for Triton in Python. The interpreter runs no other dialect or language.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
 /// Tells whether the submission is to blame for this error of a recording, so that the recording
@@ -82,7 +83,7 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// The target of the static figures. A profile may name it.
+/// Returns the target of the static figures. A profile job may name another target.
 std::string target_of(const Job& job) {
   return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget;
 }

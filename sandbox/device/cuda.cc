@@ -83,7 +83,7 @@ class CudaDevice final : public Device {
     }
   }
 
-  /// Profiles for a target that is not this device's: only what the compiled kernels show.
+  /// Profiles for a target that is not this device's, by the figures of the compiled kernels.
   void profile_for_other_target(JobExecution& run, const LauncherDevice& facts,
                                 const std::string& target) {
     const Job& job = run.job();

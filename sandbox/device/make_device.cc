@@ -43,7 +43,7 @@ struct Parsed {
   int index = 0;
 };
 
-/// The digits of `text`, all of it.
+/// Returns the number in `text`; nothing if `text` has anything but a few digits.
 std::optional<int> number_in(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -18,7 +18,7 @@
 
 namespace assay::sandbox {
 
-/// "cpu, cuda:N or fake", for help texts.
+/// Returns "cpu, cuda:N or fake", for help texts.
 std::string device_names_help();
 /// Errors: invalid_argument, for a name that no device has. The message lists the valid names.
 Status check_device_name(std::string_view name);

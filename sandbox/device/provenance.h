@@ -20,8 +20,8 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
 /// Adds the names of the layers that are not active.
 void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
-/// SHA-256 over the three files of an operator's folder, as the catalog computes it. Empty if one
-/// cannot be read.
+/// Returns the SHA-256 of the three files in an operator's folder, as the catalog computes it.
+/// Empty if a file cannot be read.
 std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

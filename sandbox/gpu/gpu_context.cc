@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Tests give one judge that does everything, on another device.
+/// Returns true in tests, which have one judge on another device for everything.
 bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
 
 /// A candidate without a GPU mostly compiles. It yields the processors to the job that has the GPU.
@@ -22,7 +22,7 @@ SandboxConfig with_yielding_candidates(SandboxConfig config) {
   return config;
 }
 
-/// The device files that CUDA opens for one GPU, as far as this machine has them.
+/// Returns the device files that CUDA opens for one GPU, if this machine has them.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;

@@ -5,9 +5,9 @@
 //   std::optional<LauncherDevice> facts = gpu.wait_until_ready(run);
 //   if (facts) GpuJob(gpu, *facts, run).execute();
 //
-// Each member is thread-safe, and no member is replaced after construction. What is known of the
-// device only after a launcher has started (LauncherDevice) is no member: each job gets a copy of
-// its own.
+// Each member is thread-safe, and no member is replaced after construction. The figures of the
+// device (LauncherDevice) are known only after a launcher has started. They are no member: each job
+// gets a copy.
 #pragma once
 
 #include <cstdint>
@@ -39,11 +39,12 @@ class GpuContext {
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
-  /// Waits until the first launcher has its context, and returns its figures of the
-  /// device. Nothing: the run's verdict says why.
+  /// Waits until the first launcher has its context, and returns the figures of the device. Returns
+  /// nothing when the run's verdict has become an error.
   std::optional<LauncherDevice> wait_until_ready(JobExecution& run);
-  /// A judge for jobs that need shapes only. On a real GPU it is a process without the GPU: a job
-  /// that compiles neither waits for the inputs of another job nor disturbs a job that is timed.
+  /// Returns a judge for jobs that need shapes only. With a real GPU this judge has no GPU, so a
+  /// job that compiles neither waits for the inputs of another job nor disturbs a job that is
+  /// timed.
   Judge& shape_judge() { return shape_judge_ ? *shape_judge_ : *judges.front(); }
 
   const SandboxConfig config;
@@ -52,7 +53,7 @@ class GpuContext {
   const int jobs;          // that the device takes at a time
   GpuScheduler scheduler;
   RecordingCache submissions;
-  RecordingCache references;  // a cache of its own, so that no submission displaces a reference
+  RecordingCache references;  // separate, so that no submission displaces a reference
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;

@@ -46,7 +46,7 @@ void GpuJob::execute() {
     on_plan_tier(std::move(*recorded));
   else if (gpu_.config.host_tier && run_.verdict().error_kind == ErrorKind::not_recordable)
     on_host_tier();
-  unlock();  // the judge may be busy when it is told to forget the job
+  unlock();  // release() waits if the judge is busy
   judge_->release(run_.job().id);
 }
 
@@ -156,8 +156,8 @@ bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans
   run_.verdict().cases.clear();
   if (!lock(Mode::exclusive)) return false;
   session.reset();
-  gpu_.launchers.end_those_of_runs(
-      run_.deadline(kFreeMemoryMs));  // one that does not end in time only keeps its memory
+  // A launcher that does not end in time only keeps its memory.
+  gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
   session.emplace(run_, gpu_.launchers);
   return launch_and_judge_once(*session, plans, outputs);
 }
@@ -194,8 +194,8 @@ void GpuJob::add_figures(CandidateResults recorded) {
                      prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
 }
 
-/// Returns the plans of the operator's reference. Empty when there is none or it could not be
-/// recorded. The caller does not hold the GPU: recording needs processors only.
+/// Returns the plans of the operator's reference; none if the job has no reference or it could not
+/// be recorded. The caller does not hold the GPU, because recording needs processors only.
 GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};

@@ -31,8 +31,8 @@ class GpuJob {
   using Plans = std::vector<std::string>;
   using Mode = GpuScheduler::Mode;
 
-  // The functions that return a bool or an optional return false or nothing after they have written
-  // the reason into the run's verdict.
+  // A function with a bool or an optional returns false or nothing when the run's verdict has
+  // become an error.
 
   /// Takes the GPU lock in this mode. The lock of the other mode is released first: a holder that
   /// waited for the other mode could wait for itself.

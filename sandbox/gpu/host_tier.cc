@@ -14,10 +14,10 @@
 namespace assay::sandbox {
 namespace {
 
-/// What the judge saw of the cases, up to the first one that broke the conversation.
+/// The judge's findings, up to the first case that broke the conversation.
 struct Observed {
   std::vector<HostJudged> cases;
-  std::optional<Error> error;  // the judge itself failed
+  std::optional<Error> error;  // if the judge itself failed
 };
 
 /// Has the judge go through the cases, one after the other. The candidate is at the other end of

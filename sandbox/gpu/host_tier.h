@@ -3,7 +3,7 @@
 // (sandbox/harness/judging/host_rounds.py).
 //
 //   HostTier host(config, spawner, gpu_access);
-//   if (!host.run(run, judge, prepared, timed)) return;  // the run's verdict says why
+//   if (!host.run(run, judge, prepared, timed)) return;  // the verdict of `run` has the error
 //
 // Its candidates are forked from a zygote of their own, whose jail shows the GPU's device files.
 // That zygote starts with the first job that needs it. Thread-safe. The caller of run() holds the
@@ -25,16 +25,18 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
-  /// `timed`: for each case, whether to measure its latency. On success the verdict has a record
-  /// for each case. On failure the verdict says why.
+  /// Runs and judges the submission, and adds a record for each case to the verdict. `timed` tells
+  /// for each case whether to measure its latency. Returns false when the verdict has become an
+  /// error.
   bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
            const std::vector<bool>& timed);
-  /// Versions and layers. Nothing before the first job.
+  /// Returns versions and layers; nothing before the first job.
   std::optional<PoolFacts> facts() const;
 
  private:
   using Seen = std::optional<std::vector<HostJudged>>;  // one for each case
-  /// Runs one candidate from fork to end. Nothing: the run's verdict says why.
+  /// Runs one candidate from fork to end. Returns nothing when the run's verdict has become an
+  /// error.
   Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const std::vector<bool>& timed, bool ablated);
   /// Runs another candidate, whose launches do nothing. Outputs that are right even then are not

@@ -46,9 +46,9 @@ class GpuScheduler {
  public:
   enum class Mode { shared, exclusive };
 
-  /// The number of exclusive holders in a row while shared waiters are in the queue.
+  /// The most exclusive holders in a row while shared waiters are in the queue.
   static constexpr int kExclusiveBatch = 4;
-  /// How long after the begin of a shared batch a newcomer may still join it.
+  /// A newcomer may join a shared batch for this time after its begin.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {
@@ -75,7 +75,7 @@ class GpuScheduler {
 
   using MemorySlot = FifoSemaphore::Slot;
 
-  /// Counts one job at the judge `index()` until the destructor.
+  /// Counts as a job of the judge `index()` until the destructor.
   class JudgeGuard {
    public:
     JudgeGuard(GpuScheduler& owner, std::size_t index) : owner_(owner), index_(index) {}
@@ -91,7 +91,7 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// Errors of all three: cancelled, resource_exhausted (deadline).
+  /// These three functions wait. Errors: cancelled, resource_exhausted at the deadline.
   Result<Guard> lock_shared(const Deadline& deadline) { return lock(Mode::shared, deadline); }
   Result<Guard> lock_exclusive(const Deadline& deadline) { return lock(Mode::exclusive, deadline); }
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
@@ -101,20 +101,20 @@ class GpuScheduler {
   /// number of sharers.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
-  /// Never waits.
+  /// Assigns a judge at once.
   JudgeGuard assign_judge(const std::string& operator_name);
 
-  /// The number of calls of lock_shared() or lock_exclusive() that wait.
+  /// Returns the number of calls of lock_shared() or lock_exclusive() that wait.
   int waiting(Mode mode) const;
-  /// Waits until exactly `count` calls wait. For tests, which order threads by it. False at the
-  /// deadline.
+  /// Waits until exactly `count` calls wait. Tests order their threads with it. Returns false at
+  /// the deadline.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:
   using Queue = std::deque<std::uint64_t>;  // tickets, the oldest first
   struct JudgeLoad {
     int jobs = 0;       // at work
-    int operators = 0;  // that always get this judge
+    int operators = 0;  // assigned to this judge
   };
 
   Result<Guard> lock(Mode mode, const Deadline& deadline);
@@ -134,7 +134,7 @@ class GpuScheduler {
   std::uint64_t shared_batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::chrono::steady_clock::time_point shared_batch_began_ ASSAY_GUARDED_BY(mutex_) =
       std::chrono::steady_clock::time_point::min();
-  /// Exclusive holders since the last shared batch.
+  /// Number of exclusive holders since the last shared batch.
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   int shared_holders_ ASSAY_GUARDED_BY(mutex_) = 0;
   bool exclusive_held_ ASSAY_GUARDED_BY(mutex_) = false;

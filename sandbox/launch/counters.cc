@@ -15,7 +15,7 @@
 namespace assay::sandbox {
 namespace {
 
-// From the start of ncu to its report. ncu runs each kernel about ten times.
+// The limit from the start of ncu to its report. ncu runs each kernel about ten times.
 constexpr std::int64_t kCountersWallMs = 60'000;
 constexpr std::size_t kMaxRows = 4'096;
 constexpr std::size_t kMaxColumns = 512;

@@ -22,8 +22,8 @@ Stage work_stage(const CandidateJob& request) {
   return request.mode == CandidateMode::record ? Stage::record : Stage::run;
 }
 
-/// Recognises a fault of the GPU by the words of torch and of the driver. The host tier only:
-/// elsewhere a candidate has no GPU.
+/// Recognises a fault of the GPU by the messages of torch and of the driver. Only a candidate of
+/// the host tier has a GPU.
 ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   const auto says = [&](const char* words) {
     return diagnostic.message.find(words) != std::string::npos;

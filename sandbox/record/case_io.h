@@ -25,8 +25,8 @@ struct CandidateInputs {
   std::vector<int> fds;  // borrowed from `prepared` and `outputs`
 };
 
-/// Makes a memory file for the outputs of each case. The files are invalid (-1) where outputs go to
-/// device memory.
+/// Makes a memory file for the outputs of each case. The files are invalid (-1) if the outputs go
+/// to device memory.
 Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
 /// Returns the cases to interpret, with the bytes of every argument. `outputs` has the order of the

@@ -10,7 +10,8 @@ namespace {
 // A median is precise enough if half of its 95 % interval is at most this share. A limit of half of
 // that did not make ratios repeat better.
 constexpr double kSteady = 0.01;
-// Or this: half of a tick of the device's timer (32 ns) and rounding. No measurement resolves less.
+// It is also precise enough if half of the interval is at most this time: half of a tick of the
+// device's timer (32 ns) and rounding. No measurement resolves less.
 constexpr double kSteadyNs = 17;
 // The least share of the device's time that the host's clock has to show.
 constexpr double kClockTolerance = 0.9;

@@ -32,12 +32,12 @@ Result<std::string> read_bytes(const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("a source comes back as it is") {
+TEST_CASE("a source is read unchanged") {
   CHECK(*read_bytes("def f():\n    return '\xc3\xa9'\n") == "def f():\n    return '\xc3\xa9'\n");
   CHECK(read_bytes(std::string(100, 'x'))->size() == 100);
 }
 
-TEST_CASE("what cannot be a submission is refused, and the message says why") {
+TEST_CASE("a file that cannot be a submission is refused with the reason") {
   CHECK(read_source("/nonexistent/x.py", 100).error().code == ErrorCode::not_found);
   CHECK(read_source("/tmp", 100).error().code == ErrorCode::not_found);
   for (const auto& [bytes, word] : std::vector<std::pair<std::string, std::string>>{
@@ -55,7 +55,7 @@ TEST_CASE("what cannot be a submission is refused, and the message says why") {
   }
 }
 
-TEST_CASE("artifacts become files of a folder, whatever they are called") {
+TEST_CASE("artifacts are written into one folder, whatever their names are") {
   const fs::path folder =
       fs::temp_directory_path() / ("assay-artifacts-" + std::to_string(::getpid())) / "new";
   const std::string bytes("a\0b", 3);

@@ -9,7 +9,7 @@ using namespace assay::server;
 
 namespace {
 
-/// The options after reading a command line; throws what CLI11 throws.
+/// Returns the options of a command line. Throws the exceptions of CLI11.
 SandboxOptions read(const std::string& line) {
   CLI::App app;
   SandboxOptions options;
@@ -20,7 +20,7 @@ SandboxOptions read(const std::string& line) {
 
 }  // namespace
 
-TEST_CASE("limits of jobs are what the command line says, else the documented ones", "[cli]") {
+TEST_CASE("limits of jobs come from the command line, else from the documentation", "[cli]") {
   const sandbox::Limits defaults;
   CHECK(read("").limits.run_wall_ms == defaults.run_wall_ms);
   CHECK(read("").limits.memory_bytes == defaults.memory_bytes);
@@ -41,7 +41,7 @@ TEST_CASE("limits that no job could work with are refused", "[cli]") {
   }
 }
 
-TEST_CASE("how much of a machine one GPU takes is what the command line says", "[cli]") {
+TEST_CASE("the GPU's share of the machine comes from the command line", "[cli]") {
   const auto config =
       sandbox_config(read("--recorders 3 --gpu-jobs 9 --gpu-sharers 5 --judges 4"), Paths{});
   REQUIRE(config);
@@ -53,7 +53,7 @@ TEST_CASE("how much of a machine one GPU takes is what the command line says", "
   CHECK(read("").gpu_jobs >= read("").gpu_sharers);
 }
 
-TEST_CASE("what was chosen goes on to a server that is started", "[cli]") {
+TEST_CASE("options that differ from the defaults become arguments of another process", "[cli]") {
   CHECK(arguments_of(read("")).empty());
   const std::string chosen =
       "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "

@@ -79,7 +79,7 @@ TEST_CASE("a journal distinguishes a cost of 0 from an unknown cost, and counts 
   CHECK((*journal)->spent_before_usd() == Approx(3.5));
 }
 
-TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
+TEST_CASE("a journal of another bench, an empty one and a broken one are refused") {
   ScratchFolder scratch;
   CHECK(BenchJournal::open(scratch.path, kIdentity, true)
             .error()
@@ -87,7 +87,7 @@ TEST_CASE("a journal of another bench, of none, or of rubbish is refused") {
   REQUIRE(BenchJournal::open(scratch.path, kIdentity, false));
   {
     const auto anew =
-        BenchJournal::open(scratch.path, kIdentity, false);  // the first one never opened a run
+        BenchJournal::open(scratch.path, kIdentity, false);  // the first bench never opened a run
     REQUIRE(anew);
     REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
   }
@@ -174,7 +174,7 @@ JournalledEnd end_of(const std::string& outcome, const std::string& kind,
 
 }  // namespace
 
-TEST_CASE("a recorded bench is found by its folder, or several by theirs") {
+TEST_CASE("recorded benches are found in a folder or in its sub-folders") {
   ScratchFolder scratch;
   CHECK(find_recorded(scratch.path).error().code == ErrorCode::not_found);
   record(scratch.path / "b", {"x", "y"});
@@ -206,7 +206,7 @@ TEST_CASE("a replay never writes where it reads") {
   CHECK(replay_directory(options));
 }
 
-TEST_CASE("attempts that do not go as recorded are named one by one") {
+TEST_CASE("each attempt that differs from the recorded one is named") {
   JournalContent recorded;
   JournalContent replayed;
   recorded.finished[{1, "same"}] = end_of("pass", "none");

@@ -36,7 +36,7 @@ agents::Attempt ended(const std::string& outcome, const std::string& error_kind,
 }  // namespace
 
 TEST_CASE(
-    "earlier spending is what was charged then, with the worst case of a reply without usage") {
+    "earlier spending is the sum of the charges, with the worst case for a reply without usage") {
   ScratchFolder scratch;
   auto journal = BenchJournal::open(scratch.path,
                                     {"one_shot", "openai:m", "all", "cpu", "", "/s.db", 1}, false);

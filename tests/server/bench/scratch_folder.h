@@ -1,4 +1,4 @@
-// A new folder for one test, removed with all it holds when the test ends.
+// A new folder for one test. The destructor removes it with its content.
 #pragma once
 
 #include <filesystem>

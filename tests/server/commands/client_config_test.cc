@@ -1,5 +1,5 @@
-// docs/how-to/connect-a-client.md is the golden file of the whole texts
-// (tests/clients/test_config.py); here is what it does not show.
+// Cases that docs/how-to/connect-a-client.md does not show. That document is the golden file of the
+// whole texts (tests/clients/test_config.py).
 #include "server/commands/client_config.h"
 
 #include <nlohmann/json.hpp>
@@ -57,7 +57,8 @@ TEST_CASE("the shell command of Claude Code is quoted for a shell") {
       std::string::npos);
 }
 
-TEST_CASE("no configuration holds a token, and none asks for one that is not wanted") {
+TEST_CASE(
+    "no configuration contains a token, and none asks for a token that the server does not need") {
   for (const char* client :
        {"claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode"}) {
     ServerEntry entry;

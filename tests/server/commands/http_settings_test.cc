@@ -12,7 +12,7 @@ TEST_CASE("an address has a host and a port") {
   CHECK(parse_address("[::1]:1")->host == "::1");
 }
 
-TEST_CASE("malformed addresses are refused with the form") {
+TEST_CASE("malformed addresses are refused, and the message shows the form") {
   for (const char* text : {"", ":", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x",
                            "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80x"}) {
     const auto address = parse_address(text);

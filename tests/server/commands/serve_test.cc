@@ -2,8 +2,8 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "base/mutex.h"
 #include "server/mcp/core/dispatch.h"
 #include "server/runs/services.h"
 #include "tests/catch.h"
@@ -30,6 +30,33 @@ json result_of(mcp::Server& server, const std::string& method, json params,
   REQUIRE(outcome.response->contains("result"));
   return (*outcome.response)["result"];
 }
+
+/// Stores tasks, and tells when a task has ended.
+class WatchedTasks final : public mcp::TaskStore {
+ public:
+  explicit WatchedTasks(Store& store) : stored_(store) {}
+  Status save(const mcp::TaskRecord& record) override {
+    Status saved = stored_.save(record);
+    const MutexLock lock(mutex_);
+    ended_ = ended_ || mcp::is_terminal(record.status);
+    changed_.notify_all();
+    return saved;
+  }
+  Result<std::optional<mcp::TaskRecord>> load(const std::string& id) override {
+    return stored_.load(id);
+  }
+  bool wait_for_end() {
+    MutexLock lock(mutex_);
+    return changed_.wait_for(lock, std::chrono::seconds(60),
+                             [this]() ASSAY_REQUIRES(mutex_) { return ended_; });
+  }
+
+ private:
+  StoredTasks stored_;
+  Mutex mutex_;
+  Condition changed_;
+  bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
+};
 
 }  // namespace
 
@@ -64,8 +91,9 @@ TEST_CASE(
       .runs = fixture->runs(),
       .jobs = fixture->jobs(),
       .artifacts = fixture->artifacts(),
-      .limits = {.answer_within_ms = 1}};  // a call that is no task answers a job handle at once
-  StoredTasks stored(fixture->store());
+      .limits = {.answer_within_ms =
+                     1}};  // a call that is not a task answers with a job handle at once
+  WatchedTasks stored(fixture->store());
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""}, {},
                      {.task_store = &stored});
   REQUIRE(register_all(server, services, kGuides));
@@ -76,11 +104,8 @@ TEST_CASE(
       result_of(server, "tools/call", {{"name", "run_tests"}, {"arguments", arguments}}, takes);
   CHECK(created["resultType"] == "task");
   CHECK(*fixture->store().task(created["taskId"]));
-  json task = json::object();
-  for (int i = 0; i < 1000 && task.value("status", "working") == "working"; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    task = result_of(server, "tasks/get", {{"taskId", created["taskId"]}}, takes);
-  }
+  REQUIRE(stored.wait_for_end());
+  const json task = result_of(server, "tasks/get", {{"taskId", created["taskId"]}}, takes);
   INFO(task.dump());
   CHECK(task["status"] == "completed");
   CHECK(task["result"]["structuredContent"].contains("outcome"));

@@ -74,7 +74,7 @@ TEST_CASE("a sound report is found again until the operator or the judges change
   REQUIRE(cache.find(op));
   CHECK(lint_to_json(*cache.find(op)) == lint_to_json(sound()));
 
-  SECTION("asked for a fresh one, which it keeps") {
+  SECTION("a fresh cache finds nothing and keeps reports") {
     const LintCache fresh(scratch.dir / "cache", "judges", true);
     CHECK_FALSE(fresh.find(op));
     LintReport later = sound();
@@ -93,7 +93,7 @@ TEST_CASE("a sound report is found again until the operator or the judges change
     scratch.write("op/spec.toml", "one");
     CHECK(cache.find(op));
   }
-  SECTION("what Python leaves beside it is no change") {
+  SECTION("files that Python leaves in the folder are no change") {
     fs::create_directories(scratch.dir / "op/__pycache__");
     scratch.write("op/__pycache__/reference.pyc", "x");
     CHECK(cache.find(op));
@@ -102,14 +102,14 @@ TEST_CASE("a sound report is found again until the operator or the judges change
     op.name = "other";
     CHECK_FALSE(cache.find(op));
   }
-  SECTION("a damaged file is as if it were not there") {
+  SECTION("a damaged file is ignored") {
     for (const fs::directory_entry& entry : fs::directory_iterator(scratch.dir / "cache"))
       std::ofstream(entry.path()) << "{\"name\": ";
     CHECK_FALSE(cache.find(op));
   }
 }
 
-TEST_CASE("a failure is not kept, and a folder that cannot be made is no error") {
+TEST_CASE("a report with a failure is not kept, and a folder that cannot be made is no error") {
   const Scratch scratch;
   operators::Operator op;
   op.name = "demo";
@@ -125,7 +125,7 @@ TEST_CASE("a failure is not kept, and a folder that cannot be made is no error")
   CHECK_FALSE(nowhere.find(op));
 }
 
-TEST_CASE("the judges' content tells devices, programs and harnesses apart") {
+TEST_CASE("the hash of the judges changes with device, programs and harness") {
   const Scratch scratch;
   fs::create_directories(scratch.dir / "sandbox/harness/judging");
   Paths paths;

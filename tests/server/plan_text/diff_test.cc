@@ -17,7 +17,7 @@ std::string changed(const Plan& before, const Plan& after) {
 
 }  // namespace
 
-TEST_CASE("a plan does what it does") {
+TEST_CASE("a plan does not differ from itself") {
   CHECK(diff_plans(test::rich_plan(), test::rich_plan()).same);
 }
 
@@ -46,7 +46,7 @@ TEST_CASE(
         "operations\n  + 0  fill new scratch0: from byte 0, elements 4 of 4 bytes, pattern 0x0\n");
 }
 
-TEST_CASE("the same buffers in other sizes are the same buffers") {
+TEST_CASE("buffers with other sizes are still the same buffers") {
   const std::string text = changed(test::vector_add_plan(1000), test::vector_add_plan(2000));
   CHECK(text.find("~ x: bytes 4,000 -> 8,000") != std::string::npos);
   CHECK(text.find("~ scratch0: bytes 4,000 -> 8,000") != std::string::npos);
@@ -69,7 +69,7 @@ TEST_CASE("another kernel, another image of the same kernel, another target") {
         "header\n  ~ plan: target cuda:90 -> cuda:100\n");
 }
 
-TEST_CASE("changes inside an alternative are found there") {
+TEST_CASE("a change inside an alternative is shown there") {
   const Plan before = test::rich_plan();
   Plan after = before;
   std::get<KernelOp>(std::get<ChoiceOp>(after.ops[4]).alternatives[0].ops[0]).grid = {9, 1, 1};
@@ -79,7 +79,7 @@ TEST_CASE("changes inside an alternative are found there") {
 
 using namespace assay::server;
 
-TEST_CASE("what is in both lists stands beside each other, the rest alone") {
+TEST_CASE("items of both lists are pairs, all others are alone") {
   CHECK(align({}, {}).empty());
   CHECK(align({"a", "b"}, {"a", "b"}) == std::vector<Aligned>{{0, 0}, {1, 1}});
   CHECK(align({"a", "b"}, {"b", "c"}) ==

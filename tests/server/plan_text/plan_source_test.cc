@@ -29,7 +29,7 @@ struct Folder {
 
 }  // namespace
 
-TEST_CASE("a plan comes back from its file") {
+TEST_CASE("a plan is read from its file") {
   const Folder folder;
   const sandbox::Plan plan = sandbox::test::rich_plan();
   const auto stored = read_plan(folder.file("a.plan", encode_plan(plan)), "no.db");
@@ -38,7 +38,7 @@ TEST_CASE("a plan comes back from its file") {
   CHECK(stored->bytes == encode_plan(plan));
 }
 
-TEST_CASE("what is no plan is refused with the place and a status of its own") {
+TEST_CASE("a file that is not a plan is refused with the byte and an exit status") {
   const Folder folder;
   const std::string whole = encode_plan(sandbox::test::rich_plan());
   const auto refused = [&](const std::string& where) {
@@ -100,11 +100,11 @@ operators::Operator vector_add() {
 
 }  // namespace
 
-TEST_CASE("a plan is for the case whose tensors have the sizes of its inputs") {
+TEST_CASE("a plan belongs to the case whose tensors have the sizes of its inputs") {
   CHECK(case_of_plan(vector_add(), sandbox::test::vector_add_plan(64)).value() == "small");
 }
 
-TEST_CASE("sizes that fit no case or several are an error that names what can be chosen") {
+TEST_CASE("sizes that fit no case or several cases are an error that names the cases") {
   const auto none = case_of_plan(vector_add(), sandbox::test::vector_add_plan(65));
   REQUIRE_FALSE(none);
   CHECK(none.error().message.find("no case") != std::string::npos);

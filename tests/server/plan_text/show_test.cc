@@ -9,7 +9,7 @@
 using namespace assay::server;
 using namespace assay::sandbox;
 
-TEST_CASE("a plan for people") {
+TEST_CASE("a plan as text") {
   const Plan plan = test::vector_add_plan(1000);
   const std::string hash = assay::sha256_hex(test::tiny_elf()).substr(0, 16);
   CHECK(show_plan(plan, 12345) ==
@@ -39,7 +39,7 @@ TEST_CASE("choices show what each alternative does, and operations keep their nu
   CHECK(text.find("    alternative BLOCK: 128\n      copy x to scratch0") != std::string::npos);
 }
 
-TEST_CASE("a plan of nothing, and one whose buffers have no sum") {
+TEST_CASE("an empty plan, and a plan whose buffers are too large to add up") {
   Plan plan;
   plan.target = "cuda:90";
   CHECK(show_plan(plan, 0).find("operations: 0\n  none\n") != std::string::npos);
@@ -76,7 +76,7 @@ TEST_CASE("a kernel's arguments are named by buffer and offset, scalars by value
                                   {"argument 3", "1000 (4 bytes)"}});
 }
 
-TEST_CASE("one of everything that the format has") {
+TEST_CASE("one operation and parameter of each kind") {
   const Plan plan = test::rich_plan();
   const BufferNames names = buffer_names(plan);
   CHECK(names == BufferNames{"x", "y", "scratch0", "constant0"});
@@ -102,7 +102,7 @@ TEST_CASE("one of everything that the format has") {
   CHECK(fact(output_entries(plan, names)[1], "in") == "scratch0 + 4");
 }
 
-TEST_CASE("a scalar that is rather a float is shown as both") {
+TEST_CASE("an integer that is probably a float is shown as both") {
   Plan plan = test::vector_add_plan(64);
   std::get<KernelOp>(plan.ops[0]).params = {ScalarParam{4, std::bit_cast<std::uint32_t>(1.5F)},
                                             ScalarParam{8, std::bit_cast<std::uint64_t>(-0.25)},

@@ -12,7 +12,7 @@ TEST_CASE("escaping, for text and attributes") {
   CHECK(escaped("caf\xc3\xa9") == "caf\xc3\xa9");
 }
 
-TEST_CASE("a table: named, its headers scoped, what it holds escaped") {
+TEST_CASE("a table is named, its headers have scopes, its cells are escaped") {
   const std::string table =
       html_table({"t", "A & B", {{"Name"}, {"Share", true}}}, {{"", {"<b>", "50 % (1 to 99)"}}});
   CHECK(table.find("<h2 id=\"t\">A &amp; B</h2>") != std::string::npos);
@@ -28,7 +28,7 @@ TEST_CASE("names are wrapped after underscores") {
         std::string::npos);
 }
 
-TEST_CASE("columns that say nothing are left out, single cells stay") {
+TEST_CASE("blank columns are left out, single blank cells stay") {
   const std::string table = html_table({"t", "T", {{"Name"}, {"Perf", true}, {"Tier"}}},
                                        {{"", {"a", "–", ""}}, {"", {"b", "1", "–"}}});
   CHECK(table.find("Tier") == std::string::npos);

@@ -16,7 +16,7 @@ std::size_t occurrences(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("bars: one each, as long as their value, whiskers where there is an interval") {
+TEST_CASE("bars are as long as their values and have whiskers for intervals") {
   const std::string plot = bar_plot(
       "Pass@1",
       {{"half", 0.5, metrics::Interval{0.25, 0.75}, "50 %"}, {"none", 0, std::nullopt, "0 %"}}, {});
@@ -29,7 +29,7 @@ TEST_CASE("bars: one each, as long as their value, whiskers where there is an in
   CHECK(plot.find("aria-label=\"Pass@1: half 50 %, none 0 %\"") != std::string::npos);
 }
 
-TEST_CASE("labels are escaped, and what is beyond the scale stays inside") {
+TEST_CASE("labels are escaped, and a value beyond the scale stays inside the plot") {
   const std::string plot = bar_plot("a<b & \"c\"", {{"<script>", 7, std::nullopt, "'"}}, {1, 0.5});
   CHECK(plot.find("<script>") == std::string::npos);
   CHECK(plot.find("a&lt;b &amp; &quot;c&quot;") != std::string::npos);
@@ -59,7 +59,7 @@ TEST_CASE("whiskers of lines that share an x stand side by side") {
   CHECK(plot.find("<line x1=\"68.5\"") != std::string::npos);
 }
 
-TEST_CASE("costs: dear and cheap ones share a logarithmic axis") {
+TEST_CASE("high and low costs share a logarithmic axis") {
   const std::string near = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.5, std::nullopt}, {2, "b", 2, 0.5, std::nullopt}});
   CHECK(near.find("logarithmic") == std::string::npos);
@@ -71,7 +71,7 @@ TEST_CASE("costs: dear and cheap ones share a logarithmic axis") {
   CHECK(far.find(">$10<") != std::string::npos);
 }
 
-TEST_CASE("costs: points in one place share a label, labels that would collide give way") {
+TEST_CASE("points in one place share a label, and labels that would collide move") {
   const std::string same = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.25, std::nullopt}, {2, "b", 1, 0.25, std::nullopt}});
   CHECK(same.find("text-anchor=\"end\">1, 2</text>") != std::string::npos);

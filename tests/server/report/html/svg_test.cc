@@ -5,7 +5,7 @@
 using namespace assay;
 using namespace assay::report;
 
-TEST_CASE("texts are cut to the room they have, whatever they are made of") {
+TEST_CASE("text of any script is cut to its room") {
   CHECK(fitted("vector_add", 360) == "vector_add");
   CHECK(fitted("aaaaaaaaaa", 60) == "aaaaa…");
   CHECK(fitted("WWWWWWWWWW", 60) == "WWW…");
@@ -22,7 +22,7 @@ TEST_CASE("round ticks") {
   CHECK(round_ticks(3, 3, 8, true) == std::vector<double>{3});
 }
 
-TEST_CASE("a figure says in words what it shows, and nothing in it is markup") {
+TEST_CASE("a figure describes its plot in words, and its texts are escaped") {
   const std::string figure = svg_figure("<b>", "\"50 %\"", 40, svg_text(0, 10, "start", "<i>"));
   CHECK(figure.find("aria-label=\"&lt;b&gt;: &quot;50 %&quot;\"") != std::string::npos);
   CHECK(figure.find("<i>") == std::string::npos);

@@ -14,7 +14,7 @@ using sandbox::Outcome;
 
 namespace {
 
-/// Operators "a", "b", ...; `right` says which are.
+/// Returns a scorecard with the operators "a", "b", ... `right` lists whether each is right.
 tools::Scorecard card_of(const std::string& run, const std::string& agent, const std::string& model,
                          const std::vector<bool>& right) {
   tools::Scorecard card;
@@ -43,7 +43,7 @@ bool contains(const std::string& text, const std::string& word) {
 
 }  // namespace
 
-TEST_CASE("runs are gathered by agent and model, in the order in which they were named") {
+TEST_CASE("runs are grouped by agent and model, in the order of the command") {
   const std::vector<tools::Scorecard> runs = {card_of("r1", "geak", "m", {true, false}),
                                               card_of("r2", "one_shot", "m", {true, true}),
                                               card_of("r3", "geak", "m", {true, true})};
@@ -61,7 +61,8 @@ TEST_CASE("runs are gathered by agent and model, in the order in which they were
   CHECK(solved.at("b")[1].perf == 1.5);
 }
 
-TEST_CASE("other operators, another track or none at all do not compare") {
+TEST_CASE(
+    "runs with other operators or another track are not compared, and no runs are not either") {
   tools::Scorecard other = card_of("r2", "b", "m", {true});
   const Result<Comparison> fewer =
       make_comparison({card_of("r1", "a", "m", {true, true}), other}, nullptr);
@@ -84,7 +85,7 @@ TEST_CASE("operators in another order are the same operators") {
   CHECK(pass_difference(comparison->reports[0], comparison->reports[1])->value == 0);
 }
 
-TEST_CASE("the difference is over operators, so that what is hard for both does not blur it") {
+TEST_CASE("the difference is computed per operator, so hard operators do not widen its interval") {
   const Result<Comparison> comparison =
       make_comparison({card_of("r1", "a", "m", {false, false, true, true, true}),
                        card_of("r2", "b", "m", {false, true, true, true, true})},
@@ -127,7 +128,7 @@ TEST_CASE("forms of a comparison") {
   CHECK(contains(page, "pass@k needs several samples"));
 }
 
-TEST_CASE("a comparison's page tells replays from simulated models") {
+TEST_CASE("the page of a comparison distinguishes replays from simulated models") {
   const Result<Comparison> comparison =
       make_comparison({card_of("r1", "a", "sim:7 (no model)", {true}),
                        card_of("r2", "a", "replay of openai:a (no model)", {true}),
@@ -139,7 +140,7 @@ TEST_CASE("a comparison's page tells replays from simulated models") {
   CHECK(contains(page, "1, 3: No model answered"));
 }
 
-TEST_CASE("more agents than a sheet is wide: several tables of operators, none twice") {
+TEST_CASE("more agents than fit on a sheet get several tables, and each is in one of them") {
   std::vector<tools::Scorecard> runs;
   for (int i = 0; i < 10; ++i)
     runs.push_back(card_of("r" + std::to_string(i), "agent" + std::to_string(i), "m", {true}));

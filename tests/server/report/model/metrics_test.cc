@@ -61,7 +61,7 @@ TEST_CASE(
   CHECK(value_of(verdict, "speed_up_pytorch").value() == Approx(2.0));
 }
 
-TEST_CASE("one case without a time: none, rather than the mean of the others") {
+TEST_CASE("if one case has no time there is no mean") {
   sandbox::Verdict verdict;
   verdict.outcome = sandbox::Outcome::pass;
   verdict.cases = {timed_case(100, 100, 100, 50), sandbox::CaseRecord{}};
@@ -81,7 +81,7 @@ TEST_CASE("a case that is not worth timing needs no time") {
   CHECK_FALSE(value_of(verdict, "speed_up"));
 }
 
-TEST_CASE("a wrong result was called; an error was not; neither has times") {
+TEST_CASE("a wrong result counts as called, an error does not; neither has times") {
   sandbox::Verdict verdict;
   verdict.outcome = sandbox::Outcome::fail;
   verdict.error_kind = sandbox::ErrorKind::wrong_result;
@@ -108,7 +108,7 @@ TEST_CASE("the largest error of the cases; NaN is larger than every number") {
   CHECK(std::isnan(value_of(verdict, "max_error").value()));
 }
 
-TEST_CASE("keys are unique, and each metric says which of two values is better") {
+TEST_CASE("keys are unique, and each metric has a direction") {
   std::set<std::string_view> keys;
   for (const Metric& metric : all_metrics()) CHECK(keys.insert(metric.key).second);
   CHECK(find_metric(all_metrics(), "none") == nullptr);

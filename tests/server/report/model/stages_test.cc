@@ -38,7 +38,7 @@ std::string shown(const std::optional<FailureStage>& death) {
 
 }  // namespace
 
-TEST_CASE("an attempt died at the first tool that no version of it got past") {
+TEST_CASE("an attempt ended at the first tool that no version of it passed") {
   CHECK(shown(death_of(score_of({kNotCompiled, kNotCompiled}))) == "compile: SyntaxError");
   CHECK(shown(death_of(score_of({kNotCompiled, kCompiled, kWrong}))) == "run_tests: ResultsError");
   CHECK(shown(death_of(score_of({kCompiled, kWrong, kNotCompiled}))) == "run_tests: SyntaxError");
@@ -48,7 +48,7 @@ TEST_CASE("an attempt died at the first tool that no version of it got past") {
   CHECK(shown(death_of(score_of({}))) == "nowhere");
 }
 
-TEST_CASE("without calls the graded submission tells how far it came") {
+TEST_CASE("without calls, the graded submission shows the stage") {
   const JudgedCall not_compiled{JobKind::grade, Outcome::error, ErrorKind::compilation_error,
                                 Stage::run};  // the interpreter compiles as it runs
   const JudgedCall crashed{JobKind::grade, Outcome::error, ErrorKind::crash, Stage::run};
@@ -68,7 +68,7 @@ TEST_CASE("without calls the graded submission tells how far it came") {
   CHECK(shown(death_of(hidden_wrong)) == "run_tests: ResultsError");
 }
 
-TEST_CASE("what is not the submission's doing kills no attempt") {
+TEST_CASE("an error outside of the submission ends no attempt") {
   const JudgedCall no_gpu{JobKind::grade, Outcome::error, ErrorKind::unsupported, Stage::run};
   const JudgedCall aborted{JobKind::test, Outcome::error, ErrorKind::aborted, Stage::run};
   CHECK(shown(death_of(score_of({kCompiled, kWrong}, no_gpu))) == "nowhere");
@@ -76,7 +76,7 @@ TEST_CASE("what is not the submission's doing kills no attempt") {
   CHECK(shown(death_of(score_of({kNotCompiled, aborted}))) == "compile: SyntaxError");
 }
 
-TEST_CASE("counts: every stage, each with TritonBench's four groups") {
+TEST_CASE("every stage is counted, each with TritonBench's four groups") {
   const std::vector<StageCount> counts = count_stages(
       {FailureStage{"compile", "SyntaxError", "Syntax"},
        FailureStage{"compile", "NameError", "Name & Reference"}, std::nullopt,

@@ -48,7 +48,8 @@ sandbox::CaseRecord record_of(const std::string& id, Outcome outcome, std::optio
   return record;
 }
 
-/// One of each: right, slow, wrong, not compiling twice, an error, GPU needed, not submitted.
+/// Returns one operator of each kind: right, slow, wrong, not compiling (two), an error, GPU
+/// needed, not submitted.
 tools::Scorecard example() {
   tools::Scorecard card;
   card.run.handle = "run_0123456789abcdefghjkmnpqrs";
@@ -126,7 +127,8 @@ TEST_CASE("a NaN error is the largest error") {
   CHECK(nlohmann::json::parse(report_as_json(report))["operators"][2]["max_error"] == "nan");
 }
 
-TEST_CASE("table: every operator on one line, scripted said, columns aligned") {
+TEST_CASE(
+    "the table has one line for each operator, aligned columns and a note if no model answered") {
   const std::string text = report_as_table(make_report(example()));
   CHECK(text.find("scripted (no model)") != std::string::npos);
   CHECK(text.find("never ranked") != std::string::npos);
@@ -161,7 +163,7 @@ TEST_CASE("csv: quoting, formulas, one line per operator") {
   CHECK(text.find("\"pass, slow\"") != std::string::npos);
 }
 
-TEST_CASE("html escapes what a submission said") {
+TEST_CASE("html escapes the text of a submission") {
   const std::string page = report_as_html(make_report(example()));
   CHECK(page.find("&lt;b&gt;no attribute&lt;/b&gt;") != std::string::npos);
   CHECK(page.find("<b>") == std::string::npos);
@@ -193,7 +195,7 @@ TEST_CASE("error groups count every attempt") {
   CHECK(document["metrics"]["error_groups"]["Runtime & Logic"]["types"]["ValueError"] == 0);
 }
 
-TEST_CASE("where attempts died, in every form") {
+TEST_CASE("every form shows where attempts ended") {
   const Report report = make_report(example());
   const nlohmann::json document = nlohmann::json::parse(report_as_json(report));
   const nlohmann::json& stages = document["metrics"]["stages"];
@@ -241,7 +243,7 @@ TEST_CASE("several runs are samples of one configuration") {
   CHECK_FALSE(make_report(std::vector<tools::Scorecard>{}, nullptr));
 }
 
-TEST_CASE("whatever calls itself no model is never ranked") {
+TEST_CASE("a run whose label says (no model) is never ranked") {
   tools::Scorecard card = example();
   card.run.request.model = "sim:7 (no model)";
   CHECK(make_report(card).scripted());
@@ -251,7 +253,7 @@ TEST_CASE("whatever calls itself no model is never ranked") {
   CHECK_FALSE(make_report(card).scripted());
 }
 
-TEST_CASE("a replay has a note of its own: a model did answer, once") {
+TEST_CASE("a replay has its own note, because a model answered the recording") {
   tools::Scorecard card = example();
   card.run.request.model = "replay of openai:gpt-5 (no model)";
   const Report report = make_report(card);
@@ -360,7 +362,7 @@ TEST_CASE("a cost that is not known is never shown as 0, in any form") {
   CHECK(shown[3] == "cost                none");
 }
 
-TEST_CASE("a cost over several runs is known where that of each is") {
+TEST_CASE("the cost of several runs is known if the cost of each is") {
   tools::Scorecard first = example();
   first.run.request.model = "openai:gpt-5";
   first.usage = {.cost_usd = 1, .cost_known = true};

@@ -37,7 +37,7 @@ TEST_CASE(
   CHECK(text.find("--resume") == std::string::npos);
 }
 
-TEST_CASE("a cost of 0, one that is not known and none at all are three things") {
+TEST_CASE("a cost of 0, an unknown cost and no cost are shown differently") {
   const std::vector<metrics::OperatorSamples> suite = {op("a", true, {})};
   const auto cost_of = [&](const char* model, const tools::Usage& usage) {
     const std::string text = comparison_table({comparison_of("one_shot", model, suite, usage)});
@@ -51,7 +51,7 @@ TEST_CASE("a cost of 0, one that is not known and none at all are three things")
   CHECK(cost_of("sim:7 (no model)", {.cost_known = true}).find("none  –") != std::string::npos);
 }
 
-TEST_CASE("what was not timed is a dash, and an unfinished pair is told of") {
+TEST_CASE("a time that was not measured is a dash, and an unfinished pair is mentioned") {
   ComparisonRow row = comparison_of("one_shot", "sim:7 (no model)", {op("a", true, {})}, {});
   row.finished = 0;
   const std::string text = comparison_table({row});

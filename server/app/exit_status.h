@@ -12,9 +12,10 @@
 namespace assay::server {
 
 enum ExitStatus : int {
-  kPass = 0,            // done; for `eval`: the submission passed
-  kFail = 1,            // `eval`: the submission is wrong; `operators lint`: a check failed;
-                        // `plan diff`: the plans differ; `bench --replay`: not as recorded
+  kPass = 0,  // done; for `eval`: the submission passed
+  /// `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the plans
+  /// differ; `bench --replay`: an attempt differs from the recorded one.
+  kFail = 1,
   kError = 2,           // `eval`: the submission ended in an error; `bench`: unfinished attempts
   kUsage = 64,          // bad flags or arguments
   kBadData = 65,        // a file is empty, binary or too large
@@ -24,8 +25,8 @@ enum ExitStatus : int {
   kInternal = 70,       // a defect of Assay
   kPortInUse = 71,      // the address is taken or cannot be bound
   kStoreUnusable = 73,  // the store is read-only, damaged or from a newer schema
-  kUnsafe = 76,         // `serve`: a public address without tokens, or a token file that other
-                        // users can read
+  /// `serve`: a public address without tokens, or a token file that other users can access.
+  kUnsafe = 76,
   kNoCredentials = 77,  // an API key is missing
   kBadConfig = 78,      // a spec.toml or another configuration file is wrong
 };

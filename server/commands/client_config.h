@@ -18,11 +18,12 @@ namespace assay::server {
 inline constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 
 struct ServerEntry {
-  // Over stdio: the program that the client starts.
-  std::string command;  // absolute
+  // For stdio, the program that the client starts. `env` has the variables that the program needs,
+  // because clients pass on only a part of their environment.
+  std::string command;  // an absolute path
   std::vector<std::string> args;
-  std::map<std::string, std::string> env;  // clients pass on only a part of their environment
-  // Over HTTP: the address of the server; empty for stdio.
+  std::map<std::string, std::string> env;
+  // For HTTP, the address of the server. It is empty for stdio.
   std::string url;
   bool token = false;  // the server requires a token
 };

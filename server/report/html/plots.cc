@@ -9,12 +9,12 @@
 namespace assay::report {
 namespace {
 
-constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19,
-                 kBarHeight = 12;  // a bar's words are above it: no label is too long for a phone
-constexpr double kNoteRoom = 12;   // least distance between a label and its note
+// The text of a bar is above it, so that a long label fits a phone.
+constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19, kBarHeight = 12;
+constexpr double kNoteRoom = 12;  // least distance between a label and its note
 constexpr double kLegendText = 40;
-constexpr double kWhiskerGap =
-    5;  // between lines over counts, which share every x: none hides another
+// Lines over counts share every x. Their whiskers have this distance, so that none hides another.
+constexpr double kWhiskerGap = 5;
 constexpr int kMostTicks = 8;
 
 std::string whisker(double low, double high, double y) {

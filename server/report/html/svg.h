@@ -47,8 +47,8 @@ std::vector<double> round_ticks(double low, double high, int most, bool whole);
 
 inline constexpr double kFieldTop = 10, kFieldLeft = 54, kFieldRight = 350, kFieldHeight = 170;
 inline constexpr double kFieldInset = 12;  // between the sides and the first or last x
-inline constexpr double kLegendTop = kFieldTop + kFieldHeight + 62,
-                        kLegendStep = 19;  // baselines of the legend below the field
+/// The baseline of the first line of the legend, and the distance to the next.
+inline constexpr double kLegendTop = kFieldTop + kFieldHeight + 62, kLegendStep = 19;
 
 /// Returns the y of a share. Shares outside 0 to 1 are placed at the edge.
 double field_y(double share);

@@ -28,8 +28,9 @@ inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "r
 /// the latter case there may be no error.
 struct FailureStage {
   std::string stage;
-  std::string error_type, error_group;  // TritonBench's, of the graded submission or else of the
-                                        // last call that failed; empty: none failed
+  /// TritonBench's type and group of the error of the graded submission, or else of the last call
+  /// that failed. Empty if no call failed.
+  std::string error_type, error_group;
 };
 
 /// Returns the stage, by the graded submission and, if `score` has them, by the calls before it.

@@ -86,8 +86,8 @@ TEST_CASE("a journal of another bench, an empty one and a broken one are refused
             .message.find("no bench to resume") != std::string::npos);
   REQUIRE(BenchJournal::open(scratch.path, kIdentity, false));
   {
-    const auto anew =
-        BenchJournal::open(scratch.path, kIdentity, false);  // the first bench never opened a run
+    // The first bench never opened a run.
+    const auto anew = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(anew);
     REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));
   }

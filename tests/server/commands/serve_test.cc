@@ -86,13 +86,12 @@ TEST_CASE("everything is registered, and clients may cache the resources that ne
 TEST_CASE(
     "a slow tool becomes a task for a client that supports tasks, and answers with the verdict") {
   testing::ServicesFixture fixture;
-  const tools::Services services = {
-      .catalog = *fixture.catalog,
-      .runs = fixture->runs(),
-      .jobs = fixture->jobs(),
-      .artifacts = fixture->artifacts(),
-      .limits = {.answer_within_ms =
-                     1}};  // a call that is not a task answers with a job handle at once
+  // A call that is not a task answers with a job handle at once.
+  const tools::Services services = {.catalog = *fixture.catalog,
+                                    .runs = fixture->runs(),
+                                    .jobs = fixture->jobs(),
+                                    .artifacts = fixture->artifacts(),
+                                    .limits = {.answer_within_ms = 1}};
   WatchedTasks stored(fixture->store());
   mcp::Server server({.name = "assay", .title = "Assay", .version = "0", .instructions = ""}, {},
                      {.task_store = &stored});
@@ -109,8 +108,9 @@ TEST_CASE(
   INFO(task.dump());
   CHECK(task["status"] == "completed");
   CHECK(task["result"]["structuredContent"].contains("outcome"));
+  // A quick tool never becomes a task.
   CHECK(result_of(server, "tools/call", {{"name", "list_operators"}}, takes)["resultType"] ==
-        "complete");  // a quick tool
+        "complete");
 }
 
 TEST_CASE("registering everything twice is an error") {

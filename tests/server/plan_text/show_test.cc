@@ -114,8 +114,8 @@ TEST_CASE("an integer that is probably a float is shown as both") {
 }
 
 TEST_CASE(
-    "names of a plan cannot drive a terminal or forge a line, and indices that point nowhere are "
-    "said to") {
+    "names of a plan cannot control a terminal or forge a line, and invalid indices are shown as "
+    "such") {
   Plan plan = test::vector_add_plan(64, "\x1b[2Jevil\nkernel");
   plan.ops.push_back(CopyOp{9, 0, 0, 0, 4});
   const auto entries = operation_entries(plan, buffer_names(plan));

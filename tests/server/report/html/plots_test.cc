@@ -23,8 +23,8 @@ TEST_CASE("bars are as long as their values and have whiskers for intervals") {
   CHECK(occurrences(plot, "class=\"bar\"") == 2);
   CHECK(occurrences(plot, "class=\"whisker\"") == 3);
   CHECK(occurrences(plot, "class=\"reference\"") == 0);
-  CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") !=
-        std::string::npos);  // half of 360
+  // The bar is half as wide as a plot of 360 units.
+  CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") != std::string::npos);
   CHECK(plot.find("width=\"0.0\"") != std::string::npos);
   CHECK(plot.find("aria-label=\"Pass@1: half 50 %, none 0 %\"") != std::string::npos);
 }
@@ -41,8 +41,8 @@ TEST_CASE("lines: steps, one point, several styles") {
   const std::vector<Point> points = {
       {0, 1, std::nullopt}, {1, 0.5, std::nullopt}, {2, 0, std::nullopt}};
   const std::string steps = line_plot("fast_p", {{"a", points}, {"b", points}}, {"p", true, false});
-  CHECK(steps.find("H202.0V95.0") !=
-        std::string::npos);  // the middle of the width, then the middle of the height
+  // The step is in the middle of the width; it goes to the middle of the height.
+  CHECK(steps.find("H202.0V95.0") != std::string::npos);
   CHECK(steps.find("curve s1") != std::string::npos);
   const std::string straight = line_plot("pass@k", {{"a", points}}, {"k"});
   CHECK(straight.find("L202.0 95.0") != std::string::npos);
@@ -78,6 +78,6 @@ TEST_CASE("points in one place share a label, and labels that would collide move
   const std::string above = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
   CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
-  CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") !=
-        std::string::npos);  // not at 137.4, 13.6 above the other
+  // The label has moved up from 137.4, which is 13.6 above the other label.
+  CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);
 }

@@ -31,9 +31,10 @@ TEST_CASE("columns are as wide as their widest cell, in characters") {
 
 TEST_CASE("printable lines") {
   CHECK(printable_line("a\nb\t\x1b[1m c", 99) == "a b [1m c");
+  // A C1 control is removed, because terminals obey it.
   CHECK(printable_line("\xc2\x9b"
                        "31m",
-                       99) == "31m");  // a C1 control, which terminals obey
+                       99) == "31m");
   CHECK(printable_line("caf\xc3\xa9", 99) == "caf\xc3\xa9");
   CHECK(printable_line("\xff\xfe"
                        "ab",

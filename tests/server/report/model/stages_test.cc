@@ -49,8 +49,9 @@ TEST_CASE("an attempt ended at the first tool that no version of it passed") {
 }
 
 TEST_CASE("without calls, the graded submission shows the stage") {
+  // The interpreter compiles while it runs.
   const JudgedCall not_compiled{JobKind::grade, Outcome::error, ErrorKind::compilation_error,
-                                Stage::run};  // the interpreter compiles as it runs
+                                Stage::run};
   const JudgedCall crashed{JobKind::grade, Outcome::error, ErrorKind::crash, Stage::run};
   const JudgedCall imported_nothing{JobKind::grade, Outcome::error, ErrorKind::name_error,
                                     Stage::import};

@@ -32,6 +32,15 @@ Result<CudaApi> load() {
   return api;
 }
 
+/// Returns the version of the kernel module ("580.159.03"), or an empty string. libcuda reports
+/// only the version of its interface.
+std::string kernel_module_version() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string version;
+  std::getline(file, version);
+  return version;
+}
+
 }  // namespace
 
 std::string CudaApi::describe(CUresult result) const {
@@ -58,19 +67,6 @@ std::string library_folder() {
   const std::string path = facts.dli_fname;
   return path.substr(0, path.rfind('/'));
 }
-
-namespace {
-
-/// Returns the version of the kernel module ("580.159.03"), or an empty string. libcuda reports
-/// only the version of its interface.
-std::string kernel_module_version() {
-  std::ifstream file("/sys/module/nvidia/version");
-  std::string version;
-  std::getline(file, version);
-  return version;
-}
-
-}  // namespace
 
 Result<int> count_devices(const CudaApi& api) {
   // Lazy loading would load code at a first launch. That can fall into a measurement, and can hang

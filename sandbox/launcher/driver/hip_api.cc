@@ -41,33 +41,6 @@ Result<HipApi> load() {
   return api;
 }
 
-}  // namespace
-
-std::string HipApi::describe(HipResult result) const {
-  const char* name = hipGetErrorName(result);
-  const char* text = hipGetErrorString(result);
-  if (name == nullptr) return "hipError_t " + std::to_string(result);
-  return text == nullptr ? name : std::string(name) + " (" + text + ")";
-}
-
-Result<const HipApi*> open_hip_api() {
-  static const Result<HipApi> loaded = load();
-  if (!loaded) return fail(loaded.error());
-  return &*loaded;
-}
-
-std::string library_folder() {
-  const Result<const HipApi*> api = open_hip_api();
-  Dl_info facts{};
-  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->hipInit), &facts) == 0 ||
-      facts.dli_fname == nullptr)
-    return "/usr/lib";
-  const std::string path = facts.dli_fname;
-  return path.substr(0, path.rfind('/'));
-}
-
-namespace {
-
 constexpr const char* kTopology = "/sys/class/kfd/kfd/topology/nodes";
 constexpr std::int64_t kMajorStep = 10'000, kMinorStep = 100;
 
@@ -111,6 +84,29 @@ Result<std::string> read_target(const std::string& place) {
 }
 
 }  // namespace
+
+std::string HipApi::describe(HipResult result) const {
+  const char* name = hipGetErrorName(result);
+  const char* text = hipGetErrorString(result);
+  if (name == nullptr) return "hipError_t " + std::to_string(result);
+  return text == nullptr ? name : std::string(name) + " (" + text + ")";
+}
+
+Result<const HipApi*> open_hip_api() {
+  static const Result<HipApi> loaded = load();
+  if (!loaded) return fail(loaded.error());
+  return &*loaded;
+}
+
+std::string library_folder() {
+  const Result<const HipApi*> api = open_hip_api();
+  Dl_info facts{};
+  if (!api || ::dladdr(reinterpret_cast<void*>((*api)->hipInit), &facts) == 0 ||
+      facts.dli_fname == nullptr)
+    return "/usr/lib";
+  const std::string path = facts.dli_fname;
+  return path.substr(0, path.rfind('/'));
+}
 
 std::string target_of_version(std::int64_t gfx_target_version) {
   constexpr std::string_view kDigits = "0123456789abcdef";

@@ -11,6 +11,10 @@ namespace {
 
 std::uint64_t round_up(std::uint64_t value, std::uint64_t to) { return (value + to - 1) / to * to; }
 
+constexpr std::uint64_t masked_words(std::uint64_t bytes) {
+  return (bytes + kMaskWordBytes - 1) / kMaskWordBytes;
+}
+
 }  // namespace
 
 GuardedMemory::~GuardedMemory() {
@@ -68,14 +72,6 @@ LaunchStatus GuardedMemory::check() {
   }
   return {};
 }
-
-namespace {
-
-constexpr std::uint64_t masked_words(std::uint64_t bytes) {
-  return (bytes + kMaskWordBytes - 1) / kMaskWordBytes;
-}
-
-}  // namespace
 
 InitialState::~InitialState() {
   for (const Filled& filled : filled_) {

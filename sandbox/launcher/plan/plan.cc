@@ -238,6 +238,24 @@ std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t li
   return list;
 }
 
+struct Dtype {
+  std::string_view name;
+  std::uint64_t bytes;
+};
+constexpr std::array<Dtype, 13> kDtypes = {{{"float64", 8},
+                                            {"float32", 4},
+                                            {"float16", 2},
+                                            {"bfloat16", 2},
+                                            {"float8_e4m3fn", 1},
+                                            {"float8_e5m2", 1},
+                                            {"int64", 8},
+                                            {"int32", 4},
+                                            {"int16", 2},
+                                            {"int8", 1},
+                                            {"uint8", 1},
+                                            {"uint32", 4},
+                                            {"bool", 1}}};
+
 }  // namespace
 
 Result<Plan> decode_plan(std::string_view bytes) {
@@ -272,28 +290,6 @@ Result<Plan> decode_plan(std::string_view bytes) {
   if (!in.ok()) return fail(ErrorCode::corrupt, "plan: " + in.why());
   return plan;
 }
-
-namespace {
-
-struct Dtype {
-  std::string_view name;
-  std::uint64_t bytes;
-};
-constexpr std::array<Dtype, 13> kDtypes = {{{"float64", 8},
-                                            {"float32", 4},
-                                            {"float16", 2},
-                                            {"bfloat16", 2},
-                                            {"float8_e4m3fn", 1},
-                                            {"float8_e5m2", 1},
-                                            {"int64", 8},
-                                            {"int32", 4},
-                                            {"int16", 2},
-                                            {"int8", 1},
-                                            {"uint8", 1},
-                                            {"uint32", 4},
-                                            {"bool", 1}}};
-
-}  // namespace
 
 std::uint64_t aligned_output(std::uint64_t offset) {
   return (offset + kOutputAlignment - 1) / kOutputAlignment * kOutputAlignment;

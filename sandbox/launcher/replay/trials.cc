@@ -75,19 +75,6 @@ class Tuner {
   std::int64_t end_;
 };
 
-}  // namespace
-
-LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
-                  const Clock& clock) {
-  Tuner tuner(gpu, program, restore, clock);
-  for (std::size_t tunable = 0; tunable < program.tunables().size(); ++tunable) {
-    if (LaunchStatus s = tuner.choose(tunable); !s) return s;
-  }
-  return {};
-}
-
-namespace {
-
 constexpr int kSamplesPerOperation = 5;
 
 /// Owns device memory.
@@ -163,6 +150,15 @@ LaunchResult<double> time_of(GpuDriver& gpu, Program& program, const TimedWork& 
 }
 
 }  // namespace
+
+LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
+                  const Clock& clock) {
+  Tuner tuner(gpu, program, restore, clock);
+  for (std::size_t tunable = 0; tunable < program.tunables().size(); ++tunable) {
+    if (LaunchStatus s = tuner.choose(tunable); !s) return s;
+  }
+  return {};
+}
 
 LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work,
                                  const InspectionRules& rules) {

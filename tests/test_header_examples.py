@@ -1,0 +1,156 @@
+"""The example in the comment at the top of each header compiles.
+
+An example may use variables that it does not declare. `header_examples/` has a table for each
+top-level folder, which gives their declarations and the headers that the example needs besides its
+own:
+
+    ["server/store/store.h"]
+    variables = ["const tools::Job& job", "std::int64_t now_unix_ms"]
+    includes = ["tools/model/job.h"]
+
+`not_cpp = true` marks an example that is text, such as a command line. Each example becomes the
+body of a function in the namespace of its header. The examples of one folder are compiled together,
+without code generation.
+
+    python tests/test_header_examples.py FOLDER...
+
+prints the errors of some folders."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLES = ROOT / "tests/header_examples"
+FOLDERS = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
+# Headers that are data for the compilation of submissions, not for this project's build.
+NOT_OURS = "sandbox/harness/"
+EXAMPLE_LINE = re.compile(r"//   (.*)")
+NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Example:
+    header: str
+    line: int  # of its first line in the header
+    code: tuple[str, ...]
+    namespace: str
+    variables: tuple[str, ...] = field(default=())
+    includes: tuple[str, ...] = field(default=())
+
+
+def table() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    for folder in FOLDERS:
+        entries = tomllib.loads((TABLES / f"{folder}.toml").read_text())
+        outside = [header for header in entries if not header.startswith(f"{folder}/")]
+        assert not outside, f"{folder}.toml: {outside}"
+        found |= entries
+    return found
+
+
+def example_lines(text: str) -> tuple[int, list[str]]:
+    """Returns the number of the first line and the lines of the example in the leading comment."""
+    first, code = 0, []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if not line.startswith("//"):
+            break
+        if found := EXAMPLE_LINE.fullmatch(line):
+            first = first or number
+            code.append(found.group(1))
+        elif code:
+            code.append("")
+    return first, code
+
+
+def examples() -> list[Example]:
+    entries = table()
+    found = []
+    headers = [
+        path.relative_to(ROOT).as_posix()
+        for folder in FOLDERS
+        for path in sorted((ROOT / folder).rglob("*.h"))
+    ]
+    for header in headers:
+        entry = entries.get(header, {})
+        text = (ROOT / header).read_text()
+        line, code = example_lines(text)
+        if header.startswith(NOT_OURS) or not code or entry.get("not_cpp", False):
+            continue
+        namespace = NAMESPACE.search(text)
+        found.append(
+            Example(
+                header,
+                line,
+                tuple(code),
+                namespace.group(1) if namespace else "assay",
+                tuple(entry.get("variables", ())),
+                tuple(entry.get("includes", ())),
+            )
+        )
+    return found
+
+
+def translation_unit(group: list[Example]) -> str:
+    """The file to compile. The compiler reports an error of an example with the header's line."""
+    includes = sorted({name for one in group for name in (one.header, *one.includes)})
+    lines = [f'#include "{name}"' for name in includes]
+    for number, one in enumerate(group):
+        lines += [
+            f"namespace {one.namespace} {{",
+            f"inline auto example_{number}({', '.join(one.variables)}) {{",
+            f'#line {one.line} "{one.header}"',
+            *one.code,
+            "}",
+            "}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+def compile_group(group: list[Example]) -> str:
+    """Returns the compiler's errors."""
+    command = ["clang++", "-std=c++20", "-fsyntax-only", "-I.", "-w", "-ferror-limit=0"]
+    command += ["-fno-caret-diagnostics", "-DCPPHTTPLIB_OPENSSL_SUPPORT", "-x", "c++", "-"]
+    done = subprocess.run(
+        command, input=translation_unit(group), capture_output=True, text=True, cwd=ROOT
+    )
+    return done.stderr if done.returncode != 0 else ""
+
+
+def test_examples_compile() -> None:
+    groups: dict[Path, list[Example]] = {}
+    for one in examples():
+        groups.setdefault(Path(one.header).parent, []).append(one)
+    assert len(groups) > 20
+    with ThreadPoolExecutor(os.cpu_count()) as threads:
+        failures = [said for said in threads.map(compile_group, groups.values()) if said]
+    assert not failures, "\n".join(failures)
+
+
+def test_the_tables_name_headers_with_an_example() -> None:
+    wrong = [
+        header
+        for header in table()
+        if not (ROOT / header).is_file() or not example_lines((ROOT / header).read_text())[1]
+    ]
+    assert not wrong
+
+
+def test_a_broken_example_is_found() -> None:
+    """An error of the compiler reaches the test with the line of the header."""
+    wrong = Example("base/result.h", 3, ("no_such_function();",), "assay")
+    assert "base/result.h:3" in compile_group([wrong])
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        chosen = [one for one in examples() if str(Path(one.header).parent) == name.rstrip("/")]
+        print(compile_group(chosen) or f"{name}: {len(chosen)} examples compile")

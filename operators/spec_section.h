@@ -4,9 +4,9 @@
 // return empty values, so that a parser can go on without checks.
 //
 //   Diagnostics diagnostics{"operators/standard/relu/spec.toml"};
-//   Section section(table, "[[cases]] 'small'", diagnostics);
+//   Section section(document, "[[cases]] 'small'", diagnostics);
 //   section.keys({"id", "dtype"}, {"note"});
-//   std::string dtype = section.choice("dtype", kDtypes);
+//   std::string dtype = section.choice("dtype", dtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
 // Not thread-safe: both live on one thread's stack while a file is parsed. No other header includes

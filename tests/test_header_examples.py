@@ -9,8 +9,9 @@ own:
     includes = ["tools/model/job.h"]
 
 `not_cpp = true` marks an example that is text, such as a command line. Each example becomes the
-body of a function in the namespace of its header. The examples of one folder are compiled together,
-without code generation.
+body of a function in the namespace of its header, or with `outside_functions = true` the content of
+a namespace, because a function cannot hold a template. The examples of one folder are compiled
+together, without code generation.
 
     python tests/test_header_examples.py FOLDER...
 
@@ -46,6 +47,7 @@ class Example:
     namespace: str
     variables: tuple[str, ...] = field(default=())
     includes: tuple[str, ...] = field(default=())
+    outside_functions: bool = False
 
 
 def table() -> dict[str, dict[str, Any]]:
@@ -95,6 +97,7 @@ def examples() -> list[Example]:
                 namespace.group(1) if namespace else "assay",
                 tuple(entry.get("variables", ())),
                 tuple(entry.get("includes", ())),
+                entry.get("outside_functions", False),
             )
         )
     return found
@@ -107,7 +110,9 @@ def translation_unit(group: list[Example]) -> str:
     for number, one in enumerate(group):
         lines += [
             f"namespace {one.namespace} {{",
-            f"inline auto example_{number}({', '.join(one.variables)}) {{",
+            f"namespace example_{number} {{"
+            if one.outside_functions
+            else f"inline auto example_{number}({', '.join(one.variables)}) {{",
             f'#line {one.line} "{one.header}"',
             *one.code,
             "}",

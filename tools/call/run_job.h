@@ -2,9 +2,9 @@
 // submission from its arguments, makes a job from it, and runs the job. Running charges the run's
 // budget, queues the job and waits for it; the answer is the job's verdict. Thread-safe.
 //
-//   Result<sandbox::Job> job = make_job(services, arguments.submission, sandbox::JobKind::test);
+//   Result<sandbox::Job> job = make_job(services, submission, sandbox::JobKind::test);
 //   if (!job) return error_answer(job.error());
-//   return run_job(services, arguments.submission, std::move(*job), context);
+//   return run_job(services, submission, std::move(*job), context);
 #pragma once
 
 #include <cstdint>

@@ -1,13 +1,17 @@
 // Reads and writes structs as JSON. A function `fields(archive, value)` names each member of a
 // struct once; JsonWriter and JsonReader both use it, so what is written can always be read back.
 //
+//   struct Point {
+//     double x = 0;
+//     std::string label;
+//   };
 //   template <class Archive>
 //   void fields(Archive& archive, Point& point) {
 //     archive("x", point.x);
 //     archive("label", point.label);
 //   }
 //
-//   const nlohmann::json document = write_json(point);
+//   const nlohmann::json document = write_json(Point{1.5, "a"});  // {"label": "a", "x": 1.5}
 //   const Result<Point> again = read_json<Point>(document, "point");
 //
 // A struct that older documents wrote in another form also has a function

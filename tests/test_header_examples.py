@@ -61,15 +61,18 @@ def table() -> dict[str, dict[str, Any]]:
 
 
 def example_lines(text: str) -> tuple[int, list[str]]:
-    """Returns the number of the first line and the lines of the example in the leading comment."""
-    first, code = 0, []
+    """Returns the number of the first line and the lines of the example in the leading comment. An
+    indented line below a line of prose belongs to a list."""
+    first, code, prose = 0, [], False
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.startswith("//"):
             break
-        if found := EXAMPLE_LINE.fullmatch(line):
+        if (found := EXAMPLE_LINE.fullmatch(line)) and not prose:
             first = first or number
             code.append(found.group(1))
-        elif code:
+            continue
+        prose = line != "//"
+        if code:
             code.append("")
     return first, code
 

@@ -2,7 +2,7 @@
 // lines, columns and tables of UTF-8 text. The terminal and the page use the same functions, so
 // that a number looks alike in both. Pure functions.
 //
-//   with_interval(estimate, Unit::share)  // "50.0 % (28 to 72)"
+//   with_interval(estimate, Unit::share);  // "50.0 % (28 to 72)"
 //   text_table({{"operator", "outcome"}, {"vector_add", "pass"}});
 //   // operator    outcome
 //   // ----------  -------

@@ -2,7 +2,7 @@
 // label of an agent without a model ends with "(no model)": reports show that and never rank such a
 // run. Pure functions.
 //
-//   parse_model_label("replay of openai:gpt-5 (no model)").answered_by  // AnsweredBy::recording
+//   parse_model_label("replay of openai:gpt-5 (no model)").answered_by;  // AnsweredBy::recording
 #pragma once
 
 #include <string>

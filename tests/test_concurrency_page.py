@@ -1,4 +1,4 @@
-"""The page on concurrency names classes, functions and files of the code: each of them exists."""
+"""Checks that each class, function and file exists that the page on concurrency names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What the documents name exists: paths, functions, links, anchors; the index is complete; lines fit.
+"""Checks the documents: paths, functions, links and anchors exist, the index is complete, and lines
+fit.
 
 Documents are README.md, CONTRIBUTING.md and everything below docs/. A path is a word in backticks
 with a folder and an ending, such as `sandbox/job/job.h`. A name without a folder is not checked."""
@@ -18,7 +19,7 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *DOCS]
 GENERATED = ROOT / "docs/reference/generated"
 COLUMNS = 100
 MOST_HOPS = 12
-# What a running program or a reader makes: not in the repository.
+# Paths that a running program or a reader creates. They are not in the repository.
 MADE = (
     "bench-out/",
     "build/",
@@ -51,7 +52,7 @@ HOP = re.compile(r"^\d+\. .*?`([\w/.]+\.(?:cc|h|py))` *(?:→|:|,)? *`([\w:~]+)\
 
 
 def without_code(text: str) -> str:
-    """The text without fenced blocks and generated parts, with as many lines."""
+    """Blanks fenced blocks and generated parts. The number of lines stays."""
 
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n")
@@ -65,7 +66,7 @@ def name(document: Path) -> str:
 
 
 def anchors(document: Path) -> set[str]:
-    """The anchors that GitHub makes of a document's headings."""
+    """Returns the anchors that GitHub makes from a document's headings."""
     found: set[str] = set()
     for heading in HEADING.findall(without_code(document.read_text(encoding="utf-8"))):
         text = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).strip().lower()
@@ -78,7 +79,7 @@ def anchors(document: Path) -> set[str]:
 
 
 def expanded(path: str) -> list[str]:
-    """`a.{h,cc}` names two files."""
+    """Expands `a.{h,cc}` to two names."""
     braces = re.search(r"\{([^}]*)\}", path)
     if braces is None:
         return [path]
@@ -119,7 +120,7 @@ def test_every_link_leads_somewhere(document: Path) -> None:
     "document", [one for one in DOCUMENTS if GENERATED not in one.parents], ids=name
 )
 def test_lines_fit(document: Path) -> None:
-    """Tables, comments and code may be wider, and a line that a link makes so."""
+    """Only tables, comments, code and lines with a long link can be wider."""
     wide = []
     for number, line in enumerate(
         without_code(document.read_text(encoding="utf-8")).splitlines(), start=1
@@ -132,7 +133,7 @@ def test_lines_fit(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_the_rows_of_a_table_are_alike(document: Path) -> None:
-    """A pipe in a cell is written as `\\|`, in code too: otherwise it begins another cell."""
+    """A pipe in a cell must be written as `\\|`, also in code. Otherwise it begins another cell."""
     columns, broken = 0, []
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.startswith("|"):

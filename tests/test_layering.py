@@ -1,6 +1,6 @@
-"""Dependencies point one way. Each folder may include only from itself and from the folders that are
-listed for it here; the CMake targets link the same way. Folders and files stay of a size that a
-newcomer can take in."""
+"""Checks that dependencies point one way, and that folders and files stay small enough for a
+newcomer. A folder can include only from itself and from the folders that are listed for it here.
+The CMake targets link the same way."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# folder -> folders that it may include from. In order: a folder stands below everything it uses, so
-# a cycle cannot be written down. Every folder with C++ files has a line.
+# folder -> folders that it can include from. Every folder with C++ files has a line. A folder
+# stands below all folders that it uses, so the table cannot hold a cycle.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "base": (),
     "metrics": ("base",),
@@ -234,7 +234,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 HTTPLIB_FILES = {"server/mcp/client/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema/schema.cc"}
-# Folders that know nothing of JSON: numbers, structs and text only.
+# Folders without JSON: they use only numbers, structs and text.
 JSON_FREE = (
     "base/",
     "operators/",
@@ -261,7 +261,7 @@ SOURCES = sorted(
 
 MAX_FILES = 41  # that a person edits, in one folder
 MAX_LINES = 400  # of one C++ file
-TABLES = {  # one long table each, which would not be clearer in pieces
+TABLES = {  # files that hold one long table, which would not be clearer in pieces
 }
 
 
@@ -313,8 +313,8 @@ def test_third_party_stays_at_its_border(path: str) -> None:
 
 
 def edited_files() -> list[str]:
-    """Files that a person edits: no corpora, no measured results, no golden files, and no cases,
-    which are many of one kind by design."""
+    """Returns the files of a folder that a person edits. Leaves out corpora, measured results,
+    golden files, and cases of the same kind, which are many by design."""
     listed = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True
     )

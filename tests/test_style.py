@@ -1,6 +1,6 @@
-"""Code decides on types, never on the words of a message of its own: a message may then be reworded
-without a change of behaviour. These tests list every search for prose in product code and compare
-the list with the files that read text from outside."""
+"""Checks that code decides on types and never on the words of Assay's own messages, so that a
+message can be reworded without a change of behaviour. The tests list every search for prose in
+product code and compare the list with the files that read text from outside."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Folders with product code. Tests may look at messages; operators' Python is data.
+# Folders with product code. Tests can look at messages, and operators' Python is data.
 CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", "tools")
 PYTHON = ("sandbox/harness",)
 
-# Functions and methods that search a text for a part of it, and our helpers around them.
+# Functions and methods that search a text, and our helpers around them.
 SEARCHES = ("find", "rfind", "starts_with", "ends_with", "says", "mentions", "name_between")
 
-# file -> the foreign text that it reads. A file stands here only for text that another program, a
-# compiler or the submission wrote.
+# file -> the foreign text that it reads. Only text of another program, a compiler or a submission
+# counts as foreign.
 FOREIGN: dict[str, str] = {
     "operators/catalog.cc": "the Python source of a reference",
     "operators/guides.cc": "the Python source of an example",
@@ -48,7 +48,8 @@ FOREIGN: dict[str, str] = {
 
 
 def is_prose(literal: str) -> bool:
-    """Whether a literal looks like a part of a sentence: a word next to a space, or a long word."""
+    """Returns true if a literal looks like a part of a sentence: a word next to a space, or a long
+    word."""
     if re.fullmatch(r"[/.<]\S*", literal):  # a path, a suffix or a tag
         return False
     return bool(re.search(r"[A-Za-z] | [A-Za-z]|[A-Za-z]{6}", literal))
@@ -61,7 +62,7 @@ COMMENT = re.compile(r"(?m)//[^\n]*$")
 
 
 def first_arguments(text: str) -> str:
-    """The text up to the parenthesis that closes the call."""
+    """Returns the text up to the parenthesis that closes the call."""
     depth, quoted, at = 1, False, 0
     while at < len(text):
         character = text[at]
@@ -80,8 +81,8 @@ def first_arguments(text: str) -> str:
 
 
 def searches_in_cpp(source: str) -> list[str]:
-    """The prose that a C++ source searches for. A lookup in a map or in a JSON object compares with
-    end() and not with npos: its key is no prose."""
+    """Returns the prose that a C++ source searches for. A lookup in a map or in a JSON object
+    compares with end() and not with npos, so its key is not prose."""
     code = "\n".join(
         line if '"' in line.split("//")[0] and "://" in line else COMMENT.sub("", line)
         for line in source.split("\n")
@@ -103,7 +104,7 @@ def searches_in_cpp(source: str) -> list[str]:
 
 
 def searches_in_python(source: str) -> list[str]:
-    """The prose that a Python source searches for."""
+    """Returns the prose that a Python source searches for."""
     found = []
     for node in ast.walk(ast.parse(source)):
         literals: list[ast.expr] = []

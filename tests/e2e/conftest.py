@@ -1,5 +1,4 @@
-"""The real binary, driven from outside. `ASSAY_BIN` names another one than
-build/release/bin/assay."""
+"""Fixtures that run the real binary. `ASSAY_BIN` names another one than build/release/bin/assay."""
 
 from __future__ import annotations
 
@@ -30,7 +29,7 @@ def binary() -> str:
 
 @pytest.fixture
 def assay(binary: str, tmp_path: Path) -> Run:
-    """Runs `assay ARGS...` to its end; state goes to a scratch directory."""
+    """Runs `assay ARGS...` to its end with its state in a scratch directory."""
 
     def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env}
@@ -43,14 +42,14 @@ def assay(binary: str, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def model() -> Iterator[Endpoint]:
-    """A model behind HTTP that answers as the test wants."""
+    """A fake model with an HTTP endpoint. The test sets its answers."""
     with Endpoint() as endpoint:
         yield endpoint
 
 
 @pytest.fixture(scope="session")
 def cpu_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
-    """One stdio server on the CPU device, shared by the tests of a session."""
+    """A stdio server on the CPU device, shared by the tests of a session."""
     store = tmp_path_factory.mktemp("store") / "assay.db"
     client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
     yield client

@@ -1,5 +1,5 @@
-"""Pages in a real browser: headless Chromium, which tests/node/install.sh brings, says what it sees
-on a phone, a desktop and paper."""
+"""Measures pages in headless Chromium on a phone, a desktop and paper. tests/node/install.sh
+installs the browser."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LOOK_S = 120
 
 Look = dict[
     str, Any
-]  # what tests/node/page_measure.mjs returns, and what the page asked for and said
+]  # the result of tests/node/page_measure.mjs, and the page's requests and console messages
 
 
 def why_no_browser() -> str | None:
-    """There is one wherever its package has a build; a machine that lacks a library of it fails and
-    says which."""
+    """Returns why this machine has no browser, or nothing. The only accepted reason is that its
+    package has no build for the machine. A missing library is a failure that names the library."""
     return (
         None
         if platform.machine() == "x86_64"
@@ -37,8 +37,8 @@ class Browser:
     def look_at(
         self, page: Path, pictures: Path | None = None
     ) -> tuple[list[str], dict[str, Look]]:
-        """What the page's policy refused, and its looks: phone, phone dark, desktop, dark, print.
-        `pictures`: a folder for screenshots."""
+        """Returns what the page's policy refused, and its measured appearance: phone, phone dark,
+        desktop, dark, print. `pictures` is a folder for screenshots."""
         setup = {
             "chromium": str(self.node_dir / "browser/chromium"),
             "page": str(page),

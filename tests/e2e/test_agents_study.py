@@ -1,5 +1,5 @@
-"""measurements/agents_study.py: on a small scale it runs, its statistics are right, and
-docs/measurements/agents-study.md says what the committed results say."""
+"""Checks measurements/agents_study.py: it runs on a small scale, its statistics are right, and
+docs/measurements/agents-study.md agrees with the committed results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_page_says_what_the_results_say() -> None:
 
 
 def test_what_is_claimed_is_seen() -> None:
-    """The claims that the study was made for; the others may come out either way."""
+    """Checks only the claims that the study was made for. The others can have either result."""
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     seen = {
         (claim["part"], claim["what"]): claim["seen"] for claim in document["summary"]["claims"]
@@ -90,7 +90,7 @@ def test_a_claim_needs_an_interval_without_zero_and_times_where_it_is_about_time
 
 def test_intervals() -> None:
     low, high = paired.wilson(10, 10)
-    assert high == pytest.approx(1) and 0.69 < low < 0.73  # 10 of 10 is no certainty
+    assert high == pytest.approx(1) and 0.69 < low < 0.73  # 10 of 10 does not prove 100 %
     low, high = paired.wilson(5, 10)
     assert low == pytest.approx(1 - high) and 0.23 < low < 0.25
     gain, (low, high) = paired.difference([1, 2, 3, 4] * 10, [0, 2, 2, 4] * 10)

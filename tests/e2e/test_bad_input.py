@@ -1,5 +1,5 @@
-"""Bad input on the command line: a clear message that names what is valid, a distinct exit status,
-no traceback, nothing lost."""
+"""Gives bad input on the command line. Checks that the message is clear and names what is valid,
+that the exit status is distinct, that there is no traceback, and that nothing is lost."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ REQUIRED = (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A source tree of its own with one operator."""
+    """A separate source tree with one operator."""
     root = tmp_path / "tree"
     shutil.copytree(ROOT / "operators/standard/vector_add", root / "operators/standard/vector_add")
     (root / "sandbox").mkdir()

@@ -1,5 +1,5 @@
-"""`assay bench` and `assay report`, the real binary on the fake device: a model behind HTTP, kill
--9 and --resume, a foreign server."""
+"""Runs `assay bench` and `assay report` on the fake device: with a model behind HTTP, with kill -9
+and --resume, and with a server that is already running."""
 
 from __future__ import annotations
 
@@ -96,9 +96,7 @@ def test_kill_and_resume(binary: str, assay: Run, model: Endpoint, tmp_path: Pat
         lines = (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
         assert [json.loads(line)["kind"] for line in lines].count("reply") == 1, name
         assert model.asked.count(name) == 1 or name not in finished, name
-    assert (
-        len(model.asked) <= len(OPERATORS) + 1
-    )  # the request that was in flight when the bench died
+    assert len(model.asked) <= len(OPERATORS) + 1  # the request in flight when the bench died
 
 
 def test_an_agent_with_feedback_is_killed_and_resumed(
@@ -129,8 +127,8 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
             for line in (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
         ]
         kinds = [line["kind"] for line in lines]
-        # Without a time the first correct answer is the end; with one, or with an error to mend,
-        # all attempts are used.
+        # Without a time the attempt ends at the first correct answer. With a time, or with errors,
+        # it uses all replies.
         expected = 3 if name in model.answers else 1
         assert kinds.count("reply") == expected, name
         assert [line.get("tool") for line in lines if line["kind"] == "tool_result"].count(
@@ -138,15 +136,12 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
         ) == 1, name
         replies += expected
     assert f"{100 * replies} in, {10 * replies} out" in done.stdout
-    assert (
-        replies <= len(model.asked) <= replies + 2
-    )  # the requests that were in flight when the bench died
+    assert replies <= len(model.asked) <= replies + 2  # the requests in flight when the bench died
     assert "track iterative" in done.stdout
 
 
 def test_feedback_beats_one_shot(assay: Run, tmp_path: Path) -> None:
-    """The simulated model on the CPU device: the same seed, with and without the server's
-    answers."""
+    """Runs the simulated model on the CPU device, with the same seed, with and without feedback."""
     passed = {}
     for agent in ("one_shot", "leader"):
         where = ["--store", str(tmp_path / f"{agent}.db"), "--out", str(tmp_path / agent)]
@@ -243,7 +238,7 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
             )
             assert unknown.returncode == 67 and "nope" in unknown.stderr
         finally:
-            server.terminate()  # or a failed assertion would wait for the server for ever
+            server.terminate()  # otherwise a failed assertion would wait for the server for ever
 
 
 def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Path) -> None:

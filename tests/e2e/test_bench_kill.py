@@ -1,5 +1,5 @@
-"""A bench that was killed and resumed ends like one that was not, bit for bit but for handles,
-times and the errors of fresh inputs."""
+"""Checks that a bench that was killed and resumed has the same results as an uninterrupted one.
+Only handles, times and the errors on fresh inputs can differ."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Handles, times, what follows from inputs that the judge draws anew for every verdict, and calls:
-# one that was cut short is made, and counted, again, and slow work is polled more often.
+# Fields that can differ: handles, times, errors (the judge draws new inputs for each verdict), and
+# numbers of calls (an interrupted call is repeated and counted again, and slow work is polled more
+# often).
 VARYING = {
     "run",
     "samples",
@@ -54,13 +55,13 @@ def arguments_of(folder: Path, agent: str) -> list[str]:
 def ends_in(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
     lines = [json.loads(line) for line in (folder / "out/journal.jsonl").read_text().splitlines()]
     ends = [line for line in lines if line["kind"] == "finished"]
-    assert len(ends) == 2 * len(OPERATORS)  # each once
+    assert len(ends) == 2 * len(OPERATORS)  # each attempt ends once
     return {(end["operator"], end["sample"]): without_varying(end) for end in ends}
 
 
 def steps_in(folder: Path) -> dict[str, list[Any]]:
-    """Replies and tools with their code, without what was cut short and made again, polls and
-    notes."""
+    """Returns the replies, and the tool calls with their code. Leaves out interrupted calls, polls
+    and notes."""
     steps: dict[str, list[Any]] = {}
     for file in sorted((folder / "out/transcripts").iterdir()):
         mine: list[Any] = []
@@ -104,7 +105,7 @@ def test_killed_and_resumed_equals_uninterrupted(
 
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
     kills = 0
-    for at_bytes in (30_000, 70_000):  # of transcripts: early and late
+    for at_bytes in (30_000, 70_000):  # size of the transcripts: kills early and late
         resume = ["--resume"] if (killed / "out/journal.jsonl").exists() else []
         command = [binary, *arguments_of(killed, agent), *resume]
         with subprocess.Popen(

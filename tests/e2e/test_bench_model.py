@@ -1,7 +1,5 @@
-"""What a model's endpoint and its replies may do to a bench, with the real binary.
-
-Misbehaviour, odd replies, the spending limit; and wherever the key could have gone, it is looked
-for."""
+"""Tests a bench with a model's endpoint that misbehaves, with odd replies, and with a spending
+limit. Each test looks for the API key in everything that the bench wrote."""
 
 from __future__ import annotations
 
@@ -32,8 +30,8 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 class Bench:
-    """One bench in one folder, run as often as a test likes; after each run the key is looked for
-    wherever it could have gone."""
+    """A bench in a folder, which a test can run several times. After each run it looks for the API
+    key in all files and output."""
 
     def __init__(self, assay: Run, endpoint: Endpoint, folder: Path) -> None:
         self.assay, self.endpoint, self.folder = assay, endpoint, folder
@@ -206,7 +204,7 @@ def test_a_reply_that_echoes_the_key(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
-    """On the CPU device, where code is run for what it is."""
+    """Uses the CPU device, because it really runs the code."""
     oracles = {
         name: (ROOT / f"operators/standard/{name}/oracle.py").read_text(encoding="utf-8")
         for name in OPERATORS
@@ -238,7 +236,7 @@ def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_a_submission_does_not_see_the_key(bench: Bench, endpoint: Endpoint) -> None:
-    """The server that a bench starts gets its environment; the submissions get another."""
+    """The server of a bench gets the bench's environment. Submissions get another environment."""
     look = "import os, sys, glob\nprint(dict(os.environ), sys.argv)\n"
     look += "for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
     look += "    try:\n        print(path, open(path).read())\n    except OSError as error:\n        print(path, error)\n"
@@ -262,7 +260,8 @@ def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_a_cost_that_is_not_known_is_no_zero(bench: Bench) -> None:
-    """The model of these tests has no price; what no model answers costs nothing."""
+    """The model of these tests has no price, so its cost is unknown. A reply that no model wrote
+    costs 0."""
     done = bench.run()
     assert "The price of openai-compatible:m is not known" in done.stderr and re.search(
         r"^cost +not known$", done.stdout, re.MULTILINE
@@ -278,7 +277,7 @@ def test_a_cost_that_is_not_known_is_no_zero(bench: Bench) -> None:
 
 @pytest.fixture
 def priced_root(tmp_path: Path) -> Path:
-    """The source tree with a price for the model of these tests."""
+    """A source tree that has a price for the model of these tests."""
     root = tmp_path / "root"
     llm = root / "reference_agents/llm"
     llm.mkdir(parents=True)
@@ -303,13 +302,13 @@ def priced_root(tmp_path: Path) -> Path:
 def test_the_spending_limit_stops_the_bench_cleanly(
     bench: Bench, endpoint: Endpoint, priced_root: Path, reported: bool
 ) -> None:
-    worst = 16.384  # dollars: all the tokens that a reply may have
+    worst = 16.384  # in dollars, if the reply has all allowed tokens
     if not reported:
         endpoint.usage = None
     limit = worst + 0.015 if reported else 2.5 * worst
     done = bench.run("--jobs", "2", "--max-cost", str(limit), ASSAY_ROOT=str(priced_root))
     assert done.returncode == 2, done.stderr
-    assert endpoint.requests == 2  # the third could pass the limit
+    assert endpoint.requests == 2  # the third could exceed the limit
     assert (
         "stopped: spending limit reached: $" in done.stderr
         and "2 of 4 attempts are not finished" in done.stderr

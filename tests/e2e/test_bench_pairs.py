@@ -1,5 +1,5 @@
-"""`assay bench` with several agents and models: a folder and a report each, one purse, one
-comparison; samples; limits of time, money."""
+"""Runs `assay bench` with several agents and models. Each pair has a folder and a report; all share
+one budget and one comparison. Also tests samples and the limits on time and money."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def finished_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def tree_with_prices(tmp_path: Path, prices: str) -> Path:
-    """A source tree like ours, with another price table."""
+    """Makes a source tree like ours with another price table."""
     tree = tmp_path / "tree"
     (tree / "reference_agents/llm").mkdir(parents=True)
     for entry in ROOT.iterdir():
@@ -113,8 +113,8 @@ def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
 
 
 def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """100 tokens at $0.01 are $1 a reply. A request sets its whole prompt aside: four replies fit
-    beside it, not five."""
+    """A reply of 100 tokens at $0.01 costs $1. A request reserves the cost of its whole prompt, so
+    four replies fit beside it, not five."""
     tree = tree_with_prices(tmp_path, priced(10_000))
     environment = {**env_of(model), "ASSAY_ROOT": str(tree)}
     arguments = pairs_arguments(tmp_path, "--jobs", "1")
@@ -147,7 +147,9 @@ def test_a_limit_of_time_starts_nothing_more_and_ends_what_runs(
         stopped.stderr
     )
     ended = sum(len(finished_in(tmp_path / "out" / pair)) for pair in PAIRS)
-    assert 0 < ended < 8 and stopped.stderr.count("not finished ") == 0  # nothing was cut short
+    assert (
+        0 < ended < 8 and stopped.stderr.count("not finished ") == 0
+    )  # no attempt was interrupted
     model.delay_s = 0.0
     done = assay(*pairs_arguments(tmp_path, "--max-time", "10m", "--resume"), **env_of(model))
     assert done.returncode == 0, done.stderr
@@ -252,4 +254,4 @@ def test_a_comparison_by_a_running_server(
             assert done.returncode == 0, done.stderr
             assert len(re.findall(r"4 of 4 +100\.0 % \(34 to 100\)", done.stdout)) == 2, done.stdout
         finally:
-            server.terminate()  # or a failed assertion would wait for the server for ever
+            server.terminate()  # otherwise a failed assertion would wait for the server for ever

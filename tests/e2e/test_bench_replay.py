@@ -1,4 +1,4 @@
-"""`assay bench --replay`: a bench again from its transcripts, without a model, graded anew."""
+"""Tests `assay bench --replay`, which grades the transcripts of a bench again without a model."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def recorded(assay: Run, model: Endpoint, tmp_path: Path) -> Path:
-    """relu never gets right; the others do at once."""
+    """Records a bench in which relu always fails and the other operators pass at once."""
     model.answers = {"relu": "# fake: fail"}
     out = tmp_path / "out"
     where = [
@@ -48,7 +48,7 @@ def recorded(assay: Run, model: Endpoint, tmp_path: Path) -> Path:
 
 
 def replay(assay: Run, tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """No model is reachable: a request to one would fail."""
+    """Replays a bench. No model is reachable, so a request to a model would fail."""
     return assay(
         "bench",
         "--replay",
@@ -71,7 +71,7 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
     assert done.returncode == 0, done.stderr
     assert "6 of 6 attempts went as recorded, 0 otherwise, 0 had no reply" in done.stdout
     assert contents(out) == before and model.requests == asked
-    # a run of its own, labelled, never ranked, and free of charge
+    # a replay is a separate run: labelled, never ranked, and free of charge
     assert (
         "replay of openai-compatible:m (no model)" in done.stdout and "never ranked" in done.stdout
     )
@@ -90,7 +90,7 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
         )
         assert [line.get("text") for line in there] == [line.get("text") for line in here]
         jobs = [re.findall(r"job_\w+", "\n".join(text)) for text in texts]
-        assert not set(jobs[0]) & set(jobs[1])  # no verdict was taken over
+        assert not set(jobs[0]) & set(jobs[1])  # no verdict was copied
     again = replay(assay, tmp_path)
     assert again.returncode == 64 and "--resume" in again.stderr
     assert replay(assay, tmp_path, "--resume").returncode == 0
@@ -98,7 +98,7 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
 
 def test_what_does_not_go_as_recorded_is_named(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     out = recorded(assay, model, tmp_path)
-    # a reply that now fails; a transcript that lost a reply; one that is gone
+    # a reply that now fails; a transcript without one of its replies; a missing transcript
     passing = out / "transcripts/vector_add.1.jsonl"
     passing.write_text(passing.read_text().replace("# fake: pass", "# fake: error=timeout"))
     cut = out / "transcripts/relu.1.jsonl"

@@ -1,5 +1,5 @@
-"""GEAK's published setting, 10 iterations in each of 10 instances, on the track that has room for
-it; without a model."""
+"""Runs GEAK's published setting (10 iterations in each of 10 instances) on the track `scaled`,
+whose budgets are large enough, with the simulated model."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from pathlib import Path
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "softmax_last_dim", "rope_neox"]
 AGENT = "geak?iterations=10&instances=10"
-# A rugged landscape and many failures: few versions are alike, so that nearly all of the 100 are
-# evaluated.
+# A rugged landscape and many failures. So nearly all of the 100 versions differ and are evaluated.
 MODEL = "sim:7?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3"
 
 
@@ -34,7 +33,7 @@ def arguments_of(tmp_path: Path, agent: str, *more: str) -> list[str]:
 
 
 def steps_of(transcript: Path) -> tuple[dict[str, int], list[str]]:
-    """How often each tool was called, and what the agent remarked."""
+    """Returns the number of calls of each tool, and the agent's notes."""
     calls: dict[str, int] = {}
     notes = []
     for line in map(json.loads, transcript.read_text().splitlines()):

@@ -1,6 +1,6 @@
-"""`assay bench` when the world fails it: no endpoint, a broken price table, a full disk, a store or
-a journal that another bench has. Each time it says what was wrong, loses nothing, and pays for
-nothing twice."""
+"""Runs `assay bench` when something around it fails: the endpoint, the price table, a full disk, or
+a store or journal that another bench uses. Each time it must say what is wrong, lose nothing, and
+pay for nothing twice."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def arguments_of(tmp_path: Path, *more: str) -> list[str]:
 
 
 def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """Resumed, it finishes; each operator was asked for and submitted once."""
+    """Resumes the bench. Checks that it finishes, and that each operator was asked for and
+    submitted once."""
     done = assay(*arguments_of(tmp_path, "--resume"), **env_of(model))
     assert done.returncode == 0, done.stderr
     assert "4 of 4" in done.stdout and "400 in, 40 out" in done.stdout
@@ -51,7 +52,7 @@ def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> 
 
 def test_an_endpoint_that_is_down(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))  # bound and not listening: connections are refused
+        free.bind(("127.0.0.1", 0))  # bound but not listening, so connections are refused
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         stopped = assay(*arguments_of(tmp_path, "--jobs", "4"), ASSAY_LLM_BASE_URL=url)
     assert stopped.returncode == 2, stopped.stderr
@@ -98,8 +99,7 @@ def test_a_broken_price_table(
 
 
 def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """A limit on the size of files, for the bench and its server: what a full disk is to the
-    store."""
+    """A limit on the size of files acts on the store like a full disk."""
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, resource.RLIM_INFINITY))
@@ -109,7 +109,7 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
         [binary, *arguments_of(tmp_path)],
         env=environment,
         preexec_fn=small_files,
-        # Python ignores SIGXFSZ, and so do its children then: writing fails instead
+        # Python and its children ignore SIGXFSZ, so that a write fails instead
         restore_signals=False,
         capture_output=True,
         text=True,
@@ -122,8 +122,8 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
 
 @contextmanager
 def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
-    """The beginning of a command that sees `folder` as a file system of `size`; afterwards `folder`
-    holds what was written."""
+    """Returns the beginning of a command that sees `folder` as a file system of `size`. Afterwards
+    `folder` holds the written files."""
     folder.mkdir()
     kept = folder.with_name("kept")
     mount = f"mount -t tmpfs -o size={size} none {shlex.quote(str(folder))}"
@@ -147,7 +147,7 @@ def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
 def test_a_full_disk_for_transcripts(
     binary: str, assay: Run, model: Endpoint, tmp_path: Path, size: str
 ) -> None:
-    """Room for a reply is set aside before it is paid for: what was asked for was kept."""
+    """Space for a reply is reserved before the reply is paid for, so no paid reply is lost."""
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with full_disk(tmp_path / "out", size) as inside:
         stopped = subprocess.run(
@@ -197,9 +197,7 @@ def test_a_store_that_another_bench_has(
         and "in use by another bench" in same_journal.stderr
         and "--out" in same_journal.stderr
     )
-    assert asked <= 4 and sorted(model.asked) == sorted(
-        OPERATORS
-    )  # neither of them asked for anything
+    assert asked <= 4 and sorted(model.asked) == sorted(OPERATORS)  # neither of them sent a request
 
 
 def test_no_program_that_a_bench_starts_has_the_key(

@@ -1,4 +1,4 @@
-"""CUDA C++ through the real server and the command line, on a machine without a GPU."""
+"""Tests CUDA C++ submissions with the real server and the command line, without a GPU."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_doctor_names_the_compiler(assay: Run) -> None:
 
 
 def whole_interface(spec: dict[str, Any]) -> str:
-    """A source whose kernel takes every argument, output and axis of an operator, and does
+    """Returns a source whose kernel takes every argument, output and axis of an operator and does
     nothing."""
     parameters, names = [], []
     for argument in spec["arguments"]:

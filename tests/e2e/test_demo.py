@@ -1,5 +1,5 @@
-"""The demo's main job: an agent is scored over all operators on the CPU, and the report explains
-each outcome."""
+"""Runs the demo: it scores an agent on all operators on the CPU, and its report explains each
+outcome."""
 
 from __future__ import annotations
 
@@ -45,6 +45,6 @@ def test_demo_ends_with_an_explained_report(assay: Run, tmp_path: Path) -> None:
     assert {"syntax_error", "compilation_error", "wrong_result", "unsupported"} <= kinds
     csv = assay("report", "--store", store, "--format", "csv")
     assert len(csv.stdout.strip().splitlines()) == 17
-    # The transcript holds every prompt, reply and call; no oracle leaks into a prompt.
+    # The transcript holds every prompt, reply and call. No prompt holds an oracle.
     transcripts = list(Path(out).rglob("*.jsonl"))
     assert transcripts

@@ -1,5 +1,5 @@
-"""`assay doctor` tells what this machine can do, and `assay eval` ends with the status of its
-verdict."""
+"""Checks that `assay doctor` reports what this machine can do, and that the exit status of `assay
+eval` follows its verdict."""
 
 from __future__ import annotations
 

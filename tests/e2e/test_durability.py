@@ -1,5 +1,5 @@
-"""`kill -9` of the server loses nothing that was accepted: an unfinished job is run again or
-reported aborted at the next start."""
+"""Checks that `kill -9` of the server loses no accepted job. At the next start an unfinished job
+runs again or is reported as aborted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The example of an agent from outside, as its README starts it: scored and reported like the
+"""Runs the example of an external agent as its README does. It is scored and reported like the
 bundled agents, over stdio and HTTP."""
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""`assay serve --http` from outside: tokens, scopes, TLS, limits, and what it refuses to start
-with."""
+"""Tests `assay serve --http` from outside: tokens, scopes, TLS, limits, and refused settings."""
 
 from __future__ import annotations
 
@@ -235,7 +234,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
             socket.create_connection(("127.0.0.1", server.port)) as plain,
         ):
             only_http2.wrap_socket(plain)
-        # Plain HTTP where TLS is spoken.
+        # Plain HTTP to a TLS port.
         with (
             suppress(ConnectionResetError),
             socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,
@@ -342,7 +341,7 @@ def test_a_wrong_token_command(binary: str) -> None:
 
 
 def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path) -> None:
-    """Connections beyond the limit are told so, or wait; those that are open go on."""
+    """Connections beyond the limit get an error or wait. Open connections keep working."""
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))

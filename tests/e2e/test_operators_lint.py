@@ -1,5 +1,5 @@
-"""`assay operators lint` as somebody who writes an operator meets it: each mistake gets a line that
-names file, line and remedy."""
+"""Runs `assay operators lint` on the mistakes of an operator's author. Each mistake gets a message
+that names file, line and remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "operators/standard/vector_add"
 UNSOUND, BAD_CONFIG = 1, 78
-# file to change, what in it, into what; exit status; what the complaint must say
+# file, old text, new text; exit status; text of the message
 MISTAKES = {
     "missing key": (
         "spec.toml",
@@ -93,7 +93,7 @@ MISTAKES = {
 
 
 def add_operator(suite: Path, name: str, file: str, old: str, new: str) -> Path:
-    """vector_add under another name, and with a mistake."""
+    """Adds vector_add under another name and with a mistake."""
     folder = suite / "standard" / name
     shutil.copytree(MODEL, folder, ignore=shutil.ignore_patterns("__pycache__"))
     for path in folder.iterdir():
@@ -121,7 +121,7 @@ def test_a_mistake_in_the_spec_is_named_with_its_place_and_remedy(
 
 @pytest.fixture(scope="module")
 def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """What one lint says of an operator for each mistake that only a run shows."""
+    """Lints once with one operator for each mistake that only a run shows. Returns the output."""
     folder = tmp_path_factory.mktemp("lint")
     for name in MISTAKES:
         if MISTAKES[name][3] == UNSOUND:

@@ -1,5 +1,4 @@
-"""`assay plan` and `assay eval --plan` from outside, with the files that `eval --artifacts`
-writes."""
+"""Tests `assay plan` and `assay eval --plan` with the files that `eval --artifacts` writes."""
 
 from __future__ import annotations
 
@@ -17,7 +16,7 @@ ORACLE = ROOT / "operators/standard/vector_add/oracle.py"
 
 @pytest.fixture(scope="module")
 def plans(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The oracle of vector_add recorded for two GPUs, by a machine without one."""
+    """Plans of the oracle of vector_add for two GPUs, recorded without a GPU."""
     folder = tmp_path_factory.mktemp("plans")
     for target in ("cuda:90", "cuda:100"):
         command = [

@@ -1,5 +1,5 @@
-"""The tool `profile` through a real server without a GPU: a diagnosis from the compiled code, small
-enough to read, for any target."""
+"""Tests the tool `profile` with the real server without a GPU. It diagnoses the compiled code for
+any target, in an answer that is small enough to read."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The commands with a model, as README.md and the example's README print them, are run; only the
-endpoint's address is another one."""
+"""Runs the commands with a model from README.md and the example's README. Only the endpoint's
+address is replaced."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ PRINTED_URL = "http://localhost:8000/v1"
 
 
 def commands(document: Path, word: str) -> list[str]:
-    """The commands of its shell blocks that hold a word. A backslash continues a line."""
+    """Returns the commands in a document's shell blocks that contain a word. A backslash continues
+    a line."""
     blocks = re.findall(
         r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -29,14 +30,14 @@ def commands(document: Path, word: str) -> list[str]:
 
 @pytest.fixture
 def checkout(binary: str, tmp_path: Path) -> Path:
-    """A folder that looks like a built clone, but holds what the commands write."""
+    """A folder that looks like a built clone and takes the files that the commands write."""
     (tmp_path / "build/release/bin").mkdir(parents=True)
     (tmp_path / "build/release/bin/assay").symlink_to(binary)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
     python.write_text(
         f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
-    )  # a link would lose the packages beside the interpreter
+    )  # with a link the interpreter would not find its packages
     python.chmod(0o755)
     (tmp_path / "reference_agents").symlink_to(ROOT / "reference_agents")
     return tmp_path

@@ -1,5 +1,5 @@
-"""`assay report` over several runs of a real store, in all its forms: the fake device says what
-each submission scores."""
+"""Tests all forms of `assay report` on several runs of a real store. The fake device takes each
+score from a comment in the submission."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stdio_client import StdioClient
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-# operator -> what its submission of each sample is; two samples.
+# operator -> the submissions of its two samples
 ANSWERS = {
     "vector_add": ("# fake: perf=2.0", "# fake: perf=1.0"),
     "gelu_tanh": ("# fake: perf=0.5", "# fake: fail"),
@@ -96,7 +96,7 @@ def test_json(assay: Run, filled: tuple[Path, list[str]]) -> None:
     )
 
 
-CALLS = {  # operator -> what each tool was given, in order
+CALLS = {  # operator -> the code that each tool gets, in order
     "vector_add": [
         ("compile", "# fake: error=syntax_error"),
         ("submit", "# fake: error=indentation_error"),
@@ -111,7 +111,7 @@ CALLS = {  # operator -> what each tool was given, in order
         ("run_tests", "# fake: pass"),
         ("submit", "# fake: fail"),
     ],
-    "relu": [("run_tests", "# fake: pass")],  # and never submitted
+    "relu": [("run_tests", "# fake: pass")],  # never submitted
     "sum_last_dim": [("compile", "# fake: error=type_error"), ("submit", "# fake: pass")],
     "rope_neox": [],
 }
@@ -171,7 +171,7 @@ def test_csv_and_table(assay: Run, filled: tuple[Path, list[str]]) -> None:
 
 
 class Checked(html.parser.HTMLParser):
-    """Every element closed in order, nothing that runs or loads."""
+    """A parser that checks that elements are closed in order and that nothing runs or loads."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,6 +1,6 @@
-"""`assay report --format html` as a reader has it: real pages of real runs in a real browser.
+"""Tests `assay report --format html` with real pages of real runs in a real browser.
 
-With ASSAY_PAGE_PICTURES=DIRECTORY screenshots and a PDF of each page are kept.
+ASSAY_PAGE_PICTURES=DIRECTORY keeps screenshots and a PDF of each page.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from page_browser import Look, install, why_no_browser
 from stdio_client import StdioClient
 
 PHONE_WIDTH = 360
-READABLE_PX = 11  # of the smallest text
+READABLE_PX = 11  # least size of text
 READABLE_CONTRAST = 4.5  # WCAG 2.2, AA
 LOOKS = ["phone", "phone dark", "desktop", "dark", "print"]
 
-# As hostile as a client may make them, and long.
+# Long names with markup, as a hostile client could choose them.
 AGENT = "<script>window.injected=1</script>\"'&amp; äöü 漢字 " + "x" * 120
 MODEL = "openai:<img src=x onerror=\"window.injected=1\"> & 'co' " + "W" * 100
 RAISING = """import triton
 raise ValueError('</td></table><script>window.injected=1</script><svg onload="window.injected=1">' + 'y' * 300)
 """
 OPERATORS = ("vector_add", "gelu_tanh", "softmax_last_dim", "clamped_affine_scan")
-# Per operator, what each sample is.
+# operator -> its samples
 SAMPLES = {
     AGENT: [
         ("perf=2.0", "perf=0.5", "fail", "error=key_error"),
@@ -68,7 +68,7 @@ class Page:
 
 @pytest.fixture(scope="session")
 def show() -> Callable[[str, str], Page]:
-    """show(NAME, HTML): the page as the browser sees it."""
+    """show(NAME, HTML) opens a page in the browser and measures it."""
     missing = why_no_browser()
     if missing:
         pytest.skip(missing)
@@ -146,7 +146,7 @@ def filled(binary: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 def one(
     binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
 ) -> Page:
-    """Of one agent with nasty names."""
+    """The page of one agent with hostile names."""
     page: Page = show(
         "one", html_of(binary, filled[0], filled[1][AGENT]), tmp_path_factory.mktemp("one")
     )
@@ -157,7 +157,7 @@ def one(
 def several(
     binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
 ) -> Page:
-    """All agents compared."""
+    """The page that compares all agents."""
     runs = [run for samples in filled[1].values() for run in samples]
     page: Page = show(
         "several", html_of(binary, filled[0], runs), tmp_path_factory.mktemp("several")
@@ -167,8 +167,8 @@ def several(
 
 @pytest.fixture(scope="module")
 def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """More agents than a table has columns, with alike results: labels and marks in each other's
-    way."""
+    """The page of more agents than a table has columns. Their results are similar, so labels and
+    marks could overlap."""
     scratch = tmp_path_factory.mktemp("many")
     client = StdioClient(
         [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "s.db")]
@@ -199,8 +199,8 @@ def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """What a bench without a model and without a GPU leaves, of real submissions; and one that
-    raises what it would like to run."""
+    """The page of a bench of real submissions without a model and a GPU. One submission raises an
+    error whose text is markup."""
     scratch = tmp_path_factory.mktemp("bench")
     store = scratch / "s.db"
     environment = {**os.environ, "ASSAY_STATE_DIR": str(scratch / "state")}

@@ -1,4 +1,4 @@
-"""The example kernels as an agent finds them, through the real server."""
+"""Tests the tool `search_examples` with the real server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from stdio_client import META, StdioClient
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "operators/examples"
 
-# What agents ask, and an example that must be among the three that they get.
+# A query, and an example that must be among the first three results.
 QUESTIONS = {
     "segmented prefix scan with a custom combine function": "scan_prefix_xor",
     "ragged rows with offsets": "ragged_reverse",

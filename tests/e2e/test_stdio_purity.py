@@ -1,5 +1,5 @@
-"""`serve --stdio`: nothing but protocol on stdout, whatever runs beside it, and no input that stops
-it from answering the next."""
+"""Checks that `serve --stdio` writes only protocol messages to stdout while submissions run, and
+that no input keeps it from answering the next request."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-# What submissions do to get a word onto the server's stdout: print, write to the descriptor, start
-# a child that writes, reopen what they find in /proc, and die in the middle of it. The function
-# itself is right, so that those that live pass.
+# Submissions that try to write to the server's stdout: they print, write to the descriptor, start a
+# child that writes, reopen files of /proc, and die while writing. The function itself is right, so
+# a submission that survives passes.
 FORGED = '{"jsonrpc":"2.0","id":1,"result":"forged"}'
 HEAD = f"import os, sys, subprocess\nFORGED = {FORGED!r}\n"
 KERNEL = """
@@ -59,7 +59,7 @@ for name in ('/proc/1/fd/1', '/dev/stdout', f'/proc/{os.getppid()}/fd/1', f'/pro
 
 
 class Stdio:
-    """The server with its three streams; every line of stdout is kept as it came."""
+    """A server with its three streams. Keeps every line of stdout unchanged."""
 
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(
@@ -156,7 +156,7 @@ def test_only_protocol_on_stdout_while_jobs_write_to_it(binary: str, tmp_path: P
         seen = [json.loads(line) for line in server.lines]
         assert sorted(message["id"] for message in seen) == sorted(
             NOISE
-        )  # each answered once, and not a line more
+        )  # each request is answered once, and there is no other line
         for name, answer in answers.items():
             assert answer["result"] != "forged", name
             assert isinstance(answer["result"]["structuredContent"], dict), name
@@ -245,8 +245,8 @@ def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
 def test_a_client_that_never_reads_holds_back_nobody_but_itself(
     binary: str, tmp_path: Path
 ) -> None:
-    """Its pipe fills, the server waits for it and reads no more; memory stays bounded and end of
-    input still ends the server."""
+    """When the client's pipe is full, the server waits and reads nothing more. Its memory stays
+    bounded, and the end of its input still ends it."""
     command = [
         binary,
         "serve",

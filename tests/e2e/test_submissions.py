@@ -1,7 +1,6 @@
-"""What a submission may try in the skeleton, through the public tools of a real server, and the
-kind of verdict it gets.
+"""Sends submissions that misbehave in common ways to a real server and checks the kind of verdict.
 
-After each, a correct submission still passes: the server serves on."""
+After each of them a correct submission must still pass."""
 
 from __future__ import annotations
 

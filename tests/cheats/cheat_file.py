@@ -1,21 +1,31 @@
-"""A case of the suite of cheats: one submission in cases/NN_name.py, where NN is its class;
-classes.py names all 76.
+"""Reads a case of the suite of cheats: one submission in cases/NN_name.py. NN is its class, one of
+the 76 in classes.py. The header has these lines:
 
-    # cheat: a cache keyed on the address of the input                what it does, one line
-    # expect: fail:wrong_result                                        pass | fail[:KIND] | error:KIND[,KIND]
-    # defence: structure, judge                                        what stands against it, of DEFENCES
-    # operator: softmax_last_dim                                       optional; vector_add
-    # tool: submit                                                     optional; run_tests
-    # device: gpu                                                      optional; cpu. Where the verdict is sought
-    # on_gpu: error:not_recordable                                     optional, of a cpu case: the verdict it gets on a GPU as well
-    # compile: error:compilation_error                                 optional, of a gpu case: what `compile` says of it; pass
-    # calls: 2                                                         optional; 1. So often is it sent; the last verdict counts
+    # cheat: a cache keyed on the address of the input
+    # expect: fail:wrong_result
+    # defence: structure, judge
+    # operator: softmax_last_dim
+    # tool: submit
+    # device: gpu
+    # on_gpu: error:not_recordable
+    # compile: error:compilation_error
+    # calls: 2
 
-What is sent is prelude.py and then the case; a case in CUDA C++, NN_name.cu with `//` for `#`, is
-sent as it is. `expect: pass` is for attempts that gain nothing: the submission then computes the
-right answer by its own kernels, and its Perf is no better than theirs. One that finds what it must
-not find makes the entry function raise. Cases of honest/ have `honest:` instead of `cheat:` and no
-defence; `recorder: refuses (why)` where no launch plan can be made of one yet."""
+- cheat: what the submission does, in one line.
+- expect: the verdict, as pass | fail[:KIND] | error:KIND[,KIND].
+- defence: the defences that stop it, out of DEFENCES.
+- operator: optional, default vector_add.
+- tool: optional, default run_tests.
+- device: optional, default cpu. The device that gives the expected verdict.
+- on_gpu: optional, for a cpu case: the verdict on a GPU, which is then checked too.
+- compile: optional, for a gpu case: the verdict of `compile`, default pass.
+- calls: optional, default 1: the number of times that it is sent. The last verdict counts.
+
+The submission is prelude.py followed by the case. A case in CUDA C++ (NN_name.cu, with `//` instead
+of `#`) is sent unchanged. `expect: pass` is for attempts that gain nothing: the submission computes
+the right answer with its own kernels, and its Perf is not better than theirs. If it finds something
+that it must not find, its entry function raises. Cases in honest/ have `honest:` instead of
+`cheat:` and no defence, and `recorder: refuses (why)` if no launch plan can be recorded yet."""
 
 from __future__ import annotations
 
@@ -45,7 +55,7 @@ class Case:
     number: int
     name: str
     path: Path
-    text: str  # what it tries
+    text: str  # what the submission tries
     expect: Expectation
     defences: tuple[str, ...]
     operator: str
@@ -54,7 +64,7 @@ class Case:
     on_gpu: Expectation | None
     compiles: Expectation
     calls: int
-    refused: str  # why the recorder refuses an honest one
+    refused: str  # why the recorder refuses an honest submission
 
     @property
     def language(self) -> str:
@@ -70,7 +80,7 @@ class Case:
         )
 
     def expected_on(self, device: str) -> Expectation | None:
-        """The verdict due on this device; None when it is not for it."""
+        """The expected verdict on this device. None if the case is not for this device."""
         if device == self.device:
             return self.expect
         return self.on_gpu if device == "gpu" else None

@@ -1,5 +1,4 @@
-"""The real server for the suite of cheats: one process, one practice run, and what an honest
-submission gets from it."""
+"""Runs the real server for the suite of cheats: one process and one practice run."""
 
 from __future__ import annotations
 
@@ -53,7 +52,7 @@ class CheatServer:
         assert control["outcome"] == "pass", control
 
     def send(self, case: Case, tool: str = "") -> dict[str, Any]:
-        """The verdict on the last of the case's calls."""
+        """Sends the case and returns the verdict of its last call."""
         verdict: dict[str, Any] = {}
         for _ in range(case.calls):
             verdict = self._call(tool or case.tool, case.operator, case.source(), case.language)
@@ -63,7 +62,7 @@ class CheatServer:
         return self._call("run_tests", "vector_add", f"{self.prelude}\n\n{CONTROL}")
 
     def honest_perf(self, operator: str) -> float:
-        """Perf of the operator's own oracle, as a submission."""
+        """The Perf of the operator's oracle as a submission."""
         if operator not in self._honest:
             oracle = next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text(
                 encoding="utf-8"

@@ -1,7 +1,8 @@
-"""Writes docs/reference/generated/cheats.md: every class of cheats, what it was tried with, what
-stands against it, and what was seen.
+"""Writes docs/reference/generated/cheats.md: every class of cheats with its cases, defences and
+results.
 
-python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out docs/reference/generated/cheats.md"""
+python tests/cheats/cheat_table.py --results bench-out/cheats/results.json --out
+docs/reference/generated/cheats.md"""
 
 from __future__ import annotations
 
@@ -59,7 +60,8 @@ def attempts(results: dict[str, Any]) -> str:
 
 
 def matrix() -> str:
-    """Cheat by defence: a class is marked where one of its cases names the defence."""
+    """Returns the matrix of classes and defences. A class is marked for each defence that one of
+    its cases names."""
     cases = cheats()
     head = [
         "",

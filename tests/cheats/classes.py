@@ -1,5 +1,5 @@
-"""The classes of cheats: known ways to score without doing the work, from public red-team reports,
-audits and harness sources."""
+"""The classes of cheats. They are known ways to score without doing the work, from public red-team
+reports, audits and harness sources."""
 
 from __future__ import annotations
 

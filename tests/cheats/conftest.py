@@ -1,9 +1,9 @@
-"""The suite of cheats: every case through the public tools of one real server, a control after
-each.
+"""The suite of cheats. Every case goes through the public tools of one real server, and a control
+submission follows.
 
 pytest tests/cheats -m "not gpu"          on the CPU device; part of ./run test
 pytest tests/cheats -m gpu                on ASSAY_DEVICE (default cuda:0); part of ./run gpu-test
-ASSAY_CHEATS_RESULTS=FILE                 where what was seen is written, for cheat_table.py
+ASSAY_CHEATS_RESULTS=FILE                 writes the verdicts to FILE, for cheat_table.py
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """What was seen, by device and case name."""
+    """The verdicts by device and case name."""
     path = os.environ.get("ASSAY_CHEATS_RESULTS")
     seen: Results = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
     yield seen
@@ -80,7 +80,7 @@ def host_tier_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cheat
 
 @pytest.fixture(autouse=True)
 def watchdog() -> Iterator[None]:
-    """A server that never answers is a finding, not a hang."""
+    """Fails the test if the server never answers."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError(f"no answer within {WATCHDOG_S} s")

@@ -1,5 +1,5 @@
-"""What stands before every case: two honest kernels, so that a case shows its cheat and little
-else."""
+"""The text before every case: two honest kernels, so that a case shows little else than its
+cheat."""
 
 import torch
 import triton
@@ -33,5 +33,5 @@ def kernel_copy(x):
 
 
 def found(what):
-    """The attempt worked: this must not count as a pass."""
+    """Raises because the attempt worked. The verdict must not be a pass."""
     raise RuntimeError(f"found {what}")

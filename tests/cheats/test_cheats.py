@@ -1,5 +1,5 @@
-"""Every cheat gets its declared verdict, none a Perf that it did not earn, and the next honest
-submission passes."""
+"""Checks that every cheat gets its declared verdict and no Perf that it did not earn, and that the
+next honest submission passes."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cheat_file import Case, cheats
 from cheat_server import CheatServer, Results
 from classes import CLASSES
 
-PERF_SLACK = 1.1  # over the oracle's own Perf: noise of two measurements
-CONTROL_EVERY = (
-    10  # on the CPU, where a control costs as much as a case; on a GPU one follows each case
-)
+PERF_SLACK = 1.1  # largest Perf relative to the oracle's, because both measurements have noise
+# A control follows each tenth case on the CPU, where it costs as much as a case. On a GPU one
+# follows each case.
+CONTROL_EVERY = 10
 
 
 def problems_of(server: CheatServer, case: Case, verdict: dict[str, Any], device: str) -> list[str]:
@@ -56,8 +56,8 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
 
 @pytest.mark.gpu
 def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
-    """What cannot be recorded may pass there, if a kernel has a part in it; it must not look like a
-    verdict of the plan tier."""
+    """A submission that cannot be recorded can pass on the host tier if it uses a kernel. The
+    verdict must not look like one of the plan tier."""
     verdict = host_tier_server.send(case)
     assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict[
         "summary"
@@ -65,8 +65,8 @@ def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatSer
 
 
 def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """That a case for a GPU is no dud shows without one: its kernels compile, or are refused as it
-    says."""
+    """Checks without a GPU that a case for a GPU is valid: its kernels compile, or are refused as
+    the case declares."""
     verdict = cpu_server.send(case, "compile")
     problem = case.compiles.problem_with(verdict)
     results.setdefault("compile", {})[case.name] = {

@@ -1,5 +1,5 @@
-"""Awkward and honest: no defence may mistake these for a cheat. Each also records for a GPU, so
-that it could be timed."""
+"""Checks that no defence mistakes unusual but honest submissions for cheats. Each must also be
+recordable for a GPU, so that it can be timed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_honest_on_the_cpu(case: Case, cpu_server: CheatServer) -> None:
 
 
 def test_honest_records(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """`recorder: refuses (why)` in the header turns red once it no longer does."""
+    """Fails too if the header says `recorder: refuses (why)` and the recorder does not refuse."""
     verdict = cpu_server.send(case, "compile")
     results.setdefault("records", {})[case.name] = {
         "seen": f"{verdict['outcome']}:{verdict['error_kind']}",

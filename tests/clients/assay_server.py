@@ -1,4 +1,4 @@
-"""`assay serve` for the tests of clients: the command that a stdio client starts, or a running HTTP
+"""Starts `assay serve` for the tests of clients: the command for a stdio client, or a running HTTP
 server."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ START_TIMEOUT_S = 30.0
 
 @contextmanager
 def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
-    """`transport`: stdio or http. The HTTP server listens on a port of its own choice and is
+    """Yields a server for the transport stdio or http. The HTTP server chooses its port and is
     stopped afterwards."""
     if transport == "stdio":
         yield Target(command=(binary, "serve", "--stdio", *options))

@@ -1,4 +1,4 @@
-"""The real binary and the official clients. `ASSAY_BIN` names another binary than
+"""Fixtures for the real binary and the official clients. `ASSAY_BIN` names another binary than
 build/release/bin/assay."""
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def binary() -> str:
 
 @pytest.fixture(scope="session")
 def node_dir() -> Path:
-    """Where the npm packages and their Node.js lie; installed on first use."""
+    """The folder of the npm packages and their Node.js. They are installed on first use."""
     done = subprocess.run(
         [str(ROOT / "tests/node/install.sh")],
         stdout=subprocess.PIPE,
@@ -56,7 +56,7 @@ def client(request: pytest.FixtureRequest) -> Client:
 
 @pytest.fixture
 def serve(binary: str, tmp_path: Path) -> Serve:
-    """serve(TRANSPORT, "--device", "fake"): a server with a store of its own."""
+    """serve(TRANSPORT, "--device", "fake") starts a server with its own store."""
 
     @contextmanager
     def start(transport: str, *options: str) -> Iterator[Target]:
@@ -68,7 +68,7 @@ def serve(binary: str, tmp_path: Path) -> Serve:
 
 @pytest.fixture
 def session(client: Client, transport: str, serve: Serve, node_dir: Path) -> Iterator[Session]:
-    """Each client over each transport, connected to a server with the fake device."""
+    """A session of each client over each transport with a server on the fake device."""
     with (
         serve(transport, "--device", "fake") as target,
         connect(client, target, node_dir) as connected,

@@ -1,12 +1,11 @@
-"""The official MCP clients behind one face, so that a test is written once and run with each of
-them.
+"""The official MCP clients behind one interface, so that one test runs with each of them.
 
     with connect(Client("typescript_v2", "auto"), Target(command=[...])) as session:
         result = session.call("list_operators", {})
         pending = session.start("run_tests", {...}); pending.abort()
 
-Results are the wire's JSON (camelCase). A session belongs to one test thread; calls may overlap.
-"""
+Results are the JSON of the wire (camelCase). A session belongs to one test thread; calls can
+overlap."""
 
 from __future__ import annotations
 
@@ -32,8 +31,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Client:
-    """Which SDK, and how it negotiates: legacy (initialize), auto (server/discover, else
-    initialize) or modern (2026-07-28 or nothing)."""
+    """An SDK and its negotiation: legacy (initialize), auto (server/discover, or else initialize)
+    or modern (only 2026-07-28)."""
 
     sdk: str
     mode: str
@@ -58,7 +57,7 @@ CLIENTS = (
 
 @dataclass(frozen=True)
 class Target:
-    """A server: either a command to start, or a URL with the token it wants."""
+    """A server: a command to start, or a URL with its token."""
 
     command: tuple[str, ...] = ()
     url: str = ""
@@ -66,7 +65,7 @@ class Target:
 
 
 class McpError(Exception):
-    """The client raised: a JSON-RPC error, a time-out, an abort."""
+    """An error that the client raised: a JSON-RPC error, a timeout or an abort."""
 
 
 @dataclass
@@ -93,8 +92,8 @@ class Session(Protocol):
     def start(self, tool: str, arguments: Json) -> Pending: ...
     def call(self, tool: str, arguments: Json) -> Json: ...
     def request(self, method: str, params: Json) -> Json:
-        """`method` as the TypeScript SDKs name it: listTools, readResource, getPrompt, complete,
-        ..."""
+        """Calls a method by its name in the TypeScript SDKs: listTools, readResource, getPrompt,
+        complete, ..."""
 
 
 class BridgeSession:
@@ -178,7 +177,7 @@ class BridgeSession:
 
 
 class PythonSession:
-    """The Python client, on an event loop in a thread of its own."""
+    """The Python client on an event loop in a separate thread."""
 
     def __init__(self, client: Client, target: Target) -> None:
         self.loop = asyncio.new_event_loop()
@@ -273,7 +272,7 @@ class PythonSession:
 
 
 def as_json(model: Any) -> Json:
-    """As it was on the wire."""
+    """Returns the JSON of the wire."""
     dumped: Json = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped
 

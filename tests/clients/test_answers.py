@@ -1,5 +1,5 @@
-"""Answers as large as clients bear, and complete in each half: some clients show `content`, others
-only `structuredContent`."""
+"""Checks that no answer is too large for a client, and that each half of an answer is complete:
+some clients show only `content`, others only `structuredContent`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tokens import count_tokens
 
 CONCISE_TOKENS = 1_500
 HARD_CAP_TOKENS = 8_000
-# the shortest time-out of a client in the field is 60 s, and progress does not always extend it
+# The shortest timeout of a client is 60 s, and progress does not always extend it.
 ANSWER_WITHIN_S = 25.0
 
 FLOOD = """
@@ -47,7 +47,7 @@ def halves(result: Json) -> tuple[str, str]:
 
 
 def every_answer(session: Session, response_format: str) -> dict[str, Json]:
-    """One answer of each kind that the tools give, failures among them."""
+    """Returns one answer of each kind that the tools give, including failures."""
     answers: dict[str, Json] = {}
     formatted = {"response_format": response_format}
     answers["list_operators"] = session.call("list_operators", formatted)

@@ -1,5 +1,5 @@
-"""measurements/mcp on a small scale: it runs, and the protocol layer is not far from its budget.
-The real numbers are in measurements/results."""
+"""Runs measurements/mcp on a small scale. Checks that the protocol layer is not far above its
+budget. The real numbers are in measurements/results."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-RATIO_AT_16 = 3.0  # the budget is 5, but one second each is a rough measurement
+RATIO_AT_16 = 3.0  # the budget is 5, but measurements of one second are rough
 RSS_MIB = 40.0
 
 

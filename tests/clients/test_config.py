@@ -1,5 +1,5 @@
-"""What `assay serve --print-config` prints: docs/how-to/connect-a-client.md shows exactly that, and
-it works as far as it can be tried without the clients.
+"""Tests `assay serve --print-config`: docs/how-to/connect-a-client.md shows exactly its output, and
+the output works as far as that can be tested without the clients.
 
 `ASSAY_APPROVE=1` rewrites the examples in docs/how-to/connect-a-client.md."""
 
@@ -24,7 +24,9 @@ else:
 
 ROOT = Path(__file__).resolve().parents[2]
 DOC = ROOT / "docs/how-to/connect-a-client.md"
-SHOWN_BINARY = "/home/me/assay/build/release/bin/assay"  # as docs/how-to/connect-a-client.md has it
+SHOWN_BINARY = (
+    "/home/me/assay/build/release/bin/assay"  # the path in docs/how-to/connect-a-client.md
+)
 EXAMPLE = re.compile(r"<!-- assay (serve .*?) -->\n```(\w+)\n(.*?)```\n", re.DOTALL)
 CLIENTS = ("claude-code", "codex", "cursor", "gemini", "python", "typescript", "vscode")
 FILES = {
@@ -37,7 +39,7 @@ FILES = {
 
 
 def clean_environment() -> dict[str, str]:
-    """Without what would be written into a configuration."""
+    """Removes the variables that would be written into a configuration."""
     return {
         key: value
         for key, value in os.environ.items()
@@ -56,7 +58,7 @@ def printed(binary: str, *options: str, **env: str) -> subprocess.CompletedProce
 
 
 def server_of(client: str, text: str) -> dict[str, Any]:
-    """The entry for Assay in a client's file."""
+    """Returns the entry for Assay in a client's file."""
     form, key = FILES[client]
     server: dict[str, Any] = (json.loads(text) if form == "json" else tomllib.loads(text))[key][
         "assay"
@@ -119,7 +121,7 @@ def test_the_printed_programs_run(binary: str, tmp_path: Path, node_dir: Path) -
         program = printed(
             binary, "--print-config", client, "--device", "fake", "--store", store
         ).stdout
-        if client == "typescript":  # Node.js finds packages from where the program lies
+        if client == "typescript":  # Node.js searches packages from the folder of the program
             (node_dir / "example.mjs").write_text(program)
             program = ""
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Resources, templates, prompts and completion, as every official client sees them."""
+"""Tests resources, templates, prompts and completion with every official client."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TEMPLATES = {
 
 
 def all_resources(session: Session) -> list[dict[str, Any]]:
-    """Page after page: two for each operator do not fit into one."""
+    """Returns the resources of all pages. Two for each operator do not fit into one page."""
     found: list[dict[str, Any]] = []
     page = session.request("listResources", {})
     while True:
@@ -187,8 +187,8 @@ def spec_of(name: str) -> dict[str, Any]:
 
 
 def test_hidden_cases_show_nowhere(serve: Any, node_dir: Path) -> None:
-    """Neither their ids nor how the judge draws their inputs, in anything that can be listed, read,
-    got or completed."""
+    """Neither the ids of hidden cases nor their input distributions occur in anything that can be
+    listed, read, got or completed."""
     from mcp_sessions import CLIENTS, connect
 
     with (

@@ -1,5 +1,4 @@
-"""The official Inspector finds nothing to complain about in `tools/list`, in each era, over each
-transport."""
+"""Checks that the official Inspector accepts `tools/list` in each era over each transport."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def inspect(
         ["--server-url", target.url, "--transport", "http"] if target.url else list(target.command)
     )
     node = str(node_dir / "node_modules/.bin/node")
-    # What belongs to the server comes after `--`, so that the Inspector does not take its flags.
+    # The server's arguments come after `--`, so that the Inspector does not interpret them.
     own = ["--cli", "--protocol-era", era, "--format", "json", *arguments]
     command = [node, str(node_dir / INSPECTOR), *own, *(server if target.url else ["--", *server])]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -1,5 +1,5 @@
-"""A whole scored run, as an agent does it, through every official client, over both transports, in
-both eras."""
+"""Makes a whole scored run like an agent, with every official client, over both transports, in both
+eras."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def vector_add(x, y):
 
 
 def structured(session: Session, tool: str, **arguments: Any) -> dict[str, Any]:
-    """A call that must succeed; follows a job handle to its verdict."""
+    """Makes a call that must succeed. Follows a job handle to its verdict."""
     result = session.call(tool, arguments)
     assert not result.get("isError"), result
     assert result["content"][0]["text"]
@@ -78,7 +78,7 @@ def test_run_on_the_fake_device(session: Session, client: Client) -> None:
     assert session.connected["version"] in (
         client.version,
         None,
-    )  # the v1 client does not tell over stdio
+    )  # the v1 client does not report this over stdio
     assert session.connected["instructions"]
     scored_run(session, PASSES.format(name="vector_add"), times=True)
 

@@ -1,5 +1,5 @@
-"""Bearer tokens as the official clients send them: the right one does a whole scored run, a wrong
-one nothing, and a scope is a limit."""
+"""Tests bearer tokens with the official clients. A valid token can do a whole scored run, an
+invalid token nothing, and a scope limits a token."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from test_scored_run import PASSES, scored_run
 
 
 def write_token(folder: Path, scopes: str) -> tuple[Path, str]:
-    """A token file as docs/how-to/connect-a-client.md describes it, and the secret that it knows by
-    its hash."""
+    """Writes a token file as docs/how-to/connect-a-client.md describes it. Returns the file and the
+    secret, of which the file holds only the hash."""
     secret = secrets.token_hex(16)
     path = folder / "tokens"
     path.write_text(

@@ -1,5 +1,5 @@
-"""What every client must be able to swallow: names, descriptions, schemas and instructions as a
-server really lists them."""
+"""Checks that every client can use the names, descriptions, schemas and instructions that a server
+lists."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from tokens import count_tokens
 
 MAX_TOOLS = 20
 MAX_NAME = 40
-MAX_TEXT_BYTES = 2_048  # Claude Code cuts descriptions and instructions there
-# what all names, descriptions and input schemas cost an agent before it has done anything
+MAX_TEXT_BYTES = 2_048  # Claude Code cuts longer descriptions and instructions
+# Limit for all names, descriptions and input schemas, which each agent pays before its first call.
 MAX_INPUT_TOKENS = 6_000
 FLAT_TYPES = ("string", "integer", "number", "boolean")
 COMBINERS = ("$ref", "oneOf", "anyOf", "allOf", "not", "if", "$defs")
@@ -64,7 +64,8 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
 
 
 def check_parameters(tool: dict[str, Any]) -> None:
-    """Flat, typed, described; a choice names its default unless it must be given."""
+    """Checks that parameters are flat, typed and described, and that each optional choice names its
+    default."""
     schema = tool["inputSchema"]
     for name, parameter in schema["properties"].items():
         where = f"{tool['name']}.{name}"

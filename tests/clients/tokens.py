@@ -1,8 +1,8 @@
-"""Tokens as a model counts them: OpenAI's o200k, the one real tokenizer that comes as a package
-with all it needs.
+"""Counts tokens with OpenAI's o200k, the only real tokenizer that is available as a complete
+package.
 
-Other models' tokenizers differ by some ten per cent on text and code, so the budgets of the tests
-leave room."""
+Tokenizers of other models differ by about ten per cent on text and code, so the limits of the tests
+leave a margin."""
 
 from __future__ import annotations
 

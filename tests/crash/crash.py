@@ -1,10 +1,10 @@
-"""kill -9 of the server's processes at random moments, under load.
+"""Kills the server's processes with kill -9 at random moments under load.
 
     python tests/crash/crash.py --kills 200 --device cpu --out measurements/results/crash-cpu.json
 
-After each kill the job under way must end with a verdict that is true (a pass, or an error of ours;
-never a wrong result), and a control job must pass. After a kill of the server itself the next one
-must know every verdict that was given out. At the end nothing may be left: no process, mount,
+After each kill the running job must end with a true verdict (a pass or an infrastructure error,
+never a wrong result), and a control job must pass. After a kill of the server itself, the next
+server must know every verdict that a client got. At the end nothing can be left: no process, mount,
 cgroup, shared memory or System V object."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OURS = {
     "aborted",
     "crash",
     "protocol_error",
-}  # a killed candidate is a crash; the others are said of our own processes
+}  # a killed candidate gives a crash; the other kinds are about trusted processes
 RECOVERY_S = 60.0
 LONGEST_JOB_S = 3.0
 
@@ -49,7 +49,7 @@ class Tally:
 
 
 class Bench:
-    """A server that is killed and started again over one store, and what it has said so far."""
+    """A server that is killed and restarted with one store, and the verdicts that clients got."""
 
     def __init__(self, binary: str, device: str, folder: Path) -> None:
         self.source = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
@@ -74,7 +74,7 @@ class Bench:
         self.servers.append(self.client.process.pid)
 
     def job(self) -> dict[str, Any]:
-        """One practice job to its verdict."""
+        """Runs one practice job. Returns its verdict."""
         self.count += 1
         code = f"{self.source}\n# {self.count} {os.urandom(8).hex()}\n"
         verdict: dict[str, Any] = self.client.call(
@@ -89,7 +89,7 @@ class Bench:
         return verdict
 
     def control(self) -> tuple[bool, str]:
-        """Whether a correct submission passes, as soon as the device is back."""
+        """Submits correct code until it passes or the time is up. Returns whether it passed."""
         deadline = time.monotonic() + RECOVERY_S
         verdict: dict[str, Any] = {}
         while time.monotonic() < deadline:
@@ -129,7 +129,7 @@ def kill_server(bench: Bench, rng: random.Random, tally: Tally) -> None:
 
 
 def kill_helper(bench: Bench, role: str, rng: random.Random, tally: Tally) -> bool:
-    """Kills a process of that role while a job is under way. False when there was none."""
+    """Kills a process of a role while a job runs. Returns false if there was none."""
     answer: list[dict[str, Any]] = []
     worker = threading.Thread(target=lambda: answer.append(bench.job()))
     worker.start()
@@ -180,8 +180,7 @@ def run(binary: str, device: str, kills: int, seconds: float, seed: int) -> Tall
                     f"the control did not pass within {RECOVERY_S} s after killing the {role}: {why}"
                 )
         bench.client.close()
-        time.sleep(1.0)
-        if left := processes.survivors(folder):
+        if left := processes.survivors_after(folder):
             tally.problems.append(f"processes are left: {left}")
     for what, had in before.items():
         if extra := processes.leftovers(bench.servers)[what] - had:

@@ -1,11 +1,11 @@
-"""What a server's processes are and what they leave behind, read from /proc: for tests that kill
-them."""
+"""Finds a server's processes, and what they leave behind, in /proc. For tests that kill them."""
 
 from __future__ import annotations
 
 import contextlib
 import os
 import signal
+import time
 from pathlib import Path
 
 ROLES = ("zygote", "candidate", "judge", "launcher")
@@ -28,7 +28,7 @@ def all_pids() -> list[int]:
 
 
 def descendants(root: int) -> list[int]:
-    """Children first, then theirs."""
+    """Returns all descendants: first the children, then their children."""
     children: dict[int, list[int]] = {}
     for pid in all_pids():
         children.setdefault(parent_of(pid), []).append(pid)
@@ -40,7 +40,7 @@ def descendants(root: int) -> list[int]:
 
 
 def role_of(pid: int, zygotes: list[int]) -> str:
-    """One of ROLES, or empty for helpers such as the jail's outer process."""
+    """Returns one of ROLES, or an empty text for helpers such as the jail's outer process."""
     words = command_line(pid)
     if "judge" in words:
         return "judge"
@@ -49,9 +49,8 @@ def role_of(pid: int, zygotes: list[int]) -> str:
     if "zygote" in words and words[0].endswith("assay-jail"):
         return ""
     if "zygote" in words:
-        return (
-            "candidate" if parent_of(pid) in zygotes else "zygote"
-        )  # a candidate is a fork and has its zygote's command line
+        # A candidate is a fork of its zygote and has the same command line.
+        return "candidate" if parent_of(pid) in zygotes else "zygote"
     return ""
 
 
@@ -78,8 +77,8 @@ def kill(pid: int) -> bool:
 
 
 def survivors(marker: str) -> list[str]:
-    """Command lines of live processes that name `marker`, such as a state directory of one server
-    alone, in arguments or environment."""
+    """Returns the command lines of live processes that have `marker` in their arguments or
+    environment. The state directory of a server is a good marker."""
     found = []
     for pid in all_pids():
         with contextlib.suppress(OSError):
@@ -94,9 +93,17 @@ def survivors(marker: str) -> list[str]:
     return found
 
 
+def survivors_after(marker: str, wait_s: float = 30.0) -> list[str]:
+    """Waits until no process has `marker`. Returns those that are still alive after `wait_s`."""
+    deadline = time.monotonic() + wait_s
+    while (left := survivors(marker)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
 def leftovers(servers: list[int]) -> dict[str, set[str]]:
-    """What a leak would add to: mounts of this namespace, shared memory, cgroups of these servers,
-    System V objects."""
+    """Returns what a leak would add to: the mounts of this namespace, shared memory, cgroups of
+    these servers, and System V objects."""
     groups = {
         str(path)
         for pid in servers

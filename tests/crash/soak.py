@@ -1,9 +1,10 @@
-"""Thousands of jobs through one server: memory, descriptors, threads and processes must stay flat.
+"""Sends thousands of jobs to one server. Its memory, descriptors, threads and processes must not
+grow.
 
     python tests/crash/soak.py --jobs 5000 --device cpu --out measurements/results/soak-cpu.json
 
 Every tenth job is a submission that misbehaves (raises, exits, prints without end, is wrong), so
-that the ways out are walked too."""
+that the error paths run too."""
 
 from __future__ import annotations
 
@@ -23,12 +24,12 @@ import processes  # noqa: E402
 from crash import OPERATOR, Bench  # noqa: E402
 from environment import environment  # noqa: E402
 
-SETTLED = 0.2  # of the jobs, before which caches still fill
+SETTLED = 0.2  # share of the jobs after which caches are full
 GROWTH_KIB = {
     "server": 5 << 10,
     "zygote": 5 << 10,
     "judge": 64 << 10,
-}  # torch's allocator keeps what the largest comparison took
+}  # torch's allocator keeps the memory of the largest comparison
 MISBEHAVING = {
     "def vector_add(x, y):\n    raise ValueError('no')\n": "error",
     "import os\nos._exit(0)\n": "error",
@@ -58,7 +59,7 @@ def sample(server: int) -> dict[str, int]:
 
 
 def misbehave(bench: Bench, index: int) -> str:
-    """Runs a bad submission; what was wrong with the answer, or nothing."""
+    """Runs a bad submission. Returns what is wrong with its verdict, or nothing."""
     source, expected = list(MISBEHAVING.items())[index % len(MISBEHAVING)]
     code = f"{source}\n# {os.urandom(8).hex()}\n"
     verdict: dict[str, Any] = bench.client.call("run_tests", {"operator": OPERATOR, "code": code})[
@@ -72,7 +73,7 @@ def misbehave(bench: Bench, index: int) -> str:
 
 
 def problems_of(samples: list[dict[str, int]]) -> list[str]:
-    """What grew after the start. Processes come and go by a few, so only a trend counts."""
+    """Returns what grew after the start. The number of processes varies, so only a trend counts."""
     first, last = samples[int(len(samples) * SETTLED)], samples[-1]
     found = [
         f"{name} grew from {first[name]} to {last[name]}"

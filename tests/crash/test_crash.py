@@ -1,4 +1,4 @@
-"""A short crash run in every test run; ./run soak does the long one."""
+"""Makes a short crash run. ./run soak makes the long one."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-for folder in (ROOT / "measurements", ROOT / "tests/common", ROOT / "tests/e2e"):
-    sys.path.insert(0, str(folder))
+for folder in ("measurements", "tests/common", "tests/crash", "tests/e2e"):
+    sys.path.insert(0, str(ROOT / folder))
 
 from llm_endpoint import Endpoint  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402

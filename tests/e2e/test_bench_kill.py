@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import processes
 import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
@@ -121,7 +122,8 @@ def test_killed_and_resumed_equals_uninterrupted(
                     kills += 1
                     break
                 time.sleep(0.005)
-        time.sleep(1.0)  # its server ends once its standard input does
+        # The killed bench's server ends because its standard input has ended.
+        assert processes.survivors_after(str(killed)) == []
     assert kills == 2
     done = assay(*arguments_of(killed, agent), "--resume")
     assert done.returncode == 0, done.stderr

@@ -3,6 +3,9 @@ runs again or is reported as aborted."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import sqlite3
 import time
 from pathlib import Path
 from typing import Any
@@ -29,6 +32,18 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
     raise AssertionError(f"{job} did not end")
 
 
+def wait_for_stored_job(store: Path, operator: str) -> None:
+    """Waits until the store holds an accepted job for the operator."""
+    deadline = time.monotonic() + 30
+    query = "SELECT COUNT(*) FROM submissions WHERE operator = ?"
+    while time.monotonic() < deadline:
+        with contextlib.closing(sqlite3.connect(f"file:{store}?mode=ro", uri=True)) as connection:
+            if connection.execute(query, (operator,)).fetchone()[0]:
+                return
+        time.sleep(0.01)
+    raise AssertionError(f"no job for {operator} was accepted")
+
+
 def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_path: Path) -> None:
     store = tmp_path / "assay.db"
     client = start(binary, store)
@@ -40,11 +55,9 @@ def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_p
         "structuredContent"
     ]
     assert done["outcome"] == "pass"
-    # Sent without waiting for the answer: the job is accepted and running when the server dies.
+    # Send a job without waiting for its answer. The server dies after it has accepted the job.
     client.next_id += 1
     assert client.process.stdin is not None
-    import json
-
     request = {
         "jsonrpc": "2.0",
         "id": client.next_id,
@@ -64,7 +77,7 @@ def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_p
     }
     client.process.stdin.write(json.dumps(request).encode() + b"\n")
     client.process.stdin.flush()
-    time.sleep(1.0)
+    wait_for_stored_job(store, "gelu_tanh")
     client.process.kill()
     client.process.wait()
 

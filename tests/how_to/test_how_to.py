@@ -1,9 +1,9 @@
-"""Adds a toy of each kind as the how-to says: its code blocks are applied to a copy of the tree.
+"""Follows each how-to: applies its code blocks to a copy of the tree and uses the toy that it adds.
 
-A comment above a block says what to do with it:
-`<!-- file: PATH -->` writes a file. `<!-- in PATH, after: TEXT -->` inserts behind the one line that
-has this text, `before` in front of it; `instead of` replaces it. `<!-- run -->` is run by a shell
-in the copy."""
+A comment above a block says what to do with it. `<!-- file: PATH -->` writes a file. `<!-- in PATH,
+after: TEXT -->` inserts the block after the only line that contains this text. `before` inserts it
+before the line, and `instead of` replaces the line. `<!-- run -->` runs the block in a shell in the
+copy."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def tracked() -> list[str]:
 
 @pytest.fixture
 def copy(tracked: list[str], tmp_path: Path) -> Path:
-    """A copy of the sources that a how-to may change."""
+    """A copy of the sources, which a how-to can change."""
     for name in tracked:
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +50,7 @@ def copy(tracked: list[str], tmp_path: Path) -> Path:
 
 
 def apply(document: str, copy: Path) -> tuple[list[str], list[str]]:
-    """Follows a how-to. Returns the files that it wrote or changed, and what it says to run."""
+    """Applies a how-to. Returns the files that it wrote or changed, and its commands."""
     touched, commands = [], []
     text = (HOW_TO / document).read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
@@ -79,7 +79,7 @@ def apply(document: str, copy: Path) -> tuple[list[str], list[str]]:
 
 
 def run(commands: list[str], copy: Path) -> str:
-    """Runs what a how-to says, with the built program on the copy's files."""
+    """Runs a how-to's commands with the built program on the copy's files."""
     binary = copy / "build/release/bin/assay"
     binary.parent.mkdir(parents=True)
     binary.symlink_to(BINARY)
@@ -107,7 +107,7 @@ def run(commands: list[str], copy: Path) -> str:
 
 
 def compiles(files: list[str], copy: Path) -> None:
-    """Each C++ source that a how-to touched is right C++."""
+    """Checks that each C++ source that a how-to touched compiles."""
     sources = [file for file in files if file.endswith(".cc")]
     assert sources
     for source in sources:
@@ -119,7 +119,8 @@ def compiles(files: list[str], copy: Path) -> None:
 
 
 def layers_hold(files: list[str], copy: Path) -> None:
-    """The includes of these files point downwards, and every folder has its line."""
+    """Checks that the includes of these files point downwards and that every folder has its
+    line."""
     names = [Path(file).stem for file in files if file.endswith((".h", ".cc"))]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

@@ -1,9 +1,12 @@
-"""Runs or compiles every example of a folder in this process; one line of JSON per example: its
-name, and what went wrong or null.
+"""Runs or compiles every example of a folder in this process. Prints one line of JSON for each: its
+name, and its error or null.
 
-example_runner.py interpret FOLDER      each `check()`, in Triton's interpreter; Gluon has none, so its examples are left out
-example_runner.py compile FOLDER        each kernel that a `check()` launches, for an NVIDIA H100 that need not be there
-"""
+    example_runner.py interpret FOLDER
+    example_runner.py compile FOLDER
+
+`interpret` runs each `check()` in Triton's interpreter. It leaves out examples in Gluon, which has
+no interpreter. `compile` compiles each kernel that a `check()` launches for an NVIDIA H100, which
+need not be there."""
 
 from __future__ import annotations
 
@@ -26,13 +29,13 @@ def load(path: Path) -> ModuleType:
 
 
 def first_configuration(_tuner: Any, *_arguments: Any, **_options: Any) -> list[float]:
-    """Stands for timing a configuration, which takes a GPU: all are alike, so the first one
-    wins."""
+    """Replaces the timing of configurations, which needs a GPU. All times are equal, so the first
+    configuration wins."""
     return [1.0, 1.0, 1.0]
 
 
 def compile_only(compiled: list[str]) -> None:
-    """Makes every launch compile for cuda:90 and stop there."""
+    """Makes every launch only compile for cuda:90."""
     from triton.backends.compiler import GPUTarget
     from triton.runtime import driver, jit
 
@@ -73,7 +76,7 @@ def main(mode: str, folder: Path) -> None:
         except AssertionError:
             problem = (
                 traceback.format_exc() if mode == "interpret" else None
-            )  # nothing ran, so nothing is right
+            )  # nothing ran, so the results are wrong
         except Exception:
             problem = traceback.format_exc()
         if mode == "compile" and not problem and not compiled:

@@ -1,4 +1,5 @@
-"""docs/reference/generated/operators.md says what the committed results and the folders say."""
+"""Checks that docs/reference/generated/operators.md agrees with the committed results and the
+folders."""
 
 from __future__ import annotations
 
@@ -35,7 +36,8 @@ def test_the_pages_are_what_the_program_writes(tmp_path: Path) -> None:
         "run `python measurements/operators_table.py` and commit docs/reference/generated/operators.md"
     )
     assert [name for name in NAMES if f"| `{name}` |" not in written] == []
-    assert "no reason is known" not in written  # of an oracle that is slower than the reference
+    # Each oracle that is slower than the reference has a reason.
+    assert "no reason is known" not in written
     assert baselines.read_text() == (ROOT / "operators/baselines/nvidia-h200.toml").read_text()
     found = tomllib.loads(baselines.read_text())["operators"]
     assert set(found) <= set(NAMES) and all(

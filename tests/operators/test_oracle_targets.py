@@ -1,5 +1,5 @@
-"""Oracles that use what one generation or one maker's GPUs have must still compile for the
-others."""
+"""Checks that oracles that use features of one GPU generation or vendor compile for the others
+too."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-AT_ONCE = 2  # checks: each starts processes and waits for them a good part of its time
+AT_ONCE = 2  # parallel checks; each mostly waits for its processes
 TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!d]*/*/oracle.py"))}
-DEPENDENT_LAUNCH = [
-    name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()
-]  # Hopper and newer
-REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]  # ptxas alone
-# What suits an H200 has more shared memory, threads or kinds of products than gfx942, so that
-# target gets something else.
+# Only Hopper and newer GPUs have dependent launches.
+DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]
+# Only ptxas knows maxnreg.
+REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]
+# Configurations for an H200 use more shared memory, threads or kinds of products than gfx942 has,
+# so gfx942 gets others.
 LARGER_THAN_AMD = (
     *(
         "conv2d_3x3",
@@ -50,7 +50,7 @@ LARGER_THAN_AMD = (
         "w8a16_gemm",
     ),
 )
-IN_ONE_CASE = (  # and it is not the one that is compiled unless another is named
+IN_ONE_CASE = (  # the feature is used only in this case, which is not the default
     ("block_sparse_attn", "hidden_empty"),
     ("fp8_gemm_rowwise", "awkward"),
     ("grouped_gemm", "hidden_skewed"),
@@ -62,7 +62,7 @@ IN_ONE_CASE = (  # and it is not the one that is compiled unless another is name
 class Check(NamedTuple):
     name: str
     target: str
-    case: str = ""  # the largest public one
+    case: str = ""  # empty: the largest public case
 
 
 CHECKS = [
@@ -100,7 +100,7 @@ def compiled(check: Check) -> subprocess.CompletedProcess[str]:
 def answers(
     request: pytest.FixtureRequest,
 ) -> Iterator[dict[Check, Future[subprocess.CompletedProcess[str]]]]:
-    """Of the checks that were selected, begun in their order."""
+    """Starts the selected checks in their order and returns their results."""
     functions = [
         item
         for item in request.session.items

@@ -41,7 +41,7 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
-/// A recording of cases for one target. Borrows job, target and source.
+/// The cases, the target and the source of a recording. Borrows `prepared`, `target` and `source`.
 struct RecordRequest {
   const PreparedJob& prepared;
   std::vector<std::size_t> cases;  // indices into `prepared.cases`

@@ -21,7 +21,6 @@
 
 #include "base/handle.h"
 #include "sandbox/device/make_device.h"
-#include "sandbox/launch/launching.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
 

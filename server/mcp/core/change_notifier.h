@@ -1,8 +1,9 @@
 // ChangeNotifier passes changes on to its listeners, which are legacy sessions and the streams of
 // subscriptions/listen.
 //
+//   std::atomic<int> changes = 0;
 //   const ChangeNotifier::Listener listener =
-//       notifier.listen([](const Change& change) { count(change); });  // until `listener` dies
+//       notifier.listen([&](const Change&) { ++changes; });  // until `listener` dies
 //   notifier.publish({.kind = Change::Kind::tools});
 //
 // subscriptions/listen (2026-07-28) is a request that lasts. tell_changes() acknowledges the

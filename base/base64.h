@@ -1,7 +1,8 @@
 // Base64 with padding (RFC 4648, section 4), for blobs, header values, cursors and bytes in stored
 // JSON. Pure functions, thread-safe.
 //
-//   base64_decode(base64_encode(bytes)) == bytes  // true
+//   const std::string text = base64_encode("one");  // "b25l"
+//   base64_decode(text);                            // "one"
 #pragma once
 
 #include <optional>

@@ -2,8 +2,8 @@
 // test can set it. All implementations are thread-safe.
 //
 //   const std::int64_t until_ns = clock.monotonic_ns() + 5'000'000;
-//   MutexLock lock(mutex_);
-//   if (!clock.wait_until(changed_, lock, until_ns, [&] { return done_; })) return timed_out();
+//   MutexLock lock(mutex);
+//   const bool in_time = clock.wait_until(changed, lock, until_ns, [&] { return done; });
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,8 @@
 // line would spoil itself and the next line. Use it for files to which one thread at a time appends
 // (opened with O_APPEND).
 //
-//   if (Status written = append_line(fd.get(), path, json.dump()); !written) return written;
+//   const UniqueFd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
+//   const Status written = append_line(fd.get(), path, R"({"event": "start"})");
 //
 // read_small_file() reads a kernel file (/proc, /sys, cgroups). It uses no iostreams because it
 // also runs in forked Python processes. They have several C++ runtimes loaded, and a stream of one

@@ -1,7 +1,7 @@
 // Handles name runs, jobs and artifacts across MCP calls. They are random and unguessable, and
 // their prefix names the kind. Contents are identified by SHA-256. Thread-safe.
 //
-//   new_handle("run")  // "run_4kq7v0c2m9x1h5t8z3w6b0ndra", 128 bits from getrandom(2) in base 32
+//   new_handle("run");  // "run_4kq7v0c2m9x1h5t8z3w6b0ndra", 128 bits from getrandom(2) in base 32
 #pragma once
 
 #include <string>

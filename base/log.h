@@ -2,10 +2,9 @@
 // stderr or to a file, never to stdout, because the stdio transport owns stdout.
 //
 //   log::info("job finished", {{"job", "job_2f"}, {"outcome", "pass"}, {"total_ms", 12.5}});
-//
-//   text: 2026-11-24T06:30:00.123Z info job finished job=job_2f outcome=pass total_ms=12.5
-//   json: {"time":"2026-11-24T06:30:00.123Z","level":"info","message":"job finished",
-//          "job":"job_2f","outcome":"pass","total_ms":12.5}       (on one line)
+//   // As text: 2026-11-24T06:30:00.123Z info job finished job=job_2f outcome=pass total_ms=12.5
+//   // As JSON, on one line: {"time":"2026-11-24T06:30:00.123Z","level":"info",
+//   // "message":"job finished","job":"job_2f","outcome":"pass","total_ms":12.5}
 //
 // Never log a token, a source, a tool's argument, a message of a submission, or hidden data.
 //

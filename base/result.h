@@ -1,11 +1,8 @@
 // Result<T> is a value or an Error. All functions of Assay report failure with it.
 //
-//   Result<Report> read_report(const std::filesystem::path& path) {
-//     ASSAY_RETURN_IF_ERROR(check_path(path));  // forwards the Error of a Status
-//     ASSAY_TRY(bytes, read_file_bytes(path));  // `bytes` is the value of a Result
-//     if (bytes.empty()) return fail(ErrorCode::corrupt, path.string() + " is empty");
-//     return parse_report(bytes);
-//   }
+//   ASSAY_RETURN_IF_ERROR(check_path(path));  // forwards the Error of a Status
+//   ASSAY_TRY(text, read_text(path));         // `text` is the value of a Result
+//   if (text.empty()) return fail(ErrorCode::corrupt, path + " is empty");
 //
 // A caller that adds to the message tests the Result itself. Exceptions stay at the borders to
 // third-party code (JSON, TOML, SQLite), where they become an Error. A message is for a person or

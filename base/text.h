@@ -1,11 +1,10 @@
 // Functions on text. Pure, thread-safe.
 //
-//   join(names)                     // "a, b, c"
-//   join(tools, ", ", &Tool::name)  // the names of the tools
-//   split("a, b", ", ")             // {"a", "b"}
-//   grouped(1234567)                // "1,234,567"
-//   lower_case("Mcp-Name")          // "mcp-name"
-//   escape_text("\x1b[2J")          // "\\x1b[2J"
+//   const std::vector<std::string> parts = split("a, b", ", ");  // {"a", "b"}
+//   join(parts);                                                 // "a, b"
+//   grouped(1234567);                                            // "1,234,567"
+//   lower_case("Mcp-Name");                                      // "mcp-name"
+//   escape_text("\x1b[2J");                                      // "\\x1b[2J"
 //
 // Escape untrusted text, such as the output of a submission, before it is shown. Otherwise it could
 // control a terminal, reorder a line or break UTF-8. Escaping a second time changes nothing.

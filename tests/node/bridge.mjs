@@ -1,14 +1,16 @@
-// An official TypeScript client behind lines of JSON, so that one test drives every client the same way.
+// Controls an official TypeScript client by lines of JSON, so that one test runs with every client.
 //
-//   node bridge.mjs '{"sdk": "v2", "mode": "auto", "command": ["assay", "serve"]}'        or "url": "http://...", "token": "..."
+//   node bridge.mjs '{"sdk": "v2", "mode": "auto", "command": ["assay", "serve"]}'
 //
-// First line out: {"connected": {...}}. Then, per line in, {"id", "method", "params"} with a method of the SDK's client class, answered by
-// {"id", "result"} or {"id", "error"}, after any {"id", "progress"}; {"abort": id} aborts a call. Packages are found in ASSAY_NODE_DIR.
+// An HTTP server is given by "url" and "token" instead of "command". The first line of output is
+// {"connected": {...}}. Each line of input is {"id", "method", "params"} with a method of the SDK's
+// client class. The answer is {"id", "result"} or {"id", "error"}; lines {"id", "progress"} can come
+// before it. The input {"abort": id} aborts a call. The packages are in ASSAY_NODE_DIR.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
 const require = createRequire(process.env.ASSAY_NODE_DIR + '/');
-const CALL_TIMEOUT_MS = 60_000; // what the SDKs use when nothing is said
+const CALL_TIMEOUT_MS = 60_000; // default of the SDKs
 const setup = JSON.parse(process.argv[2]);
 const write = (message) => process.stdout.write(JSON.stringify(message) + '\n');
 

@@ -1,7 +1,9 @@
-// What a browser makes of a page of our own: headless Chromium opens it as a phone, a desktop (light and dark) and paper would, and tells what it
-// measured. Judges nothing; tests/e2e/test_report_page.py does.
+// Measures one of our pages in headless Chromium, as a phone, a desktop (light and dark) and paper
+// show it. tests/e2e/test_report_page.py judges the measurements.
 //
-//   node page_facts.mjs '{"chromium": PATH, "page": FILE, "pictures": DIRECTORY or null}'   ->   {"phone": {...}, "desktop": ..., ...} on stdout
+//   node page_facts.mjs '{"chromium": PATH, "page": FILE, "pictures": DIRECTORY or null}'
+//
+// Prints {"phone": {...}, "desktop": {...}, ...}.
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,19 +12,20 @@ import { measure } from './page_measure.mjs';
 const { default: puppeteer } = createRequire(join(process.env.ASSAY_NODE_DIR, '/'))('puppeteer-core');
 
 const LOADED_MS = 30_000;
-// Root in a container has no sandbox to give; nothing but pages of our own is opened.
+// Chromium has no sandbox for root in a container. It opens only our own pages.
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader', '--no-zygote'];
-const A4 = { width: 794, height: 1123 }; // at 96 dots per inch
+const A4 = { width: 794, height: 1123 }; // pixels at 96 dots per inch
 const LOOKS = {
     phone: { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: 'screen', scheme: 'light' },
     'phone dark': { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: 'screen', scheme: 'dark' },
     desktop: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'light' },
     dark: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'dark' },
-    // Whoever prints from a dark desktop still prints black on white.
+    // A print from a dark desktop must be black on white too.
     print: { viewport: A4, media: 'print', scheme: 'dark' },
 };
 
-/// One look at the page: what it asked for, what it said, what it looks like. Its own policy would hide a hole in the escaping, so it is off.
+/// Opens the page once. Returns its requests, its console messages and its measured appearance. The
+/// page's own policy is off, because it would hide a defect of the escaping.
 async function look(browser, url, { viewport, media, scheme }, picture) {
     const page = await browser.newPage();
     const heard = { requests: [], console: [], errors: [], dialogs: [] };
@@ -35,7 +38,7 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     });
     await page.setBypassCSP(true);
     await page.setViewport(viewport);
-    // Puppeteer's own two calls undo each other.
+    // Do not use Puppeteer's two functions for this: each resets the effect of the other.
     const session = await page.createCDPSession();
     await session.send('Emulation.setEmulatedMedia', { media, features: [{ name: 'prefers-color-scheme', value: scheme }] });
     await page.goto(url, { waitUntil: 'networkidle0', timeout: LOADED_MS });
@@ -48,7 +51,7 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     return { ...heard, ...facts };
 }
 
-/// The same page as a visitor has it: with its policy, which must find nothing to refuse.
+/// Opens the page like a visitor, with its policy. The policy must not refuse anything.
 async function policyComplaints(browser, url) {
     const page = await browser.newPage();
     const complaints = [];

@@ -1,6 +1,7 @@
-// Runs inside the page: what can be seen there, in CSS pixels. Self-contained, because the browser gets its text.
+// Runs inside the page and measures what is visible, in CSS pixels. It is self-contained, because the
+// browser gets its source text.
 
-/// Everything a reader could stumble over, as plain values.
+/// Returns measurements of everything that could make the page hard to read.
 export function measure() {
     const visible = (box) => box.width > 0 && box.height > 0;
     const short = (text) => text.trim().replace(/\s+/g, ' ').slice(0, 60);
@@ -24,7 +25,7 @@ export function measure() {
         return { red: 255, green: 255, blue: 255 };
     };
 
-    // A piece of text as it is drawn: one box per line.
+    // The boxes of a piece of text, one for each line.
     const pieces = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -48,7 +49,7 @@ export function measure() {
         }
     }
 
-    // Glyphs may touch; boxes of lines may share a pixel or two of leading.
+    // Glyphs can touch, and the boxes of neighbouring lines can overlap by a pixel or two.
     const overlapping = [];
     const slack = 2;
     for (let i = 0; i < pieces.length; ++i) {

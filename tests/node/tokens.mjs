@@ -1,4 +1,5 @@
-// Counts tokens with a real tokenizer (o200k): lines of JSON strings in, lines of numbers out. Packages are found in ASSAY_NODE_DIR.
+// Counts tokens with a real tokenizer (o200k). Reads lines of JSON strings and writes lines of numbers.
+// The packages are in ASSAY_NODE_DIR.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 

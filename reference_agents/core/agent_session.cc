@@ -1,8 +1,11 @@
 #include "reference_agents/core/agent_session.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -26,6 +29,26 @@ bool is_servers_fault(const mcp::ToolResult& answer) {
 }
 
 }  // namespace
+
+Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish) {
+  const Result<mcp::ToolResult> answer = client.call_tool(
+      "start_run",
+      {{"agent", wish.agent}, {"model", wish.model}, {"track", wish.track}, {"suite", wish.suite}});
+  if (!answer) return fail(answer.error());
+  if (answer->is_error)
+    return fail(ErrorCode::not_found,
+                "start_run: " + answer->text.substr(0, answer->text.find('\n')));
+  RunHandle handle{string_field(answer->structured, "run"), {}};
+  const json* operators = field(answer->structured, "operators");
+  if (operators != nullptr && operators->is_array()) {
+    for (const json& name : *operators) {
+      if (name.is_string()) handle.operators.push_back(name.get<std::string>());
+    }
+  }
+  if (handle.run.empty() || handle.operators.empty())
+    return fail(ErrorCode::corrupt, "start_run answered without `run` or `operators`");
+  return handle;
+}
 
 Result<Spec> AgentSession::fetch_spec() {
   step("fetch_spec");
@@ -246,6 +269,99 @@ Result<std::string> fill_prompt(const std::filesystem::path& file, const PromptV
   Result<std::string> filled = fill_places(text, values);
   if (!filled) return fail(filled.error().code, file.string() + ": " + filled.error().message);
   return filled;
+}
+
+namespace {
+
+constexpr std::int64_t kJobWaitS = 20;
+constexpr const char* kReadResource = "resources/read";
+
+/// Returns the message of an error that is the server's fault. An agent must not take it for an
+/// answer. Returns an empty text for all other results.
+std::string servers_failure(const mcp::ToolResult& result) {
+  if (!result.is_error) return "";
+  const std::string code = string_field(result.structured, "error", "code");
+  return code == "io" || code == "unavailable" || code == "corrupt" || code == "internal"
+             ? result.text.substr(0, result.text.find('\n'))
+             : "";
+}
+
+/// Returns the handle of a job that is not over, or an empty text.
+std::string pending_job(const mcp::ToolResult& result) {
+  for (const char* key : {"state", "status"}) {
+    const std::string state = string_field(result.structured, key);
+    if (state == "running" || state == "queued") return string_field(result.structured, "job");
+  }
+  return "";
+}
+
+}  // namespace
+
+Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& arguments) {
+  ++calls_;
+  Result<std::optional<mcp::ToolResult>> earlier = transcript_.replay_tool(tool, arguments);
+  if (!earlier) return fail(earlier.error());
+  if (*earlier) return std::move(**earlier);
+  if (Status written = transcript_.tool_call(tool, arguments); !written)
+    return fail(written.error());
+  Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
+  if (!result) {
+    // If the note fails too, the error of the call is the one to report.
+    (void)transcript_.note(tool + ": " + result.error().message);
+    return result;
+  }
+  if (const std::string failure = servers_failure(*result); !failure.empty()) {
+    // The transcript gets no result, so a later part of the attempt makes this call again.
+    (void)transcript_.note(tool + ": " + failure);
+    return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
+  }
+  if (Status written = record(tool, *result); !written) return fail(written.error());
+  return result;
+}
+
+Status ToolSession::record(const std::string& tool, const mcp::ToolResult& result) {
+  return transcript_.tool_result(tool, result.is_error, result.text, result.structured);
+}
+
+Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
+  ++calls_;
+  const json arguments = {{"uri", uri}};
+  Result<std::optional<mcp::ToolResult>> earlier =
+      transcript_.replay_tool(kReadResource, arguments);
+  if (!earlier) return fail(earlier.error());
+  if (*earlier) return std::move(**earlier);
+  if (Status written = transcript_.tool_call(kReadResource, arguments); !written)
+    return fail(written.error());
+  const Result<std::string> text = client_.read_resource(uri);
+  const bool refused = !text && (text.error().code == ErrorCode::not_found ||
+                                 text.error().code == ErrorCode::invalid_argument);
+  if (!text && !refused) {
+    // If the note fails too, the error of the read is the one to report.
+    (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);
+    return fail(text.error());
+  }
+  mcp::ToolResult result;
+  result.is_error = refused;
+  result.text = refused ? text.error().message : *text;
+  result.structured = json::object();
+  if (Status written = record(kReadResource, result); !written) return fail(written.error());
+  return result;
+}
+
+Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments,
+                                                 std::int64_t follow_ms) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(follow_ms);
+  Result<mcp::ToolResult> result = call(tool, arguments);
+  while (result) {
+    const std::string job = pending_job(*result);
+    if (job.empty()) return result;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " +
+                                              std::to_string(follow_ms / 1000) + " s");
+    }
+    result = call("job", {{"job", job}, {"wait_s", kJobWaitS}});
+  }
+  return result;
 }
 
 }  // namespace assay::agents

@@ -13,8 +13,10 @@
 // A session belongs to one attempt and one thread.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,12 +24,45 @@
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
-#include "reference_agents/core/tool_session.h"
 #include "reference_agents/core/transcript.h"
 #include "reference_agents/llm/spending.h"
 #include "server/mcp/client/client.h"
 
 namespace assay::agents {
+
+/// Opens a run on the server. Errors: not_found with the server's message if the server refuses, or
+/// the error of a broken connection.
+Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish);
+
+/// Makes the tool calls of one attempt and writes them to the transcript. A call that an
+/// interrupted part of the attempt has already made is answered from the transcript. One per
+/// thread.
+class ToolSession {
+ public:
+  ToolSession(mcp::Client& client, Transcript& transcript)
+      : client_(client), transcript_(transcript) {}
+
+  /// Makes one call. A refusal is a ToolResult with `is_error`. An Error means that the connection
+  /// or the transcript is broken, or that the server failed through no fault of the caller.
+  Result<mcp::ToolResult> call(const std::string& tool, const nlohmann::json& arguments);
+  /// Makes one call, then calls `job` until the work is over. unavailable if that takes longer than
+  /// `follow_ms`.
+  Result<mcp::ToolResult> call_to_end(const std::string& tool, const nlohmann::json& arguments,
+                                      std::int64_t follow_ms);
+
+  /// Reads a resource. The transcript shows it as a call of the tool "resources/read". `is_error`
+  /// is true if the server refuses.
+  Result<mcp::ToolResult> read(const std::string& uri);
+
+  std::int64_t calls() const { return calls_; }
+
+ private:
+  Status record(const std::string& tool, const mcp::ToolResult& result);
+
+  mcp::Client& client_;
+  Transcript& transcript_;
+  std::int64_t calls_ = 0;
+};
 
 using PromptValues = std::map<std::string, std::string>;
 

@@ -1,8 +1,7 @@
 // The values that go into an attempt and come out of it. An attempt is one agent's work on one
 // operator within a run.
 //
-//   Result<RunHandle> run = start_run(client, {"leader", model.label(), "iterative", "standard"});
-//   AttemptRequest request{.run = run->run, .operator_name = run->operators.front()};
+//   AttemptRequest request{.run = run.run, .operator_name = run.operators.front()};
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,6 @@
 #include <functional>
 #include <string>
 #include <vector>
-
-#include "base/result.h"
-#include "server/mcp/client/client.h"
 
 namespace assay::agents {
 
@@ -25,10 +21,6 @@ struct RunHandle {
 struct RunWish {
   std::string agent, model, track, suite;
 };
-
-/// Opens a run on the server. Errors: not_found with the server's message if the server refuses, or
-/// the error of a broken connection.
-Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish);
 
 /// The server's answer to `fetch_spec`, unchanged. An agent knows nothing else about an operator,
 /// so it cannot leak a test, an oracle or a hidden case to the model. Fields other than the name

@@ -4,8 +4,7 @@
 #include <cstdlib>
 
 #include "reference_agents/llm/http_clients.h"
-#include "reference_agents/sim/scripted.h"
-#include "reference_agents/sim/sim.h"
+#include "reference_agents/sim/clients.h"
 
 namespace assay::agents {
 namespace {

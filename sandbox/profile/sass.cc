@@ -5,8 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/profile/sass.h"
-
 namespace assay::sandbox {
 namespace {
 

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/replay.h"
 #include "reference_agents/core/transcript.h"

@@ -1,8 +1,11 @@
 #include "reference_agents/core/agent_session.h"
 
+#include <filesystem>
 #include <string>
 
+#include "base/handle.h"
 #include "tests/catch.h"
+#include "tests/reference_agents/core/fakes.h"
 
 using namespace assay;
 using namespace assay::agents;
@@ -13,4 +16,63 @@ TEST_CASE("places are filled once, and places inside of values stay") {
   CHECK(fill_places("a", {{"a", "1"}}).error().message.find("{{a}}") != std::string::npos);
   CHECK_FALSE(fill_places("{{a", {{"a", "1"}}));
   CHECK_FALSE(fill_prompt("/no/such/file.md", {}));
+}
+
+using namespace assay;
+using namespace assay::agents;
+using testing::FakeServer;
+using testing::json;
+
+namespace {
+
+mcp::ToolResult error_of(const std::string& code) {
+  return {true,
+          "error (" + code + "): why\nmore",
+          {{"status", "error"}, {"error", {{"code", code}, {"message", "why"}}}}};
+}
+
+struct TranscriptFile {
+  std::filesystem::path path =
+      std::filesystem::temp_directory_path() / new_handle("tool_session_test") / "t.jsonl";
+  SystemClock clock;
+  ~TranscriptFile() { std::filesystem::remove_all(path.parent_path()); }
+};
+
+}  // namespace
+
+TEST_CASE("a failure of the server is not an answer: a continued attempt repeats the call") {
+  for (const char* code : {"io", "unavailable", "corrupt", "internal"}) {
+    TranscriptFile transcript_file;
+    FakeServer server;
+    server.answers["submit"] = {error_of(code), {false, "pass", {{"outcome", "pass"}}}};
+    {
+      Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+      REQUIRE(transcript);
+      const auto failed = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
+      REQUIRE_FALSE(failed);
+      CHECK(failed.error().code == ErrorCode::unavailable);
+      CHECK(failed.error().message ==
+            std::string("the server failed at submit: error (") + code + "): why");
+    }
+    Result<Transcript> again = Transcript::open(transcript_file.path, transcript_file.clock);
+    REQUIRE(again);
+    const auto answer = ToolSession(server, *again).call("submit", {{"code", "x"}});
+    REQUIRE(answer);
+    CHECK(answer->text == "pass");
+    CHECK(server.count("submit") == 2);
+  }
+}
+
+TEST_CASE("a refusal is an answer, and stays one") {
+  TranscriptFile transcript_file;
+  FakeServer server;
+  server.answers["submit"] = {error_of("permission_denied")};
+  for (int part = 0; part < 2; ++part) {
+    Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+    REQUIRE(transcript);
+    const auto answer = ToolSession(server, *transcript).call("submit", {{"code", "x"}});
+    REQUIRE(answer);
+    CHECK(answer->is_error);
+  }
+  CHECK(server.count("submit") == 1);
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/handle.h"
+#include "reference_agents/core/agent_session.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/registry/agents.h"
 #include "tests/catch.h"

@@ -113,7 +113,7 @@ void add_bench(CLI::App& app, int& status) {
       command->add_option("--split", options->split, "standard, ood or dsl (default: all)");
   CLI::Option* names = command->add_option(
       "--operators", options->operators,
-      "a comma-separated list (default: all; without a model: those it has answers for)");
+      "a comma-separated list (default: all, or those that a scripted model can answer)");
   CLI::Option* samples =
       command
           ->add_option("--samples", options->samples,

@@ -79,7 +79,7 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
   }
   if (missing > 0) {
     std::printf(
-        "  --isolation strict would refuse; best-effort stamps the missing layers into every "
+        "  --isolation strict would refuse to start; best-effort names the missing layers in every "
         "verdict\n");
   } else if (found.sandbox_error.empty()) {
     std::printf("  every layer is active: --isolation strict works\n");

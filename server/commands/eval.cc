@@ -116,7 +116,7 @@ std::string contradiction(const EvalOptions& options, sandbox::JobKind kind) {
     return "a stored plan is compiled already; --mode can be test, profile, grade";
   const bool one_case = kind == sandbox::JobKind::profile || !options.case_id.empty();
   return one_case && options.plans.size() > 1
-             ? "several plans are several cases; --case and --mode profile take one"
+             ? "--case and --mode profile take one case, so give one plan"
              : "";
 }
 

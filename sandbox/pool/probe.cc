@@ -11,6 +11,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kMaxProbeBytes = 1 << 20;
+// The drivers that the launcher can load.
+constexpr std::array kDrivers = {"cuda", "hip"};
 
 void probe_sandbox(const SandboxConfig& config, Probe& found) {
   Spawner spawner;
@@ -45,24 +47,25 @@ std::string launcher_output(const std::string& launcher, const std::string& driv
   return text;
 }
 
-void probe_gpus(const SandboxConfig& config, const std::string& driver,
-                std::vector<LauncherDevice>& gpus, std::string& reason) {
+DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver) {
+  DriverProbe found{driver, {}, ""};
   const nlohmann::json output =
       nlohmann::json::parse(launcher_output(config.launcher, driver), nullptr, false);
   if (!output.is_object()) {
-    reason = config.launcher + " --probe gave no answer";
-    return;
+    found.reason = config.launcher + " --probe gave no answer";
+    return found;
   }
-  reason = output.value("reason", std::string());
+  found.reason = output.value("reason", std::string());
   for (const nlohmann::json& device : output.value("devices", nlohmann::json::array())) {
     const Frame frame{
         {{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
     if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
-      gpus.push_back(std::move(*facts));
+      found.gpus.push_back(std::move(*facts));
     } else {
-      reason = facts.error().message;
+      found.reason = facts.error().message;
     }
   }
+  return found;
 }
 
 }  // namespace
@@ -70,8 +73,7 @@ void probe_gpus(const SandboxConfig& config, const std::string& driver,
 Probe probe(const SandboxConfig& config) {
   Probe found;
   probe_sandbox(config, found);
-  probe_gpus(config, "cuda", found.gpus, found.gpu_reason);
-  probe_gpus(config, "hip", found.hip_gpus, found.hip_reason);
+  for (const std::string& driver : kDrivers) found.drivers.push_back(probe_driver(config, driver));
   return found;
 }
 

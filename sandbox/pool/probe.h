@@ -16,14 +16,18 @@
 
 namespace assay::sandbox {
 
+/// The GPUs that the launcher finds with one driver.
+struct DriverProbe {
+  std::string driver;  // "cuda" or "hip"
+  std::vector<LauncherDevice> gpus;
+  std::string reason;  // why there is no GPU
+};
+
 struct Probe {
   std::string sandbox_error;  // why no candidate could be parked, or empty
   Versions versions;
   std::vector<LayerReport> layers;
-  std::vector<LauncherDevice> gpus;
-  std::string gpu_reason;                // why there is no GPU
-  std::vector<LauncherDevice> hip_gpus;  // GPUs of HIP; no device runs jobs on them yet
-  std::string hip_reason;
+  std::vector<DriverProbe> drivers;
 };
 
 Probe probe(const SandboxConfig& config);

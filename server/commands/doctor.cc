@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "sandbox/device/make_device.h"
 #include "sandbox/pool/probe.h"
 #include "server/app/exit_status.h"
 #include "server/app/workspace.h"
@@ -25,18 +26,21 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) 
   nlohmann::json layers = nlohmann::json::array();
   for (const sandbox::LayerReport& layer : found.layers)
     layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
-  const auto devices = [](const std::vector<sandbox::LauncherDevice>& gpus) {
-    nlohmann::json list = nlohmann::json::array();
-    for (const sandbox::LauncherDevice& gpu : gpus) {
-      list.push_back({{"name", gpu.name},
+  nlohmann::json devices = nlohmann::json::object();
+  devices["cpu"] = found.sandbox_error.empty();
+  for (const sandbox::DriverProbe& driver : found.drivers) {
+    nlohmann::json gpus = nlohmann::json::array();
+    for (const sandbox::LauncherDevice& gpu : driver.gpus) {
+      gpus.push_back({{"name", gpu.name},
                       {"target", gpu.target},
                       {"driver", gpu.driver},
                       {"multiprocessors", gpu.sms},
                       {"memory_bytes", gpu.memory_bytes},
                       {"l2_bytes", gpu.l2_bytes}});
     }
-    return list;
-  };
+    devices[driver.driver] = gpus;
+    devices[driver.driver + "_reason"] = driver.reason;
+  }
   return {{"assay", ASSAY_VERSION},
           {"kernel", kernel_release()},
           {"python",
@@ -50,12 +54,26 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) 
            {{"works", found.sandbox_error.empty()},
             {"reason", found.sandbox_error},
             {"layers", layers}}},
-          {"devices",
-           {{"cpu", found.sandbox_error.empty()},
-            {"cuda", devices(found.gpus)},
-            {"cuda_reason", found.gpu_reason},
-            {"hip", devices(found.hip_gpus)},
-            {"hip_reason", found.hip_reason}}}};
+          {"devices", devices}};
+}
+
+/// Prints the GPUs of a driver. Jobs run on them if a device has the driver's name, such as
+/// "cuda:0".
+void print(const sandbox::DriverProbe& driver) {
+  const char* name = driver.driver.c_str();
+  const bool has_device = sandbox::check_device_name(driver.driver + ":0").has_value();
+  for (std::size_t i = 0; i < driver.gpus.size(); ++i) {
+    const sandbox::LauncherDevice& gpu = driver.gpus[i];
+    if (!has_device) {
+      std::printf("  seen     %s: %s, %s; no jobs run on it yet\n", name, gpu.name.c_str(),
+                  gpu.target.c_str());
+      continue;
+    }
+    std::printf("  ok       %s:%zu: %s, %s, %lld multiprocessors, %lld MiB, driver %s; plan tier\n",
+                name, i, gpu.name.c_str(), gpu.target.c_str(), static_cast<long long>(gpu.sms),
+                static_cast<long long>(gpu.memory_bytes >> 20), gpu.driver.c_str());
+  }
+  if (driver.gpus.empty()) std::printf("  none     %s: %s\n", name, driver.reason.c_str());
 }
 
 void print(const sandbox::Probe& found, const Workspace& workspace) {
@@ -88,18 +106,7 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
       "\ndevices\n  %-8s cpu: Triton's interpreter on small cases; compiles and records for "
       "cuda:80, cuda:90, cuda:100, hip:gfx942\n",
       found.sandbox_error.empty() ? "ok" : "MISSING");
-  for (std::size_t i = 0; i < found.gpus.size(); ++i) {
-    const sandbox::LauncherDevice& gpu = found.gpus[i];
-    std::printf(
-        "  ok       cuda:%zu: %s, %s, %lld multiprocessors, %lld MiB, driver %s; plan tier\n", i,
-        gpu.name.c_str(), gpu.target.c_str(), static_cast<long long>(gpu.sms),
-        static_cast<long long>(gpu.memory_bytes >> 20), gpu.driver.c_str());
-  }
-  if (found.gpus.empty()) std::printf("  none     cuda: %s\n", found.gpu_reason.c_str());
-  for (const sandbox::LauncherDevice& gpu : found.hip_gpus)
-    std::printf("  seen     hip: %s, %s; no jobs run on it yet\n", gpu.name.c_str(),
-                gpu.target.c_str());
-  if (found.hip_gpus.empty()) std::printf("  none     hip: %s\n", found.hip_reason.c_str());
+  for (const sandbox::DriverProbe& driver : found.drivers) print(driver);
 }
 
 int doctor(bool as_json) {

@@ -100,12 +100,11 @@ Program Database::best() const {
 namespace {
 
 constexpr double kLengthStepsPerDoubling = 2;
-constexpr double kLeastPerf = 1.0 / 1'024,
-                 kMostPerf =
-                     1'024;  // beyond these everything is one cell: a ratio of 0 has no logarithm
-constexpr int kUntimed = 2, kTimed = 20;  // worths; every timed one lies above the untimed one
+/// The result of a cell is clamped to this range. A ratio of 0 has no logarithm.
+constexpr double kLeastPerf = 1.0 / 1'024, kMostPerf = 1'024;
+constexpr int kUntimed = 2, kTimed = 20;  // every timed result lies above kUntimed
 
-int worth_of(const Evaluation& evaluation) {
+int result_of(const Evaluation& evaluation) {
   switch (evaluation.level) {
     case Level::broken: return 0;
     case Level::compiles: return 1;
@@ -121,7 +120,7 @@ int worth_of(const Evaluation& evaluation) {
 Cell cell_of(const Program& program) {
   const double length = std::log2(static_cast<double>(program.code.size()) + 1);
   return {static_cast<int>(std::floor(kLengthStepsPerDoubling * length)),
-          worth_of(program.evaluation)};
+          result_of(program.evaluation)};
 }
 
 void Archive::add(const Program& program) {

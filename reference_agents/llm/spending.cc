@@ -84,11 +84,11 @@ std::optional<Price> PriceTable::find(const std::string& model) const {
 }
 
 bool SpendingBudget::set_aside(double amount_usd) {
-  std::unique_lock lock(mutex_);
+  MutexLock lock(mutex_);
   if (!spending_.limit_usd) return true;
   const double limit = *spending_.limit_usd;
   // Most of what other threads have set aside will not be spent. Wait for it before giving up.
-  settled_.wait(lock, [&] {
+  settled_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) {
     return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
            spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
   });
@@ -102,19 +102,19 @@ bool SpendingBudget::set_aside(double amount_usd) {
 }
 
 void SpendingBudget::settle(double set_aside_usd, double spent_usd) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (spending_.limit_usd) set_aside_usd_ -= set_aside_usd;
   spending_.spent_usd += spent_usd;
   settled_.notify_all();
 }
 
 double SpendingBudget::spent_usd() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return spending_.spent_usd;
 }
 
 bool SpendingBudget::limit_reached() const {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return limit_reached_;
 }
 

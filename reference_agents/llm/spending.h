@@ -15,16 +15,15 @@
 // Thread-safe.
 #pragma once
 
-#include <condition_variable>
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "base/mutex.h"
 #include "base/result.h"
 #include "reference_agents/llm/llm_client.h"
 
@@ -77,11 +76,11 @@ class SpendingBudget {
   bool limit_reached() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::condition_variable settled_;
-  Spending spending_;
-  double set_aside_usd_ = 0;
-  bool limit_reached_ = false;
+  mutable Mutex mutex_;
+  Condition settled_;
+  Spending spending_ ASSAY_GUARDED_BY(mutex_);
+  double set_aside_usd_ ASSAY_GUARDED_BY(mutex_) = 0;
+  bool limit_reached_ ASSAY_GUARDED_BY(mutex_) = false;
 };
 
 class MeteredClient final : public LlmClient {

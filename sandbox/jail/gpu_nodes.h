@@ -2,7 +2,7 @@
 // CUDA_DEVICE_ORDER=PCI_BUS_ID) among those whose device file exists. In a jail that shows the file
 // of one GPU, that GPU is number 0.
 //
-//   Result<std::string> node = gpu_node(1);     // outside the jail, for example "/dev/nvidia3"
+//   Result<std::string> node = gpu_node(1);    // outside the jail, for example "/dev/nvidia3"
 //   Result<int> ordinal = gpu_ordinal(*node);  // in a jail that shows only this file: 0
 //
 // If CUDA_VISIBLE_DEVICES lists numbers, cuda:N is its N-th entry, which is the same GPU as for

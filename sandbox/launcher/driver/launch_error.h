@@ -1,10 +1,7 @@
 // LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error`
 // frame (docs/reference/frames.md).
 //
-//   LaunchStatus check_width(std::uint32_t width) {
-//     if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
-//     return {};
-//   }
+//   if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
 //
 // The launcher does not use Error of base/result.h, because the kind decides the verdict: it tells
 // whether the submission, its device code or this launcher is at fault. Errors are values.

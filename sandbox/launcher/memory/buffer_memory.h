@@ -10,13 +10,13 @@
 // InitialState writes the first contents of the buffers, and restores them between timed runs,
 // because device code may write any buffer.
 //
-//   InitialState initial(gpu, kPoisonByte);
+//   InitialState initial(gpu, poison);
 //   initial.add(buffer, n, source);                   // an input or a constant
 //   initial.add_poisoned(scratch, n);                 // every other buffer
 //   LaunchStatus written = initial.write();           // before the first run
 //   LaunchStatus kept = initial.keep_on_device();     // once, if the plan will be timed
 //   LaunchStatus restored = initial.restore_async();  // before each further run
-//   LaunchStatus staged = initial.stage(trusted);        // when the sources hold new inputs
+//   LaunchStatus staged = initial.stage(trusted);     // when the sources hold new inputs
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //

@@ -3,7 +3,7 @@
 // read returns zero or an empty view.
 //
 //   ByteReader in(bytes);
-//   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, 8);
+//   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, 21);  // each has 21 bytes or more
 //   if (!in.ok()) return fail(ErrorCode::corrupt, in.why());
 //
 // Not thread-safe. The returned views point into the bytes.

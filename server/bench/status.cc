@@ -120,7 +120,7 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
   return rows.size() > 1 ? text + "\n" + report::comparison_table(rows) : text;
 }
 
-int tell_replay(const BenchPlan& plan) {
+int print_replay(const BenchPlan& plan) {
   int status = server::kPass;
   for (const BenchPair& pair : plan.pairs) {
     const Result<JournalContent> recorded = read_journal(pair.recorded);
@@ -135,7 +135,7 @@ int tell_replay(const BenchPlan& plan) {
   return status;
 }
 
-int tell_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status) {
+int print_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status) {
   std::size_t unfinished = 0;
   std::size_t attempts = 0;
   std::vector<std::string> reasons;

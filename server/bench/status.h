@@ -2,7 +2,7 @@
 // attempts, and the exit status (docs/reference/cli.md has the table).
 //
 //   Result<std::string> reports = reports_text(store, catalog, ends);
-//   return tell_unfinished(plan, ends, status);
+//   return print_unfinished(plan, ends, status);
 #pragma once
 
 #include <filesystem>
@@ -37,10 +37,10 @@ Result<std::string> reports_text(mcp::Client& client, const BenchPlan& plan,
 
 /// Prints to stdout the attempts of a replay that differ from the recorded ones. Returns kFail if
 /// there is one, kBadData if a journal cannot be read.
-int tell_replay(const BenchPlan& plan);
+int print_replay(const BenchPlan& plan);
 
 /// Prints to stderr how many attempts are not finished and why, and returns kError. Returns
 /// `status` if all are finished.
-int tell_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status);
+int print_unfinished(const BenchPlan& plan, const std::vector<PairEnd>& ends, int status);
 
 }  // namespace assay::bench

@@ -76,9 +76,9 @@ int run_command(const BenchOptions& options) {
   } else {
     std::fputs(reports->c_str(), stdout);
     std::fflush(stdout);
-    if (!options.replay.empty()) status = bench::tell_replay(*plan);
+    if (!options.replay.empty()) status = bench::print_replay(*plan);
   }
-  return bench::tell_unfinished(*plan, *ends, status);
+  return bench::print_unfinished(*plan, *ends, status);
 }
 
 std::string agent_names() {

@@ -99,16 +99,16 @@ std::string stage_table(const Report& report) {
     head.columns.push_back({std::string(group.group), true});
   head.columns.push_back({"No error", true});
   std::vector<TableRow> rows;
-  std::int64_t deaths = 0;
+  std::int64_t failures = 0;
   for (const StageCount& stage : report.stages) {
     TableRow row{"", {std::string(stage.stage), std::to_string(stage.attempts)}};
     for (const metrics::GroupCount& group : stage.groups)
       row.cells.push_back(std::to_string(group.total));
     row.cells.push_back(std::to_string(stage.without_error));
     rows.push_back(row);
-    deaths += stage.attempts;
+    failures += stage.attempts;
   }
-  return deaths == 0 ? "" : html_table(head, rows, kStageRemark);
+  return failures == 0 ? "" : html_table(head, rows, kStageRemark);
 }
 
 std::string operator_table(const Report& report) {

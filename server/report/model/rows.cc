@@ -47,7 +47,7 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.split = score.split;
   row.tool_calls = score.tool_calls;
   row.job = score.job;
-  row.death = death_of(score);
+  row.failure = failure_of(score);
   row.outcome = "none";
   if (!score.verdict) {
     row.label = Label::missing;
@@ -129,9 +129,9 @@ void finish_metrics(Report& report, const std::vector<metrics::OperatorSamples>&
       suite, [](const metrics::OperatorSamples& op) { return std::to_string(op.difficulty); });
   report.pass_at_k = metrics::pass_curve(suite);
   report.error_groups = groups_of(report.rows);
-  std::vector<std::optional<FailureStage>> deaths;
-  for (const ReportRow& row : report.rows) deaths.push_back(row.death);
-  report.stages = count_stages(deaths);
+  std::vector<std::optional<FailureStage>> failures;
+  for (const ReportRow& row : report.rows) failures.push_back(row.failure);
+  report.stages = count_stages(failures);
 }
 
 void finish_totals(Report& report) {

@@ -41,7 +41,7 @@ struct ReportRow {
   std::string error_kind;               // "" without a verdict, "none" on a pass
   std::string error_type, error_group;  // TritonBench's; "" without an error
   /// The stage where a failed attempt ended; absent for a pass, and if nothing was judged.
-  std::optional<FailureStage> death;
+  std::optional<FailureStage> failure;
   /// The judgement that metrics are computed from (server/report/model/metrics.h); may be null.
   std::shared_ptr<const sandbox::Verdict> verdict;
   std::optional<Similarity> similarity;  // only with --codebleu

@@ -37,7 +37,7 @@ bool is_own_failure(const JudgedCall& call) {
 
 /// Returns the calls that judged the code. A call that failed because the server stopped or the
 /// device is missing did not judge it.
-std::vector<JudgedCall> telling(const std::vector<JudgedCall>& calls) {
+std::vector<JudgedCall> calls_that_judged(const std::vector<JudgedCall>& calls) {
   std::vector<JudgedCall> kept;
   std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept), [](const JudgedCall& call) {
     return call.outcome == Outcome::pass || is_own_failure(call);
@@ -57,8 +57,8 @@ std::string_view stage_of(const std::vector<JudgedCall>& calls,
 
 }  // namespace
 
-std::optional<FailureStage> death_of(const tools::OperatorScore& score) {
-  std::vector<JudgedCall> calls = telling(score.calls);
+std::optional<FailureStage> failure_of(const tools::OperatorScore& score) {
+  std::vector<JudgedCall> calls = calls_that_judged(score.calls);
   if (score.verdict) {
     const sandbox::Verdict& verdict = *score.verdict;
     if (verdict.outcome == Outcome::pass) return std::nullopt;
@@ -67,27 +67,27 @@ std::optional<FailureStage> death_of(const tools::OperatorScore& score) {
   }
   if (calls.empty()) return std::nullopt;
   const auto last = std::find_if(calls.rbegin(), calls.rend(), is_own_failure);
-  FailureStage death{std::string(stage_of(calls, score.verdict)), "", ""};
+  FailureStage failure{std::string(stage_of(calls, score.verdict)), "", ""};
   if (last != calls.rend()) {
     const tools::ErrorType type = tools::error_type(last->error_kind).value_or(tools::ErrorType{});
-    death.error_type = type.type;
-    death.error_group = type.group;
+    failure.error_type = type.type;
+    failure.error_group = type.group;
   }
-  return death;
+  return failure;
 }
 
-std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& deaths) {
+std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& failures) {
   std::vector<StageCount> counts;
   for (const std::string_view stage : kAttemptStages) {
     StageCount count{stage, 0, {}, 0};
     std::vector<std::pair<std::string, std::string>> errors;
-    for (const std::optional<FailureStage>& death : deaths) {
-      if (!death || death->stage != stage) continue;
+    for (const std::optional<FailureStage>& failure : failures) {
+      if (!failure || failure->stage != stage) continue;
       ++count.attempts;
-      if (death->error_type.empty()) {
+      if (failure->error_type.empty()) {
         ++count.without_error;
       } else {
-        errors.emplace_back(death->error_group, death->error_type);
+        errors.emplace_back(failure->error_group, failure->error_type);
       }
     }
     // The table of groups has every type of the taxonomy (a test checks that).

@@ -3,8 +3,8 @@
 // right attempt has no such stage, and neither has an attempt that was never judged or that
 // something else ended (a missing GPU, a server that stopped). Pure functions.
 //
-//   row.death = death_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
-//   std::vector<StageCount> stages = count_stages({row.death});  // always all three stages
+//   row.failure = failure_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
+//   std::vector<StageCount> stages = count_stages({row.failure});  // always all three stages
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ struct FailureStage {
 };
 
 /// Returns the stage, by the graded submission and, if `score` has them, by the calls before it.
-std::optional<FailureStage> death_of(const tools::OperatorScore& score);
+std::optional<FailureStage> failure_of(const tools::OperatorScore& score);
 
 struct StageCount {
   std::string_view stage;
@@ -43,6 +43,6 @@ struct StageCount {
   std::int64_t without_error = 0;
 };
 
-std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& deaths);
+std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStage>>& failures);
 
 }  // namespace assay::report

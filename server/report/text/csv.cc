@@ -92,10 +92,10 @@ Columns columns_of(std::span<const Metric> metrics) {
       of_row("sample", [](const ReportRow& row) { return std::to_string(row.sample); })};
   columns.insert(columns.end(), middle.begin(), middle.end());
   add_metrics(columns, metrics, false);
-  columns.push_back(
-      of_row("died_at", [](const ReportRow& row) { return row.death ? row.death->stage : ""; }));
   columns.push_back(of_row(
-      "died_of", [](const ReportRow& row) { return row.death ? row.death->error_type : ""; }));
+      "died_at", [](const ReportRow& row) { return row.failure ? row.failure->stage : ""; }));
+  columns.push_back(of_row(
+      "died_of", [](const ReportRow& row) { return row.failure ? row.failure->error_type : ""; }));
   columns.push_back({"run_cost_usd", cost_of_run});
   return columns;
 }

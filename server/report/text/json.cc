@@ -117,8 +117,8 @@ ordered_json row_json(const ReportRow& row, std::span<const Metric> metrics) {
                       {"error_kind", row.error_kind},
                       {"error_type", row.error_type},
                       {"error_group", row.error_group},
-                      {"died_at", row.death ? row.death->stage : ""},
-                      {"died_of", row.death ? row.death->error_type : ""}};
+                      {"died_at", row.failure ? row.failure->stage : ""},
+                      {"died_of", row.failure ? row.failure->error_type : ""}};
   for (const Metric& metric : metrics) {
     if (metric.key != kSimilarityKey) out[std::string(metric.key)] = measured(metric.of(row));
   }

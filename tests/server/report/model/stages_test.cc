@@ -32,20 +32,21 @@ tools::OperatorScore score_of(std::vector<JudgedCall> calls,
   return score;
 }
 
-std::string shown(const std::optional<FailureStage>& death) {
-  return death ? death->stage + ": " + death->error_type : "nowhere";
+std::string shown(const std::optional<FailureStage>& failure) {
+  return failure ? failure->stage + ": " + failure->error_type : "nowhere";
 }
 
 }  // namespace
 
 TEST_CASE("an attempt ended at the first tool that no version of it passed") {
-  CHECK(shown(death_of(score_of({kNotCompiled, kNotCompiled}))) == "compile: SyntaxError");
-  CHECK(shown(death_of(score_of({kNotCompiled, kCompiled, kWrong}))) == "run_tests: ResultsError");
-  CHECK(shown(death_of(score_of({kCompiled, kWrong, kNotCompiled}))) == "run_tests: SyntaxError");
-  CHECK(shown(death_of(score_of({kCompiled, kRight}, kWrong))) == "submit: ResultsError");
-  CHECK(shown(death_of(score_of({kCompiled, kRight}))) == "submit: ");
-  CHECK(shown(death_of(score_of({kCompiled, kRight}, kRight))) == "nowhere");
-  CHECK(shown(death_of(score_of({}))) == "nowhere");
+  CHECK(shown(failure_of(score_of({kNotCompiled, kNotCompiled}))) == "compile: SyntaxError");
+  CHECK(shown(failure_of(score_of({kNotCompiled, kCompiled, kWrong}))) ==
+        "run_tests: ResultsError");
+  CHECK(shown(failure_of(score_of({kCompiled, kWrong, kNotCompiled}))) == "run_tests: SyntaxError");
+  CHECK(shown(failure_of(score_of({kCompiled, kRight}, kWrong))) == "submit: ResultsError");
+  CHECK(shown(failure_of(score_of({kCompiled, kRight}))) == "submit: ");
+  CHECK(shown(failure_of(score_of({kCompiled, kRight}, kRight))) == "nowhere");
+  CHECK(shown(failure_of(score_of({}))) == "nowhere");
 }
 
 TEST_CASE("without calls, the graded submission shows the stage") {
@@ -55,26 +56,26 @@ TEST_CASE("without calls, the graded submission shows the stage") {
   const JudgedCall crashed{JobKind::grade, Outcome::error, ErrorKind::crash, Stage::run};
   const JudgedCall imported_nothing{JobKind::grade, Outcome::error, ErrorKind::name_error,
                                     Stage::import};
-  CHECK(shown(death_of(score_of({}, not_compiled))) == "compile: CompilationError");
-  CHECK(shown(death_of(score_of({}, imported_nothing))) == "compile: NameError");
-  CHECK(shown(death_of(score_of({}, crashed))) == "run_tests: RuntimeError");
+  CHECK(shown(failure_of(score_of({}, not_compiled))) == "compile: CompilationError");
+  CHECK(shown(failure_of(score_of({}, imported_nothing))) == "compile: NameError");
+  CHECK(shown(failure_of(score_of({}, crashed))) == "run_tests: RuntimeError");
   tools::OperatorScore hidden_wrong = score_of({}, kWrong);
   sandbox::CaseRecord record;
   record.outcome = Outcome::pass;
   hidden_wrong.verdict->cases = {record, record};
   hidden_wrong.verdict->cases[1].hidden = true;
   hidden_wrong.verdict->cases[1].outcome = Outcome::fail;
-  CHECK(shown(death_of(hidden_wrong)) == "submit: ResultsError");
+  CHECK(shown(failure_of(hidden_wrong)) == "submit: ResultsError");
   hidden_wrong.verdict->cases[0].outcome = Outcome::fail;
-  CHECK(shown(death_of(hidden_wrong)) == "run_tests: ResultsError");
+  CHECK(shown(failure_of(hidden_wrong)) == "run_tests: ResultsError");
 }
 
 TEST_CASE("an error outside of the submission ends no attempt") {
   const JudgedCall no_gpu{JobKind::grade, Outcome::error, ErrorKind::unsupported, Stage::run};
   const JudgedCall aborted{JobKind::test, Outcome::error, ErrorKind::aborted, Stage::run};
-  CHECK(shown(death_of(score_of({kCompiled, kWrong}, no_gpu))) == "nowhere");
-  CHECK(shown(death_of(score_of({aborted}))) == "nowhere");
-  CHECK(shown(death_of(score_of({kNotCompiled, aborted}))) == "compile: SyntaxError");
+  CHECK(shown(failure_of(score_of({kCompiled, kWrong}, no_gpu))) == "nowhere");
+  CHECK(shown(failure_of(score_of({aborted}))) == "nowhere");
+  CHECK(shown(failure_of(score_of({kNotCompiled, aborted}))) == "compile: SyntaxError");
 }
 
 TEST_CASE("every stage is counted, each with TritonBench's four groups") {

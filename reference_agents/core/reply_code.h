@@ -1,19 +1,19 @@
 // Reads the code in a model's reply. A reply is a whole module between Markdown fences, or a list
 // of SEARCH/REPLACE edits of a module that the prompt showed.
 //
-//   std::string source = extract_code(reply.text, "softmax_last_dim");
-//   Result<std::vector<Edit>> edits = parse_edits(reply.text);
-//   Result<std::string> changed = apply_edits(source, *edits);
-//
-// An edit names whole lines, and they must occur exactly once in the source:
-//
+//   const std::string source = extract_code(first_reply, "softmax_last_dim");
+//   const std::string second_reply = R"(
 //   <<<<<<< SEARCH
 //       mask = offsets <= n
 //   =======
 //       mask = offsets < n
 //   >>>>>>> REPLACE
+//   )";
+//   Result<std::vector<Edit>> edits = parse_edits(second_reply);
+//   Result<std::string> changed = apply_edits(source, *edits);
 //
-// An edit that matches no place or several is an error for the model to correct. It is never
+// An edit names whole lines, and they must occur exactly once in the source. An edit that matches
+// no place or several is an error for the model to correct. It is never
 // skipped, and its place is never guessed. Pure functions, thread-safe.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Sends requests to an LLM endpoint. This is what the HTTP clients of both protocols share: the
 // address, the key, retries, and the conversion of an HTTP status to an Error.
 //
-//   Result<json> answer = post_json(endpoint, "/chat/completions", headers, body);
+//   Result<nlohmann::json> answer = post_json(endpoint, "/chat/completions", headers, body);
 //   if (answer && field(*answer, "choices", 0) == nullptr)
 //     return unusable(endpoint, "the answer has no choices", *answer);
 //

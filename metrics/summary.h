@@ -5,7 +5,8 @@
 //   std::vector<OperatorSamples> suite = {
 //       {"vector_add", "standard", "elementwise", 1, {{.called = true, .right = true}}}};
 //   Summary all = summarise(suite);  // all.pass_at_1->value == 1, and no all.perf_at_1
-//   auto by_split = summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
+//   std::map<std::string, Summary> by_split =
+//       summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
 #pragma once
 
 #include <cstdint>

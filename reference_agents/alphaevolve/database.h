@@ -18,10 +18,10 @@
 //
 // The database draws the contents of a prompt:
 //
-// - The parent, which the model improves. Without the archive, it is the island's best program. With
-//   the archive, it is the best program in two of three draws, and otherwise another elite. That
-//   elite has reached the furthest level of the island. A correct program slower than `min_perf` is
-//   no parent if there is a faster one.
+// - The parent, which the model improves. Without the archive, it is the island's best program.
+//   With the archive, it is the best program in two of three draws, and otherwise another elite.
+//   That elite has reached the furthest level of the island. A correct program slower than
+//   `min_perf` is no parent if there is a faster one.
 // - The others. Without the archive, they are the island's newest programs. With the archive, one
 //   half are the best elites and the other half are drawn from the remaining elites.
 //

@@ -13,8 +13,8 @@
 //   Result<std::string> changed = apply_edits(source, *edits);
 //
 // An edit names whole lines, and they must occur exactly once in the source. An edit that matches
-// no place or several is an error for the model to correct. It is never
-// skipped, and its place is never guessed. Pure functions, thread-safe.
+// no place or several is an error for the model to correct. It is never skipped, and its place is
+// never guessed. Pure functions, thread-safe.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // LLM clients that are not models. Both answer the operator that the prompt names in a line
 // "Operator: NAME". Both are labelled "(no model)" everywhere and never ranked. Thread-safe.
 //
-//   auto sim = SimClient::make("7?wrong=0.5&repair=1", root / "operators");
+//   Result<std::unique_ptr<SimClient>> sim =
+//       SimClient::make("7?wrong=0.5&repair=1", root / "operators");
 //   ScriptedClient scripted(root / "reference_agents/llm/scripted");
 #pragma once
 

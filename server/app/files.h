@@ -3,7 +3,8 @@
 //
 //   Result<std::string> source = read_source("kernel.py", 1 << 20);
 //   Result<std::string> plan = read_file_bytes("kernel.plan", sandbox::kMaxPlanBytes, "a plan");
-//   auto files = write_artifacts(verdict.artifacts, "out");  // out/small-cuda-90.plan, ...
+//   Result<std::vector<std::filesystem::path>> files =
+//       write_artifacts(verdict.artifacts, "out");  // {"out/small-cuda-90.plan"}
 #pragma once
 
 #include <cstdint>

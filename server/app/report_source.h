@@ -2,7 +2,7 @@
 // and needs no device. Thread-safe.
 //
 //   Result<report::Report> report = read_report(store, catalog, "");  // of the newest run
-//   auto sources = read_sources(store, catalog, *report);
+//   Result<std::map<std::string, std::string>> sources = read_sources(store, catalog, *report);
 //   Status done = add_similarity(*report, *sources, catalog, paths);
 //
 // metrics/codebleu.py computes CodeBLEU: it parses sources and oracles and never runs them. It is a

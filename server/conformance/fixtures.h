@@ -1,7 +1,8 @@
 // The server that the official conformance suite expects: tools, resources and prompts under fixed
 // names. `assay serve --conformance` serves it. It has nothing to do with kernels.
 //
-//   auto server = make_conformance_server();  // an Error is a defect of a fixture
+//   Result<std::unique_ptr<mcp::Server>> server =
+//       make_conformance_server();  // an Error is a defect of a fixture
 //
 // The handlers keep no state and are thread-safe.
 #pragma once

@@ -4,9 +4,8 @@
 // else may use the GPU then. Belongs to one thread.
 //
 //   LintRun run(device, config, cache, seed);
-//   auto reports = run.lint(operators, 4, [](const LintReport& one, bool) {
-//     std::cout << lint_text(one);
-//   });
+//   std::vector<LintReport> reports =
+//       run.lint(operators, 4, [](const LintReport& one, bool) { std::cout << lint_text(one); });
 #pragma once
 
 #include <atomic>

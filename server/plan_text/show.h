@@ -3,7 +3,7 @@
 //
 //   std::string text = show_plan(plan, bytes.size());
 //   const BufferNames names = buffer_names(plan);  // "x", "scratch0", "constant1"
-//   const auto entries = operation_entries(plan, names);
+//   const std::vector<Entry> entries = operation_entries(plan, names);
 //   // {0, "kernel add_kernel", {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}, ...
 //
 // The names in a plan are untrusted; they are escaped, on one line. The plan comes from

@@ -3,7 +3,8 @@
 //
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
-//   auto services = ServerServices::open("assay.db", catalog, std::move(devices));
+//   Result<std::unique_ptr<ServerServices>> services =
+//       ServerServices::open("assay.db", catalog, std::move(devices));
 //   if (!services) return fail(services.error());  // unavailable or corrupt
 //   Result<Recovered> recovered = (*services)->jobs().recover();  // before the first tool call
 //   StoredTasks tasks((*services)->store());

@@ -4,7 +4,8 @@
 // schema names the arguments that clients mirror:
 //
 //   const nlohmann::json region = {{"type", "string"}, {"x-mcp-header", "Region"}};
-//   const auto headers = param_headers({{"properties", {{"region", region}}}});
+//   const Result<std::vector<ParamHeader>> headers =
+//       param_headers({{"properties", {{"region", region}}}});
 //   if (headers) show(headers->front().header);  // "Mcp-Param-Region"
 //
 // Pure functions, thread-safe.

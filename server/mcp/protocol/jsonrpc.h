@@ -1,7 +1,8 @@
 // JSON-RPC 2.0 messages: reads bytes to a checked Message, and writes messages. Size and depth are
 // checked before the parser sees a byte, so hostile input costs one linear scan and no recursion.
 //
-//   const auto parsed = parse_message(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
+//   const tl::expected<Message, nlohmann::json> parsed =
+//       parse_message(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
 //   if (!parsed) send(dump(parsed.error()));  // a complete JSON-RPC error response
 //
 // All functions are pure and thread-safe.

@@ -2,8 +2,8 @@
 // finds the values that make a template into a given URI.
 //
 //   const Result<UriTemplate> spec = UriTemplate::parse("operator://{name}/spec");
-//   const auto found = spec->match("operator://vector_add/spec");  // {{"name", "vector_add"}}
-//   const auto none = spec->match("operator://a/b/spec");          // nothing: '/' is reserved
+//   spec->match("operator://vector_add/spec");  // {{"name", "vector_add"}}
+//   spec->match("operator://a/b/spec");         // nothing: '/' is reserved
 //
 // A template must be unambiguous: the text between two variables begins with a reserved character.
 // Immutable, thread-safe.

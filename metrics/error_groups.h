@@ -4,7 +4,7 @@
 //
 //   const std::vector<std::pair<std::string, std::string>> errors = {
 //       {"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}};
-//   const Result<std::vector<GroupCount>> counts = count_errors(errors);  // counts->front().total == 1
+//   Result<std::vector<GroupCount>> counts = count_errors(errors);  // counts->front().total == 1
 #pragma once
 
 #include <array>

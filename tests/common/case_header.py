@@ -1,9 +1,9 @@
-"""The headers of the suites of submissions (tests/escapes, tests/cheats): what a case declares in
-its first comment, read and checked.
+"""Reads and checks the header of a case in the suites of submissions (tests/escapes, tests/cheats).
+The header is the first comment of the file.
 
-header = read_header(path, required={"expect"}, optional={"tool"}) expected =
-Expectation.parse(header["expect"])
-problem = expected.problem_with(verdict)          # None when the verdict is the declared one
+    header = read_header(path, required={"expect"}, optional={"tool"})
+    expected = Expectation.parse(header["expect"])
+    problem = expected.problem_with(verdict)  # None if the verdict is the declared one
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class BadCase(ValueError):
 
 
 def read_header(path: Path, required: set[str], optional: set[str]) -> dict[str, str]:
-    """The `# key: value` lines (`// key: value` of a CUDA C++ file) before the first empty line."""
+    """Reads the lines `# key: value` before the first empty line (`// key: value` in CUDA C++)."""
     mark = "//" if path.suffix == ".cu" else "#"
     header = dict(
         re.findall(
@@ -61,7 +61,7 @@ class Expectation:
         return self.outcome + (":" + ",".join(self.kinds) if self.kinds else "")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
-        """Why the verdict is not the declared one; None when it is."""
+        """Returns how the verdict differs from the declared one, or None."""
         outcome, kind = verdict.get("outcome"), verdict.get("error_kind")
         if outcome == self.outcome and (not self.kinds or kind in self.kinds):
             return None

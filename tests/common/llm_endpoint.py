@@ -1,10 +1,12 @@
-"""An OpenAI-compatible endpoint on a loopback port that answers with what a test gives it, and
-misbehaves as a test asks.
+"""An OpenAI-compatible endpoint on a loopback port. A test sets its answers and its errors.
 
 with Endpoint() as endpoint:
-    endpoint.answers["vector_add"] = "# fake: fail"        # the code for that operator; "# fake: pass" for all others
-    endpoint.first = [error(429, "slow down", Retry_After="0")]  # what the first requests get instead
-    endpoint.always = error(401, "no such key")            # what all others get, until it is None again
+    # The code for an operator. All others get "# fake: pass".
+    endpoint.answers["vector_add"] = "# fake: fail"
+    # Replies to the first requests.
+    endpoint.first = [error(429, "slow down", Retry_After="0")]
+    # The reply to all later requests, until it is None again.
+    endpoint.always = error(401, "no such key")
     assay("bench", ..., **env_of(endpoint))
 """
 
@@ -19,17 +21,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 KEY = "sk-secret-of-this-test-0123456789"
-PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # of each reply
+PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # usage of each reply
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What goes over the wire instead of a good answer."""
+    """A response that replaces a good answer."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    missing_bytes: int = 0  # promised by Content-Length and never sent
+    missing_bytes: int = 0  # number of bytes that Content-Length counts but that are not sent
     delay_s: float = 0.0
 
 
@@ -46,12 +48,14 @@ def completion(content: str | None, usage: dict[str, int] | None) -> bytes:
 class Endpoint(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: list[str] = []  # operators, one for each request that got a good answer
-        self.keys: set[str] = set()  # Authorization headers that were seen
+        self.asked: list[str] = []  # the operators of all requests with a good answer
+        self.keys: set[str] = set()  # all received Authorization headers
         self.models: set[str] = set()
         self.requests = 0
         self.answers: dict[str, str] = {}
-        self.contents: dict[str, str | None] = {}  # whole replies, instead of a block of code
+        self.contents: dict[
+            str, str | None
+        ] = {}  # whole replies by operator, instead of a block of code
         self.usage: dict[str, int] | None = {
             "prompt_tokens": PROMPT_TOKENS,
             "completion_tokens": COMPLETION_TOKENS,
@@ -94,7 +98,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _good(self, prompt: str) -> Reply:
         found = re.search(r"^Operator: (\w+)$", prompt, re.MULTILINE) or re.search(
             r"^ok: (\w+): ", prompt, re.MULTILINE
-        )  # a spec as fetch_spec prints it
+        )  # the spec in the format of fetch_spec
         assert found is not None
         self.server.asked.append(found[1])
         return Reply(
@@ -114,11 +118,14 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = self.close_connection or reply.missing_bytes > 0
         try:
             self.wfile.write(reply.body)
-        except (BrokenPipeError, ConnectionResetError):  # the client was killed, or has enough
+        except (
+            BrokenPipeError,
+            ConnectionResetError,
+        ):  # the client was killed or closed the connection
             self.close_connection = True
 
     def log_message(self, *_: Any) -> None:
-        """Quiet."""
+        """Prints nothing."""
 
 
 def env_of(endpoint: Endpoint) -> dict[str, str]:

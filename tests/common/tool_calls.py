@@ -1,4 +1,4 @@
-"""A tool call through to its verdict, for suites that send many submissions to one server."""
+"""Calls a tool and waits for the verdict, for suites that send many submissions to one server."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from typing import Any
 
 from stdio_client import StdioClient
 
-WAIT_S = 20  # of one `job` call
+WAIT_S = 20  # longest wait of one `job` call
 
 
 def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The detailed structured answer, once the job is done, with the answer's text under `text`."""
+    """Waits for the job. Returns the detailed structured answer with its text as `text`."""
     answer = client.call(tool, {**arguments, "response_format": "detailed"})
     verdict = answer["structuredContent"]
     while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):

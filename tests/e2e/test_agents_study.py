@@ -26,7 +26,7 @@ def test_the_page_says_what_the_results_say() -> None:
     )
 
 
-def test_what_is_claimed_is_seen() -> None:
+def test_the_results_support_the_claims() -> None:
     """Checks only the claims that the study was made for. The others can have either result."""
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     seen = {

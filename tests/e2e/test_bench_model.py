@@ -101,7 +101,7 @@ def bench(assay: Run, endpoint: Endpoint, tmp_path: Path) -> Bench:
     return Bench(assay, endpoint, tmp_path)
 
 
-def test_what_passes_is_asked_for_again(bench: Bench, endpoint: Endpoint) -> None:
+def test_transient_errors_are_retried(bench: Bench, endpoint: Endpoint) -> None:
     endpoint.first = [
         error(429, "slow down"),
         error(429, "slow down", Retry_After="0"),
@@ -141,7 +141,7 @@ def test_a_refused_prompt_is_tried_again(bench: Bench, endpoint: Endpoint) -> No
     assert done.returncode == 0 and endpoint.requests == 6 and len(endpoint.asked) == 4, done.stderr
 
 
-def test_a_prompt_that_is_always_refused_costs_its_operator_only(
+def test_a_prompt_that_is_always_refused_fails_only_its_operator(
     bench: Bench, endpoint: Endpoint
 ) -> None:
     endpoint.first = [TOO_LONG] * 3
@@ -259,7 +259,7 @@ def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
     ) == len(OPERATORS)
 
 
-def test_a_cost_that_is_not_known_is_no_zero(bench: Bench) -> None:
+def test_an_unknown_cost_is_not_reported_as_zero(bench: Bench) -> None:
     """The model of these tests has no price, so its cost is unknown. A reply that no model wrote
     costs 0."""
     done = bench.run()

@@ -112,7 +112,7 @@ def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
     assert "Comparison" not in done.stdout
 
 
-def test_one_purse_over_all_pairs(assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_all_pairs_share_one_budget(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     """A reply of 100 tokens at $0.01 costs $1. A request reserves the cost of its whole prompt, so
     four replies fit beside it, not five."""
     tree = tree_with_prices(tmp_path, priced(10_000))

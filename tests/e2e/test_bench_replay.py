@@ -96,7 +96,9 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
     assert replay(assay, tmp_path, "--resume").returncode == 0
 
 
-def test_what_does_not_go_as_recorded_is_named(assay: Run, model: Endpoint, tmp_path: Path) -> None:
+def test_a_difference_from_the_recording_is_named(
+    assay: Run, model: Endpoint, tmp_path: Path
+) -> None:
     out = recorded(assay, model, tmp_path)
     # a reply that now fails; a transcript without one of its replies; a missing transcript
     passing = out / "transcripts/vector_add.1.jsonl"

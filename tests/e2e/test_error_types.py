@@ -153,7 +153,7 @@ def test_the_report_counts_each_once(
 
 
 @pytest.mark.parametrize("name", OTHERS)
-def test_what_is_not_on_the_list_is_filed_under_it(cpu_server: StdioClient, name: str) -> None:
+def test_other_errors_get_their_nearest_type(cpu_server: StdioClient, name: str) -> None:
     wanted, source = OTHERS[name]
     verdict = finished(
         cpu_server, "run_tests", operator="relu", code=source.replace("ENTRY", "relu")

@@ -112,7 +112,7 @@ def test_a_plan_is_replayed_by_a_gpu_only(assay: Run, plans: Path) -> None:
         )
 
 
-def test_what_does_not_go_together_is_a_usage_error(assay: Run, plans: Path) -> None:
+def test_conflicting_options_are_a_usage_error(assay: Run, plans: Path) -> None:
     plan = one(plans, "cuda-90")
     for arguments, status, word in (
         (["vector_add"], 64, "--plan"),

@@ -137,7 +137,7 @@ def test_a_roofline_is_a_picture(cpu_server: StdioClient) -> None:
 
 
 @pytest.mark.parametrize("detail", ["timeline", "counters"])
-def test_what_takes_a_gpu_is_said_to_be_missing(cpu_server: StdioClient, detail: str) -> None:
+def test_the_answer_names_what_needs_a_gpu(cpu_server: StdioClient, detail: str) -> None:
     result = profile(cpu_server, "vector_add", detail=detail)
     assert "GPU" in result["structuredContent"]["profile"]["missing"][detail]
     assert f"no {detail}: " in result["content"][0]["text"]
@@ -201,7 +201,7 @@ def vector_add(x, y):
     ],
     ids=["spills", "one program", "strided"],
 )
-def test_what_is_wrong_is_what_is_suggested(cpu_server: StdioClient, code: str, words: str) -> None:
+def test_the_suggestion_names_the_defect(cpu_server: StdioClient, code: str, words: str) -> None:
     result = profile(cpu_server, "vector_add", code)
     assert words in result["structuredContent"]["profile"]["suggestion"], result["content"][0][
         "text"

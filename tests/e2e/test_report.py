@@ -271,7 +271,7 @@ def test_runs_of_several_agents_are_compared(binary: str, assay: Run, tmp_path: 
     assert theirs.split()[:7] == ["theirs", "m", "1", "of", "1", "100.0", "%"]
 
 
-def test_runs_that_do_not_go_together(binary: str, assay: Run, tmp_path: Path) -> None:
+def test_runs_that_cannot_be_compared(binary: str, assay: Run, tmp_path: Path) -> None:
     store = tmp_path / "s.db"
     first = fill(binary, store, "mine", "m", {"vector_add": ("# fake: pass",)})
     other = fill(binary, store, "theirs", "m", {"gelu_tanh": ("# fake: pass",)})

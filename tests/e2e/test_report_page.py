@@ -239,7 +239,7 @@ def page(request: pytest.FixtureRequest) -> Page:
     return found
 
 
-def test_nothing_is_loaded_said_or_run(page: Page) -> None:
+def test_a_page_loads_prints_and_runs_nothing(page: Page) -> None:
     assert page.policy == []
     assert list(page.looks) == LOOKS
     for look in page.looks.values():
@@ -293,7 +293,7 @@ def test_text_is_large_and_dark_enough(page: Page) -> None:
         assert look["lowestContrast"][0] >= READABLE_CONTRAST, (name, look["lowestContrast"])
 
 
-def test_structure_for_who_hears_the_page(page: Page) -> None:
+def test_structure_for_screen_readers(page: Page) -> None:
     look = page.looks["desktop"]
     assert look["language"] == "en" and look["title"]
     assert [level for level, _ in look["headings"]].count("h1") == 1

@@ -242,9 +242,7 @@ def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
     assert sorted(json.loads(line)["id"] for line in server.lines) == list(range(count))
 
 
-def test_a_client_that_never_reads_holds_back_nobody_but_itself(
-    binary: str, tmp_path: Path
-) -> None:
+def test_a_client_that_never_reads_blocks_only_itself(binary: str, tmp_path: Path) -> None:
     """When the client's pipe is full, the server waits and reads nothing more. Its memory stays
     bounded, and the end of its input still ends it."""
     command = [

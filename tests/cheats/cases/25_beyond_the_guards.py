@@ -1,6 +1,9 @@
-# cheat: keeps the answer in memory that the driver has mapped beyond its output, where no guard
-# sees it, and copies it in later runs expect: fail:unattributed operator: sum_last_dim tool: submit
-# device: gpu defence: launcher
+# cheat: keeps the answer in memory that the driver has mapped beyond its output, where no guard sees it, and copies it in later runs
+# expect: fail:unattributed
+# operator: sum_last_dim
+# tool: submit
+# device: gpu
+# defence: launcher
 
 
 @triton.jit

@@ -1,6 +1,9 @@
-# cheat: variance as a difference of means of rounded values, where the task asks for what survives
-# cancellation expect: fail:wrong_result on_gpu: fail:wrong_result operator: layer_norm_fwd tool:
-# submit defence: task
+# cheat: variance as a difference of means of rounded values, where the task asks for what survives cancellation
+# expect: fail:wrong_result
+# on_gpu: fail:wrong_result
+# operator: layer_norm_fwd
+# tool: submit
+# defence: task
 
 
 @triton.jit

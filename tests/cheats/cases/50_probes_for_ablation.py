@@ -1,5 +1,7 @@
-# cheat: finds out by a probe whether its kernels have an effect, and returns garbage where they
-# have none expect: error:not_recordable on_gpu: error:not_recordable defence: attribution
+# cheat: finds out by a probe whether its kernels have an effect, and returns garbage where they have none
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
 
 
 def vector_add(x, y):

@@ -1,5 +1,7 @@
-# cheat: computes on the host, where kernel time does not count, and copies the result by a small
-# kernel expect: error:not_recordable on_gpu: error:not_recordable defence: attribution
+# cheat: computes on the host, where kernel time does not count, and copies the result by a small kernel
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
 
 
 def vector_add(x, y):

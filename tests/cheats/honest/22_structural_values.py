@@ -1,5 +1,5 @@
-# honest: the host reads what the spec lets it read, and launches one kernel for each class of
-# lengths operator: jagged_softmax
+# honest: the host reads what the spec lets it read, and launches one kernel for each class of lengths
+# operator: jagged_softmax
 
 
 @triton.jit

@@ -364,7 +364,9 @@ void check_everything(ProtocolClient& client) {
   CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // the tool makes no task
   std::stop_source give_up_task;
   task.stop = give_up_task.get_token();
-  task.progress = [&](double, double, const std::string&) { give_up_task.request_stop(); };
+  task.progress = [&](double, double, const std::string& message) {
+    if (message == "waiting") give_up_task.request_stop();  // so the work has begun
+  };
   CHECK(client.call_tool("job", {{"ms", 60'000}}, task).error().code == ErrorCode::cancelled);
 }
 

@@ -301,6 +301,7 @@ TEST_CASE("tasks/2026-07-28: a cancelled task stops the tool, and a subscription
   std::thread stream([&] { response_to(*server, listen, exchange); });
   REQUIRE(eventually([&] { return count() == 1; }));
   CHECK(heard[0]["params"]["notifications"]["taskIds"] == json::array({created["taskId"]}));
+  REQUIRE(traces().waiting.becomes(1));
   CHECK(response_to(*server, stateless("tasks/cancel",
                                        {{"taskId", created["taskId"]}}))["result"]["resultType"] ==
         "complete");

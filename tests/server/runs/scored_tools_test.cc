@@ -44,7 +44,7 @@ TEST_CASE("each answer says what is left of the budget, and whether the operator
 
   CHECK_FALSE(bench.grade("submit", "# fake: pass\n", run).structured.contains("calls_left"));
   const ToolResult after = bench.grade("run_tests", "# fake: pass\n", run);
-  CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is submitted"));
+  CHECK(has(after.text, "run_tests 7 of 10 left\nnext: This operator is already submitted"));
   CHECK_FALSE(has(after.text, "grades it"));
 }
 

@@ -107,7 +107,7 @@ TEST_CASE(
         "search_examples", {{"query", query}, {"k", 10}, {"response_format", "detailed"}});
     CHECK(concise.structured["examples"][0].contains("source"));
     CHECK_FALSE(concise.structured.contains("truncated"));
-    CHECK(has(concise.text, "left out for size"));
+    CHECK(has(concise.text, "left out to keep the answer small"));
     for (const json& example : concise.structured["examples"])
       CHECK(has(concise.text, example["title"]));
     REQUIRE(detailed.structured["examples"].size() == 10);

@@ -73,7 +73,7 @@ DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver)
 Probe probe(const SandboxConfig& config) {
   Probe found;
   probe_sandbox(config, found);
-  for (const std::string& driver : kDrivers) found.drivers.push_back(probe_driver(config, driver));
+  for (const std::string driver : kDrivers) found.drivers.push_back(probe_driver(config, driver));
   return found;
 }
 

@@ -150,7 +150,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
 }
 
 Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
-                                   const std::function<void(const JobStatus&)>& progress,
+                                   const std::function<bool(const JobStatus&)>& progress,
                                    std::stop_token stop) {
   if (!is_handle(job, "job"))
     return fail(ErrorCode::invalid_argument,
@@ -165,7 +165,7 @@ Result<JobStatus> StoredJobs::wait(const std::string& job, std::int64_t wait_ms,
     auto changed = watched->wait_for_change(now, until_ns, stop);
     if (!changed) break;
     now = std::move(*changed);
-    if (progress && !now.over()) progress(status_of(*watched, now, clock_));
+    if (progress && !now.over() && !progress(status_of(*watched, now, clock_))) break;
   }
   if (now.abandoned && !now.verdict)
     return fail(ErrorCode::unavailable,

@@ -56,7 +56,7 @@ class StoredJobs final : public tools::JobService {
   Result<std::string> submit(sandbox::Job job, const std::string& run,
                              const std::string& device) override;
   Result<tools::JobStatus> wait(const std::string& job, std::int64_t wait_ms,
-                                const std::function<void(const tools::JobStatus&)>& progress,
+                                const std::function<bool(const tools::JobStatus&)>& progress,
                                 std::stop_token stop = {}) override;
   Status cancel(const std::string& job) override;
   std::vector<std::string> devices() const override;

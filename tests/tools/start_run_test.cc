@@ -35,7 +35,7 @@ class NoJobs final : public JobService {
     return fail(ErrorCode::unavailable, "no device");
   }
   Result<JobStatus> wait(const std::string&, std::int64_t,
-                         const std::function<void(const JobStatus&)>&, std::stop_token) override {
+                         const std::function<bool(const JobStatus&)>&, std::stop_token) override {
     return fail(ErrorCode::not_found, "no job");
   }
   Status cancel(const std::string&) override { return {}; }

@@ -36,15 +36,18 @@ class ProgressReports {
  public:
   explicit ProgressReports(const mcp::RequestContext& context) : context_(context) {}
 
-  void look(const JobStatus& status, std::int64_t passed_ms) {
-    if (status.verdict) return;
+  /// Reports the place unless the last report is too recent. Returns the time until the next report
+  /// is due: a change that came too early is reported then.
+  std::int64_t look(const JobStatus& status, std::int64_t passed_ms) {
     std::string place = place_of(status);
     const std::int64_t pause_ms = place == reported_ ? kSamePlaceMs : kNewPlaceMs;
-    if (reported_ms_ && passed_ms - *reported_ms_ < pause_ms) return;
+    const std::int64_t early_ms = reported_ms_ ? *reported_ms_ + pause_ms - passed_ms : 0;
+    if (early_ms > 0) return early_ms;
     context_.progress(static_cast<double>(passed_ms) / 1000.0, 0,
                       place + ", " + std::to_string(status.elapsed_ms / 1000) + " s");
     reported_ = std::move(place);
     reported_ms_ = passed_ms;
+    return kSamePlaceMs;
   }
 
  private:
@@ -108,11 +111,14 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   const std::int64_t start_ns = services.clock.monotonic_ns();
   const auto passed_ms = [&] { return (services.clock.monotonic_ns() - start_ns) / kNsPerMs; };
   ProgressReports reports(context);
-  const auto report = [&](const JobStatus& status) { reports.look(status, passed_ms()); };
+  std::int64_t next_report_ms = kSamePlaceMs;
+  const auto report = [&](const JobStatus& status) {
+    next_report_ms = reports.look(status, passed_ms());
+    return next_report_ms == kSamePlaceMs;  // otherwise the wait becomes shorter
+  };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);
-    // A place that does not change is reported once a second.
-    auto status = services.jobs.wait(job, std::min(left_ms, kSamePlaceMs), report, context.stop);
+    auto status = services.jobs.wait(job, std::min(left_ms, next_report_ms), report, context.stop);
     if (!status) return error_answer(status.error());
     if (status->verdict || left_ms == 0) return status_answer(services, *status, options.format);
     if (context.cancelled()) {

@@ -120,10 +120,10 @@ class JobService {
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
                                      const std::string& device) = 0;
   /// Waits at most `wait_ms` for the end of the job. Calls `progress`, which may be null, when the
-  /// stage changes and when a case is through the stage. A request of `stop` ends
-  /// the wait early and leaves the job as it is.
+  /// stage changes and when a case is through the stage; if it returns false, the wait ends. A
+  /// request of `stop` ends the wait too. The job goes on in both cases.
   virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
-                                 const std::function<void(const JobStatus&)>& progress,
+                                 const std::function<bool(const JobStatus&)>& progress,
                                  std::stop_token stop = {}) = 0;
   virtual Status cancel(const std::string& job) = 0;
   /// Returns the names of the devices. The first device is the default.

@@ -13,6 +13,7 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -27,7 +28,7 @@ from environment import environment  # noqa: E402
 from http_load import load  # noqa: E402
 from stdio_client import StdioClient  # noqa: E402
 
-OPERATORS = ("vector_add", "softmax_last_dim", "layer_norm", "matmul_fp16")
+OPERATORS = ("vector_add", "softmax_last_dim", "layer_norm_fwd", "matmul_fp16")
 CONNECTIONS = (1, 16, 256)
 WARM_UP_CALLS = 1  # for each operator
 
@@ -68,12 +69,20 @@ class VerdictTimer:
         return elapsed
 
 
+def revision_of(binary: str) -> str:
+    """Returns the revision of the clone that the program was built in."""
+    command = ["git", "-C", str(Path(binary).resolve().parent), "rev-parse", "HEAD"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.stdout.strip() if done.returncode == 0 else "unknown"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--before", required=True, help="the assay program of the older build")
     parser.add_argument("--after", default=str(ROOT / "build/release/bin/assay"))
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=int, default=4, help="for each load of HTTP requests")
+    parser.add_argument("--no-load", action="store_true", help="no HTTP requests: for many rounds")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     binaries = {"before": options.before, "after": options.after}
@@ -94,7 +103,7 @@ def main() -> None:
             order = list(binaries.items())
             for build, binary in order if index % 2 == 0 else reversed(order):
                 add("start_up_ms", build, start_up_ms(binary, scratch / f"s-{build}-{index}.db"))
-                for connections in CONNECTIONS:
+                for connections in () if options.no_load else CONNECTIONS:
                     store = scratch / f"h-{build}-{index}-{connections}.db"
                     rate = requests_per_second(binary, store, connections, options.seconds)
                     add(f"requests_per_second_{connections}", build, rate)
@@ -112,6 +121,7 @@ def main() -> None:
         "what": __doc__,
         "summary": summary,
         "environment": environment(),
+        "revisions": {build: revision_of(path) for build, path in binaries.items()},
         "samples": samples,
     }
     options.out.write_text(json.dumps(result, indent=1) + "\n")

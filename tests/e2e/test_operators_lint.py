@@ -73,7 +73,7 @@ MISTAKES = {
         "(x + y)",
         "(x + y + 7e-5)",
         UNSOUND,
-        ["case small, oracle: an error of", "lower the output's `scale`"],
+        ["case small, oracle: its error is", "lower the output's `scale`"],
     ),
     "no Python": (
         "reference.py",

@@ -36,6 +36,7 @@ CallScope::CallScope(const ResolvedCall& call, const TransportContext& transport
     progress_.report(progress, total, text);
   };
   context_.stop = ticket().stop();
+  context_.server_ends = [this] { return ticket().server_ends(); };
   context_.log = [this](LogLevel level, const std::string& logger, const json& data) {
     log(level, logger, data);
   };

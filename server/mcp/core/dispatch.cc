@@ -149,7 +149,7 @@ ChangeNotifier::Listener Dispatcher::join(const Session& session) {
 
 void Dispatcher::end() {
   ending_ = true;
-  in_flight_.cancel_all();
+  in_flight_.end_all();
   tasks_.end();
 }
 

@@ -66,7 +66,8 @@ class Dispatcher {
   /// For shutdown: cancels running calls and tasks, and ends subscriptions with a result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
-  void cancel_all() { in_flight_.cancel_all(); }
+  /// Cancels the calls of one client because the server ends.
+  void end_scope(const std::string& scope) { in_flight_.end_scope(scope); }
   std::size_t in_flight() const { return in_flight_.size(); }
 
   /// Compares the headers that mirror a tool's arguments with them (http_headers.h). Returns the

@@ -30,6 +30,7 @@ class InFlight {
     std::string scope;
     nlohmann::json id;
     std::atomic<bool> cancelled{false};
+    std::atomic<bool> server_ends{false};
     std::stop_source stop;
   };
 
@@ -47,6 +48,8 @@ class InFlight {
     }
     /// The client, or the end of the server, cancelled the request: the client expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
+    /// The end of the server cancelled the request, and not the client.
+    bool server_ends() const { return entry_ && entry_->server_ends; }
     /// Requested when the work for the request should stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
     /// Stops the work although the client did not cancel: it has hung up.
@@ -82,8 +85,12 @@ class InFlight {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; });
   }
 
-  void cancel_all() {
-    cancel_if([](const Entry&) { return true; });
+  /// Cancels all requests of one client, or of all clients, because the server ends.
+  void end_scope(const std::string& scope) {
+    cancel_if([&](const Entry& entry) { return entry.scope == scope; }, true);
+  }
+  void end_all() {
+    cancel_if([](const Entry&) { return true; }, true);
   }
 
   std::size_t size() const {
@@ -93,7 +100,7 @@ class InFlight {
 
  private:
   template <class Wanted>
-  void cancel_if(const Wanted& wanted) {
+  void cancel_if(const Wanted& wanted, bool server_ends = false) {
     std::vector<std::shared_ptr<Entry>> found;
     {
       const MutexLock lock(mutex_);
@@ -102,6 +109,7 @@ class InFlight {
     }
     // Without the lock, because request_stop() runs callbacks of the handlers.
     for (const auto& entry : found) {
+      if (server_ends) entry->server_ends = true;
       entry->cancelled = true;
       entry->stop.request_stop();
     }

@@ -45,6 +45,9 @@ struct RequestContext {
   /// Requested when the client cancels or, in the stateless era, hangs up. Pass it to waits.
   std::stop_token stop = {};
   bool cancelled() const { return stop.stop_requested(); }
+  /// True when `stop` was requested because the server ends. Durable work should then stay as it
+  /// is: the next start of the server goes on with it.
+  std::function<bool()> server_ends = [] { return false; };
   /// Sends notifications/message if the client wants this level. Over HTTP, only the answer of an
   /// `interactive` tool carries them.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =

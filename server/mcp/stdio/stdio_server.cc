@@ -43,9 +43,10 @@ struct Conversation {
       const MutexLock lock(out_mutex);
       if (broken() || write_line(out, line)) return;
     }
-    // Without the lock, because both run callbacks of the handlers.
+    // A client on stdio that does not read is gone, and the server ends with it. Without the lock,
+    // because both calls run callbacks of the handlers.
+    dispatcher.end_scope(kScope);
     gone.request_stop();
-    dispatcher.cancel_scope(kScope);
   }
 
   /// The client does not read any more.
@@ -114,7 +115,7 @@ bool finish(Conversation& session, const StdioLimits& limits) {
        waited < limits.drain && !session.broken() && !reader_gone(session.out); waited += kStep) {
     if (session.pool.wait_idle(kStep)) break;
   }
-  session.dispatcher.cancel_scope(kScope);
+  session.dispatcher.end_scope(kScope);
   return session.pool.wait_idle(limits.cancel) && session.subscriptions.wait_idle(limits.cancel);
 }
 

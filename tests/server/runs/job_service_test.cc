@@ -237,8 +237,10 @@ TEST_CASE("wait reports stages while the job runs, and ends in time") {
   submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
   const std::string job = submit(services, "# fake: sleep_ms=100\n");
   std::vector<std::string> stages;
-  const auto status = services->jobs().wait(
-      job, 20'000, [&](const tools::JobStatus& now) { stages.push_back(now.stage); });
+  const auto status = services->jobs().wait(job, 20'000, [&](const tools::JobStatus& now) {
+    stages.push_back(now.stage);
+    return true;
+  });
   REQUIRE(status);
   CHECK(status->verdict != nullptr);
   CHECK_FALSE(stages.empty());

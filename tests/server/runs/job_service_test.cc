@@ -250,6 +250,16 @@ TEST_CASE("wait reports stages while the job runs, and ends in time") {
   CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(5));
 }
 
+TEST_CASE("a wait ends when the progress function returns false") {
+  ServicesFixture services({}, 1);
+  submit(services, "# fake: sleep_ms=1000\n");  // the one worker is busy until the wait has begun
+  const std::string job = submit(services, "# fake: sleep_ms=100\n");
+  const auto status =
+      services->jobs().wait(job, 20'000, [](const tools::JobStatus&) { return false; });
+  REQUIRE(status);
+  CHECK(status->verdict == nullptr);
+}
+
 TEST_CASE("a wait ends when the clock reaches its end, not before") {
   constexpr std::int64_t kWaitMs = 50'000;
   ServicesFixture services({}, 1);

@@ -62,4 +62,19 @@ TEST_CASE("in flight: a client that hangs up stops the work without cancelling t
   CHECK_FALSE(ticket.cancelled());
 }
 
+TEST_CASE("in flight: a request knows whether its client cancelled it or the server ends") {
+  InFlight table;
+  const InFlight::Ticket cancelled = table.open("a", 1);
+  table.cancel("a", 1);
+  CHECK_FALSE(cancelled.server_ends());
+  const InFlight::Ticket ended = table.open("a", 2);
+  const InFlight::Ticket other = table.open("b", 3);
+  table.end_scope("a");
+  CHECK(ended.cancelled());
+  CHECK(ended.server_ends());
+  CHECK_FALSE(other.cancelled());
+  table.end_all();
+  CHECK(other.server_ends());
+}
+
 }  // namespace assay::mcp

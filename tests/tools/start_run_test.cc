@@ -1,12 +1,13 @@
 // What start_run answers about its suite, over a fake RunService.
 #include "tests/catch.h"
+#include "tests/tools/empty_services.h"
 #include "tests/tools/fixture.h"
 #include "tools/registry.h"
 
 namespace assay::tools {
 namespace {
 
-class FakeRuns final : public RunService {
+class FakeRuns final : public NoRuns {
  public:
   explicit FakeRuns(std::size_t operators) : operators_(operators) {}
   Result<RunInfo> start(const RunRequest& request) override {
@@ -17,37 +18,9 @@ class FakeRuns final : public RunService {
       run.operators.push_back("operator_" + std::to_string(i));
     return run;
   }
-  Result<RunInfo> find(const std::string&) override { return none(); }
-  Result<CallsLeft> calls_left(const std::string&, const std::string&, sandbox::JobKind) override {
-    return none();
-  }
-  Status report_usage(const std::string&, const Usage&) override { return none(); }
-  Result<Scorecard> scorecard(const std::string&) override { return none(); }
 
  private:
-  static tl::unexpected<Error> none() { return fail(ErrorCode::not_found, "no run"); }
   std::size_t operators_;
-};
-
-class NoJobs final : public JobService {
- public:
-  Result<std::string> submit(sandbox::Job, const std::string&, const std::string&) override {
-    return fail(ErrorCode::unavailable, "no device");
-  }
-  Result<JobStatus> wait(const std::string&, std::int64_t,
-                         const std::function<bool(const JobStatus&)>&, std::stop_token) override {
-    return fail(ErrorCode::not_found, "no job");
-  }
-  Status cancel(const std::string&) override { return {}; }
-  std::vector<std::string> devices() const override { return {}; }
-};
-
-class NoArtifacts final : public ArtifactService {
- public:
-  Result<ArtifactSlice> read(const std::string&, std::int64_t, std::int64_t) override {
-    return fail(ErrorCode::not_found, "no artifact");
-  }
-  std::vector<std::pair<std::string, std::string>> list(const std::string&) override { return {}; }
 };
 
 mcp::ToolResult started(std::size_t operators) {

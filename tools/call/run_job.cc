@@ -111,7 +111,8 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   const std::int64_t start_ns = services.clock.monotonic_ns();
   const auto passed_ms = [&] { return (services.clock.monotonic_ns() - start_ns) / kNsPerMs; };
   ProgressReports reports(context);
-  std::int64_t next_report_ms = kSamePlaceMs;
+  // The job may have started before the first wait: its first place is reported like a change.
+  std::int64_t next_report_ms = kNewPlaceMs;
   const auto report = [&](const JobStatus& status) {
     next_report_ms = reports.look(status, passed_ms());
     return next_report_ms == kSamePlaceMs;  // otherwise the wait becomes shorter

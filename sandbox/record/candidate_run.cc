@@ -1,5 +1,6 @@
 #include "sandbox/record/candidate_run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -36,12 +37,12 @@ ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
 
 class Conversation {
  public:
-  Conversation(JobExecution& run, Candidate& candidate, const CandidateJob& request,
-               std::size_t announced_cases)
+  Conversation(JobExecution& run, Candidate& candidate, const CandidateTask& task)
       : run_(run),
         candidate_(candidate),
-        request_(request),
-        announced_cases_(announced_cases),
+        request_(task.request),
+        source_(task.source),
+        announced_cases_(task.announced_cases.value_or(task.request.cases.size())),
         deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
 
   /// Handles messages until `done`. Returns false when the verdict has become an error.
@@ -110,6 +111,7 @@ class Conversation {
     if (error.kind == ErrorKind::timeout && !time_is_nearly_up())
       return run_.fail(ErrorKind::protocol_error,
                        "the candidate reported a timeout before its time limit");
+    error.diagnostic.line = line_of_source(error.diagnostic.line, source_);
     run_.verdict().diagnostic = error.diagnostic;
     ErrorKind kind = limit_behind(error.kind, error.diagnostic);
     if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
@@ -199,6 +201,7 @@ class Conversation {
   JobExecution& run_;
   Candidate& candidate_;
   const CandidateJob& request_;
+  const std::string& source_;
   const std::size_t announced_cases_;
   Deadline deadline_;
   // When the current deadline started.
@@ -229,6 +232,17 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return kind;
 }
 
+std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
+                                           std::string_view source) {
+  // A line ends as Python reads it: at LF, CR, or CR LF.
+  std::int64_t lines = 1 + std::count(source.begin(), source.end(), '\n');
+  for (std::size_t at = source.find('\r'); at != std::string_view::npos;
+       at = source.find('\r', at + 1)) {
+    if (at + 1 == source.size() || source[at + 1] != '\n') ++lines;
+  }
+  return line && *line >= 1 && *line <= lines ? line : std::nullopt;
+}
+
 std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool,
                                               const CandidateTask& task) {
   Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
@@ -244,8 +258,7 @@ std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& 
     run.fail_infrastructure(given.error(), "sending the job to a candidate");
   } else {
     if (task.sent) task.sent();
-    Conversation conversation(run, **candidate, task.request,
-                              task.announced_cases.value_or(task.request.cases.size()));
+    Conversation conversation(run, **candidate, task);
     if (conversation.follow() && conversation.close()) results = conversation.take();
   }
   (*candidate)->end();

@@ -10,9 +10,11 @@
 // run_candidate() returns, so its output files are final. Belongs to the job's thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sandbox/job/job_execution.h"
@@ -43,5 +45,10 @@ std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& 
 /// Returns the limit that an exception of Python or torch reports (no memory, no room on disk, no
 /// more processes), else `kind`.
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);
+
+/// Returns `line` if `source` has a line with this number, counted from 1, else nothing. A
+/// candidate can send any number.
+std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
+                                           std::string_view source);
 
 }  // namespace assay::sandbox

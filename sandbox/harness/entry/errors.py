@@ -130,6 +130,13 @@ class Source:
             else ""
         )
 
+    def own_line(self, number: object) -> int | None:
+        """Returns `number` if the text has a line with this number, else None. An exception can
+        claim any line. A line ends as Python reads it: at LF, CR, or CR LF."""
+        text = self.text
+        lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1
+        return number if type(number) is int and 1 <= number <= lines else None
+
     def remember(self) -> None:
         """Lets tracebacks and inspect.getsource find the text, even if the file changes."""
         linecache.cache[self.path] = (
@@ -159,7 +166,7 @@ def _describe(error: BaseException, source: Source, stage: str, case: str | None
     kind = _kind(chain, cause)
     if kind == "compilation_error" and stage != "import":
         stage = "compile"
-    line = _line(chain, source)
+    line = source.own_line(_line(chain, source))
     name = type(cause).__name__
     if isinstance(error, _EXITS):
         name = type(error).__name__
@@ -325,7 +332,7 @@ def _traceback(chain: list[BaseException], source: Source) -> str:
         frames = [
             frame
             for frame in traceback.extract_tb(error.__traceback__)
-            if frame.filename == source.path
+            if frame.filename == source.path and source.own_line(frame.lineno)
         ]
         if frames:
             shown = [

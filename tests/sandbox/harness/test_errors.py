@@ -1,0 +1,41 @@
+"""The line of an error: an exception can claim any line, and only lines of the source are
+reported."""
+
+from __future__ import annotations
+
+import pytest
+from harness.entry.errors import Source, describe
+
+PATH = "/nowhere/submission.py"
+
+
+def raised(text: str) -> BaseException:
+    try:
+        exec(compile(text, PATH, "exec"), {})
+    except BaseException as error:
+        return error
+    raise AssertionError("the text raises nothing")
+
+
+@pytest.mark.parametrize("line", ["-3", "0", "3", "10**40", "2**63 - 1", "'2'", "True", "None"])
+def test_a_line_that_the_source_does_not_have_is_dropped(line: str) -> None:
+    text = f"raise SyntaxError('bad', ({PATH!r}, {line}, 0, ''))\n"  # two lines, the second empty
+    found = describe(raised(text), Source(text, PATH), "import")
+    assert found["kind"] == "syntax_error"
+    assert found["line"] is None
+    assert found["code"] == ""
+
+
+def test_a_frame_can_claim_a_line_that_the_source_does_not_have() -> None:
+    text = f"exec(compile('\\n' * 411 + 'raise ValueError', {PATH!r}, 'exec'))\n"
+    found = describe(raised(text), Source(text, PATH), "import")
+    assert found["kind"] == "value_error"
+    assert found["line"] is None
+    assert "412" not in found["traceback"]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_line_of_the_source_is_reported_whatever_ends_its_lines(end: str) -> None:
+    text = end.join(["x = 1", "y = 2", "raise ValueError('here')"])
+    found = describe(raised(text), Source(text, PATH), "import")
+    assert found["line"] == 3

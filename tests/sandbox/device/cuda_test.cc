@@ -1,25 +1,13 @@
-// The plan tier through real processes (zygote, candidate, judge) and the launcher's fake driver:
-// memory operations are performed, kernels only by name.
+// Verdicts of recorded plans. The processes are real (zygote, candidate, judge), and the launcher
+// runs the fake driver: it performs memory operations, and kernels only by name.
 #include "sandbox/device/cuda.h"
 
-#include <sys/resource.h>
-
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <condition_variable>
-#include <filesystem>
-#include <fstream>
-#include <future>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
-#include "base/handle.h"
 #include "sandbox/device/make_device.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
@@ -29,10 +17,6 @@ using namespace assay::sandbox;
 using namespace assay::sandbox::testing;
 
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr int kNiceness = 6;  // of candidates without the GPU
 
 /// Returns the artifacts as a set, because several candidates may compile the same kernel.
 std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
@@ -121,64 +105,6 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   CHECK(run(python).error_kind == ErrorKind::syntax_error);
 }
 
-TEST_CASE("a grade times its large cases together with the oracle") {
-  Job job = copy_job(JobKind::grade, kCopy);
-  job.baseline_source = kClone;
-  for (int round = 0; round < 2; ++round) {  // the second round uses the cache
-    const Verdict verdict = run(job);
-    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
-    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
-    REQUIRE(verdict.outcome == Outcome::pass);
-    REQUIRE(verdict.perf);
-    CHECK(*verdict.perf > 0);
-    CHECK_FALSE(verdict.cases[0].latency);  // its traffic is a fifteenth of the other case's
-    const CaseRecord& timed = verdict.cases[1];
-    REQUIRE(timed.latency);
-    REQUIRE(timed.timeline.size() == 1);
-    CHECK(timed.timeline[0].name == "fake_copy");
-    CHECK(timed.own_share == 1.0);
-    CHECK(timed.deterministic == true);
-    CHECK(timed.latency->samples_ns.size() >= 30);
-    CHECK(timed.baseline_latency);
-    CHECK(timed.pytorch_ns);
-    CHECK(timed.floor_ns);
-  }
-}
-
-TEST_CASE(
-    "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
-  Job job = copy_job(JobKind::profile, kCopy);
-  job.cases = {job.cases.back()};
-  job.cases[0].axes["n"] = 3'000;  // so that no other test has timed this case
-  job.baseline_source = kClone;
-  double pytorch_ns = 0;
-  const auto oracle_age = [&](JobKind kind) {
-    job.kind = kind;
-    const Verdict verdict = run(job);
-    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
-    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
-    REQUIRE(verdict.outcome == Outcome::pass);
-    REQUIRE(verdict.cases[0].latency);
-    CHECK(verdict.cases[0].latency->age_ms == 0);
-    REQUIRE(verdict.cases[0].baseline_latency);
-    // A measured time, so it is never the same twice.
-    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
-    CHECK(pytorch_ns > 0);
-    return verdict.cases[0].baseline_latency->age_ms;
-  };
-  CHECK(oracle_age(JobKind::profile) == 0);
-  const double profiled_ns = pytorch_ns;
-  CHECK(oracle_age(JobKind::profile) > 0);
-  CHECK(pytorch_ns == profiled_ns);
-  CHECK(oracle_age(JobKind::grade) == 0);
-  const double graded_ns = pytorch_ns;
-  CHECK(graded_ns != profiled_ns);
-  CHECK(oracle_age(JobKind::profile) > 0);  // measured by the grade
-  CHECK(pytorch_ns == graded_ns);
-  CHECK(oracle_age(JobKind::grade) == 0);
-  CHECK(pytorch_ns == graded_ns);
-}
-
 TEST_CASE("a submission gets the same verdict from one recording candidate and from several") {
   Job job = copy_job(JobKind::test, "print('hello')\n" + kCopy + "print('ready')\n");
   job.want_artifacts = true;
@@ -231,98 +157,6 @@ TEST_CASE("a plan of copies alone is unattributed, although its outputs are righ
   CHECK_FALSE(verdict.cases[0].latency);
 }
 
-TEST_CASE(
-    "a submission that cannot be recorded gets the GPU inside the jail, and the verdict has the "
-    "reason") {
-  const std::string kernel =
-      "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: "
-      "tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
-      "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n";
-  const std::string reads = kernel +
-                            "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < "
-                            "1e9:\n        copy[(triton.cdiv(x.numel(), 256),)](x, y, "
-                            "x.numel(), B=256)\n    return y\n";
-  Job job = copy_job(JobKind::grade, "print('hello')\n" + reads);
-  job.baseline_source = kCopy;
-  const Verdict verdict = run(job);
-  INFO(verdict.summary << verdict.detail << verdict.stderr_text);
-  REQUIRE(verdict.outcome == Outcome::pass);
-  CHECK(verdict.tier == Tier::host);
-  CHECK(verdict.tier_reason.find("could not be recorded") != std::string::npos);
-  CHECK(verdict.tier_reason.find("line 10") != std::string::npos);
-  CHECK_FALSE(verdict.diagnostic);
-  REQUIRE(verdict.cases.size() == 2);
-  REQUIRE(verdict.cases[1].latency);
-  CHECK(verdict.cases[1].id == "hidden1000");
-  CHECK(verdict.cases[1].latency->samples_ns.size() == 12);
-  CHECK(verdict.cases[1].latency->low_ns <= verdict.cases[1].latency->median_ns);
-  CHECK(verdict.cases[1].pytorch_ns);
-  REQUIRE(verdict.perf);
-
-  CHECK(verdict.hints.empty());
-
-  const Verdict wrong = run(copy_job(
-      JobKind::grade,
-      "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
-  CHECK(wrong.error_kind == ErrorKind::wrong_result);
-  CHECK(wrong.tier == Tier::host);
-  CHECK(wrong.cases.size() == 2);
-  CHECK_FALSE(wrong.cases[0].latency);
-}
-
-TEST_CASE("on the host tier right outputs that need no kernel of the submission are unattributed") {
-  const Verdict verdict =
-      run(copy_job(JobKind::test,
-                   "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
-  INFO(verdict.summary << verdict.detail);
-  CHECK(verdict.tier == Tier::host);
-  CHECK(verdict.error_kind == ErrorKind::unattributed);
-  CHECK(verdict.cases[0].reason.find("right as well") != std::string::npos);
-}
-
-TEST_CASE(
-    "on the host tier the verdict has the submission's own error, and not its effect on the "
-    "judge") {
-  const auto kind_of = [](const std::string& then) {
-    const Verdict verdict = run(
-        copy_job(JobKind::test,
-                 "import os, socket, time, torch\ndef plain_copy(x):\n    float(x[0])\n" + then));
-    INFO(verdict.summary);
-    CHECK(verdict.tier == Tier::host);
-    return verdict.error_kind;
-  };
-  CHECK(kind_of("    raise KeyError('no')\n") == ErrorKind::key_error);
-  CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
-  CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
-  CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
-  // The submission itself reports that a round is done, before it returns.
-  const std::string says =
-      "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
-      "OSError:\n            pass\n";
-  CHECK(kind_of(says + "    time.sleep(0.5)\n    return x.clone()\n") == ErrorKind::protocol_error);
-  CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
-}
-
-TEST_CASE(
-    "without the host tier a submission that cannot be recorded is an error that names operation "
-    "and line") {
-  SandboxConfig config = real_config();
-  config.host_tier = false;
-  Result<std::unique_ptr<Device>> device =
-      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
-  REQUIRE(device);
-  JobMonitor monitor;
-  const Verdict verdict = (*device)->execute(
-      copy_job(JobKind::test,
-               "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"),
-      monitor);
-  INFO(verdict.summary << verdict.detail);
-  CHECK(verdict.error_kind == ErrorKind::not_recordable);
-  CHECK(verdict.detail.find("sort") != std::string::npos);
-  REQUIRE(verdict.diagnostic);
-  CHECK(verdict.diagnostic->line.value_or(0) == 3);
-}
-
 TEST_CASE("a refused launch is an error of the submission, and the next job runs") {
   const Verdict verdict = run(copy_job(JobKind::test, kernel("fake_illegal_address")));
   INFO(verdict.summary << verdict.detail);
@@ -366,20 +200,6 @@ TEST_CASE("a missing GPU is an error with the reason") {
         std::string::npos);
 }
 
-TEST_CASE(
-    "a candidate that compiles yields the processors, and a candidate with the GPU does not") {
-  const int own = ::getpriority(PRIO_PROCESS, 0);
-  const std::string tell = "import os\nprint(os.getpriority(os.PRIO_PROCESS, 0))\n";
-  const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n",
-                    with_gpu = std::to_string(own) + "\n";
-  CHECK(run(copy_job(JobKind::test, tell + kCopy)).stdout_text == compiling);
-  const Verdict host = run(copy_job(
-      JobKind::test,
-      tell + "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
-  CHECK(host.tier == Tier::host);
-  CHECK(host.stdout_text == compiling + with_gpu);
-}
-
 TEST_CASE("the same source is recorded once, unless it prints or its artifacts are wanted") {
   const auto imported = [](const Verdict& verdict) {
     REQUIRE(verdict.outcome == Outcome::pass);
@@ -400,87 +220,4 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   const Job loud = copy_job(JobKind::test, "print('loud')\n" + kCopy);
   CHECK(run(loud).stdout_text == "loud\n");
   CHECK(run(loud).stdout_text == "loud\n");
-}
-
-namespace {
-
-/// Returns the plans of the public cases, by case.
-std::map<std::string, std::string> plans_of(const Verdict& verdict) {
-  std::map<std::string, std::string> plans;
-  for (const Artifact& one : verdict.artifacts) {
-    if (one.kind == "plan") plans[one.name.substr(0, one.name.find(' '))] = one.bytes;
-  }
-  return plans;
-}
-
-/// Returns a job that replays the plan of `source` for the public case.
-Job replay_of(JobKind kind, const std::string& source) {
-  Job job = copy_job(JobKind::test, source);
-  job.want_artifacts = true;
-  job.cases.resize(1);
-  job.plans = plans_of(run(job));
-  REQUIRE(job.plans.size() == 1);
-  job.want_artifacts = false;
-  job.kind = kind;
-  job.source.clear();
-  return job;
-}
-
-}  // namespace
-
-TEST_CASE("a stored plan is replayed without its submission, and the verdict has the plan's hash") {
-  const Job job = replay_of(JobKind::test, kCopy);
-  const Verdict verdict = run(job);
-  INFO(verdict.summary << " " << verdict.detail);
-  REQUIRE(verdict.outcome == Outcome::pass);
-  CHECK(verdict.tier == Tier::plan);
-  CHECK(verdict.tier_reason.find("recorded before") != std::string::npos);
-  CHECK(verdict.provenance.source_sha256.empty());
-  REQUIRE(verdict.provenance.plans);
-  CHECK(*verdict.provenance.plans ==
-        std::map<std::string, std::string>{{"public64", sha256_hex(job.plans.at("public64"))}});
-  CHECK(verdict.stage_ms.count("import") == 0);
-  CHECK(verdict.stage_ms.count("record") == 0);
-  CHECK_FALSE(run(copy_job(JobKind::test, kCopy)).provenance.plans);
-}
-
-TEST_CASE("a stored plan gets fresh inputs and is timed like any other plan") {
-  Job job = replay_of(JobKind::grade, kCopy);
-  job.baseline_source = kClone;
-  const Verdict first = run(job), second = run(job);
-  INFO(first.summary << " " << first.detail);
-  REQUIRE(first.outcome == Outcome::pass);
-  REQUIRE(first.perf);
-  CHECK(first.cases[0].latency->samples_ns.size() >= 30);
-  CHECK(first.provenance.seeds != second.provenance.seeds);
-}
-
-TEST_CASE(
-    "a stored plan with wrong results fails, one without a kernel is unattributed, and an invalid "
-    "one is refused") {
-  const std::string wrong =
-      kKernel +
-      "def plain_copy(x):\n    y = torch.zeros_like(x)\n    fake_nothing[(1,)](y)\n    return y\n";
-  CHECK(run(replay_of(JobKind::test, kCopy)).error_kind == ErrorKind::none);
-  Job job = replay_of(JobKind::test, kCopy);
-  const std::string right = job.plans.at("public64");
-  job.plans["public64"] = right.substr(0, right.size() - 1);
-  CHECK(run(job).error_kind == ErrorKind::invalid_plan);
-  job.plans["public64"] = "ASSAYPLN";
-  CHECK(run(job).error_kind == ErrorKind::invalid_plan);
-  job.plans = {{"another", right}};
-  const Verdict missing = run(job);
-  CHECK(missing.error_kind == ErrorKind::invalid_plan);
-  CHECK(missing.detail.find("public64") != std::string::npos);
-  Job recorded = copy_job(JobKind::test, wrong);
-  recorded.want_artifacts = true;
-  recorded.cases.resize(1);
-  job.plans = plans_of(run(recorded));
-  REQUIRE(job.plans.size() == 1);
-  CHECK(run(job).error_kind == ErrorKind::wrong_result);
-  recorded.source = "def plain_copy(x):\n    return x.clone()\n";
-  job.plans = plans_of(run(recorded));
-  CHECK(run(job).error_kind == ErrorKind::unattributed);
-  job.kind = JobKind::compile;
-  CHECK(run(job).error_kind == ErrorKind::unsupported);
 }

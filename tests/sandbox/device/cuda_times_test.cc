@@ -1,0 +1,68 @@
+// Times of a recorded plan on the fake driver: the times of a verdict, and the times that a later
+// job reuses.
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+TEST_CASE("a grade times its large cases together with the oracle") {
+  Job job = copy_job(JobKind::grade, kCopy);
+  job.baseline_source = kClone;
+  for (int round = 0; round < 2; ++round) {  // the second round uses the cache
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    REQUIRE(verdict.perf);
+    CHECK(*verdict.perf > 0);
+    CHECK_FALSE(verdict.cases[0].latency);  // its traffic is a fifteenth of the other case's
+    const CaseRecord& timed = verdict.cases[1];
+    REQUIRE(timed.latency);
+    REQUIRE(timed.timeline.size() == 1);
+    CHECK(timed.timeline[0].name == "fake_copy");
+    CHECK(timed.own_share == 1.0);
+    CHECK(timed.deterministic == true);
+    CHECK(timed.latency->samples_ns.size() >= 30);
+    CHECK(timed.baseline_latency);
+    CHECK(timed.pytorch_ns);
+    CHECK(timed.floor_ns);
+  }
+}
+
+TEST_CASE(
+    "a profile reuses known times, and a grade reuses only PyTorch's time from another grade") {
+  Job job = copy_job(JobKind::profile, kCopy);
+  job.cases = {job.cases.back()};
+  job.cases[0].axes["n"] = 3'000;  // so that no other test has timed this case
+  job.baseline_source = kClone;
+  double pytorch_ns = 0;
+  const auto oracle_age = [&](JobKind kind) {
+    job.kind = kind;
+    const Verdict verdict = run(job);
+    INFO(verdict.summary << " " << verdict.detail << verdict.stderr_text);
+    for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
+    REQUIRE(verdict.outcome == Outcome::pass);
+    REQUIRE(verdict.cases[0].latency);
+    CHECK(verdict.cases[0].latency->age_ms == 0);
+    REQUIRE(verdict.cases[0].baseline_latency);
+    // A measured time, so it is never the same twice.
+    pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
+    CHECK(pytorch_ns > 0);
+    return verdict.cases[0].baseline_latency->age_ms;
+  };
+  CHECK(oracle_age(JobKind::profile) == 0);
+  const double profiled_ns = pytorch_ns;
+  CHECK(oracle_age(JobKind::profile) > 0);
+  CHECK(pytorch_ns == profiled_ns);
+  CHECK(oracle_age(JobKind::grade) == 0);
+  const double graded_ns = pytorch_ns;
+  CHECK(graded_ns != profiled_ns);
+  CHECK(oracle_age(JobKind::profile) > 0);  // measured by the grade
+  CHECK(pytorch_ns == graded_ns);
+  CHECK(oracle_age(JobKind::grade) == 0);
+  CHECK(pytorch_ns == graded_ns);
+}

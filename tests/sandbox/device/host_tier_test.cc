@@ -1,0 +1,127 @@
+// Submissions that cannot be recorded: they get the GPU inside their jail, unless the host tier is
+// off.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "sandbox/device/cuda.h"
+#include "tests/catch.h"
+#include "tests/sandbox/device/cuda_fixture.h"
+
+using namespace assay;
+using namespace assay::sandbox;
+using namespace assay::sandbox::testing;
+
+namespace {
+
+constexpr int kNiceness = 6;  // of candidates without the GPU
+
+}  // namespace
+
+TEST_CASE(
+    "a submission that cannot be recorded gets the GPU inside the jail, and the verdict has the "
+    "reason") {
+  const std::string kernel =
+      "import torch, triton\nimport triton.language as tl\n@triton.jit\ndef copy(x, y, n, B: "
+      "tl.constexpr):\n    i = tl.program_id(0) * B + tl.arange(0, B)\n"
+      "    tl.store(y + i, tl.load(x + i, mask=i < n), mask=i < n)\n";
+  const std::string reads = kernel +
+                            "def plain_copy(x):\n    y = torch.empty_like(x)\n    if float(x[0]) < "
+                            "1e9:\n        copy[(triton.cdiv(x.numel(), 256),)](x, y, "
+                            "x.numel(), B=256)\n    return y\n";
+  Job job = copy_job(JobKind::grade, "print('hello')\n" + reads);
+  job.baseline_source = kCopy;
+  const Verdict verdict = run(job);
+  INFO(verdict.summary << verdict.detail << verdict.stderr_text);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.tier_reason.find("could not be recorded") != std::string::npos);
+  CHECK(verdict.tier_reason.find("line 10") != std::string::npos);
+  CHECK_FALSE(verdict.diagnostic);
+  REQUIRE(verdict.cases.size() == 2);
+  REQUIRE(verdict.cases[1].latency);
+  CHECK(verdict.cases[1].id == "hidden1000");
+  CHECK(verdict.cases[1].latency->samples_ns.size() == 12);
+  CHECK(verdict.cases[1].latency->low_ns <= verdict.cases[1].latency->median_ns);
+  CHECK(verdict.cases[1].pytorch_ns);
+  REQUIRE(verdict.perf);
+
+  CHECK(verdict.hints.empty());
+
+  const Verdict wrong = run(copy_job(
+      JobKind::grade,
+      "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
+  CHECK(wrong.error_kind == ErrorKind::wrong_result);
+  CHECK(wrong.tier == Tier::host);
+  CHECK(wrong.cases.size() == 2);
+  CHECK_FALSE(wrong.cases[0].latency);
+}
+
+TEST_CASE("on the host tier right outputs that need no kernel of the submission are unattributed") {
+  const Verdict verdict =
+      run(copy_job(JobKind::test,
+                   "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.tier == Tier::host);
+  CHECK(verdict.error_kind == ErrorKind::unattributed);
+  CHECK(verdict.cases[0].reason.find("right as well") != std::string::npos);
+}
+
+TEST_CASE(
+    "on the host tier the verdict has the submission's own error, and not its effect on the "
+    "judge") {
+  const auto kind_of = [](const std::string& then) {
+    const Verdict verdict = run(
+        copy_job(JobKind::test,
+                 "import os, socket, time, torch\ndef plain_copy(x):\n    float(x[0])\n" + then));
+    INFO(verdict.summary);
+    CHECK(verdict.tier == Tier::host);
+    return verdict.error_kind;
+  };
+  CHECK(kind_of("    raise KeyError('no')\n") == ErrorKind::key_error);
+  CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
+  CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
+  CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
+  // The submission itself reports that a round is done, before it returns.
+  const std::string says =
+      "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
+      "OSError:\n            pass\n";
+  CHECK(kind_of(says + "    time.sleep(0.5)\n    return x.clone()\n") == ErrorKind::protocol_error);
+  CHECK(run(copy_job(JobKind::test, kCopy)).outcome == Outcome::pass);
+}
+
+TEST_CASE(
+    "without the host tier a submission that cannot be recorded is an error that names operation "
+    "and line") {
+  SandboxConfig config = real_config();
+  config.host_tier = false;
+  Result<std::unique_ptr<Device>> device =
+      make_cuda_device(config, {.index = 0, .driver = "fake", .judge_device = "cpu"});
+  REQUIRE(device);
+  JobMonitor monitor;
+  const Verdict verdict = (*device)->execute(
+      copy_job(JobKind::test,
+               "import torch\ndef plain_copy(x):\n    return torch.sort(x).values\n"),
+      monitor);
+  INFO(verdict.summary << verdict.detail);
+  CHECK(verdict.error_kind == ErrorKind::not_recordable);
+  CHECK(verdict.detail.find("sort") != std::string::npos);
+  REQUIRE(verdict.diagnostic);
+  CHECK(verdict.diagnostic->line.value_or(0) == 3);
+}
+
+TEST_CASE(
+    "a candidate that compiles yields the processors, and a candidate with the GPU does not") {
+  const int own = ::getpriority(PRIO_PROCESS, 0);
+  const std::string tell = "import os\nprint(os.getpriority(os.PRIO_PROCESS, 0))\n";
+  const std::string compiling = std::to_string(std::max(own, kNiceness)) + "\n",
+                    with_gpu = std::to_string(own) + "\n";
+  CHECK(run(copy_job(JobKind::test, tell + kCopy)).stdout_text == compiling);
+  const Verdict host = run(copy_job(
+      JobKind::test,
+      tell + "import torch\ndef plain_copy(x):\n    return torch.sort(x).values * 0 + x\n"));
+  CHECK(host.tier == Tier::host);
+  CHECK(host.stdout_text == compiling + with_gpu);
+}

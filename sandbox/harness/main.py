@@ -4,14 +4,13 @@
     python main.py judge --socket-fd N --device cpu
 The process inherits one connected `AF_UNIX` stream socket and exchanges frames on it. Exit status:
 0 if the supervisor closed the connection, 1 after a defect of this process, 2 for a wrong command
-line.
-wrong command line."""
+line."""
 
 import os
 import sys
 
-# Must run before any other import: this folder has an operator.py. As the first entry of sys.path
-# it would hide the standard library's `operator`.
+# Must run before any other import: this folder has a package `operator`. As the first entry of
+# sys.path it would hide the module `operator` of the standard library.
 _here = os.path.dirname(os.path.abspath(__file__))
 _above = os.path.dirname(_here)
 sys.path[:] = [

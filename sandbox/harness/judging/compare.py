@@ -5,9 +5,9 @@ against a float64 reference.
 
 An element is right if its error times the output's scale is at most `max_abs_error` (0: if it is
 equal). NaN and infinity are right exactly where the reference has the same value. Open elements
-(operator.py) are not compared. The strict rule: the error against float64 is at most four times
-that of the reference in the case's own dtype, or one unit in the last place of the output's largest
-value. All functions are pure."""
+(`Operator.open_elements`) are not compared. The strict rule: the error against float64 is at most
+four times that of the reference in the case's own dtype, or one unit in the last place of the
+output's largest value. All functions are pure."""
 
 from __future__ import annotations
 

@@ -1,28 +1,31 @@
-"""Reads an operator's folder for the judge: spec.toml and reference.py
-(docs/reference/operator-format.md). A candidate never imports this module.
-
-    operator = Operator.load(Path("operators/standard/vector_add"))
-    case = operator.case({"id": "small", "axes": {"rows": 7}, "dtype": "float32", "distribution": "normal"}, "cpu")
-    arguments = operator.inputs(case, seed=1)
-    expected = operator.reference(arguments)
-
-A reference.py imports `Case`, `Cost` and `Rng` from this module. Every error in an operator's files
-is an OperatorError whose message names the file and the key."""
+"""One operator: its specification, the functions of its reference.py, and the checks of their
+results. Every error is an OperatorError whose message names the file and the key."""
 
 from __future__ import annotations
 
 import importlib.util
 import itertools
-import math
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import torch
 
+from harness.operator.cases import Case, Cost, Rng
+from harness.operator.spec import (
+    SCALARS,
+    Argument,
+    OperatorError,
+    Output,
+    argument_of,
+    extent,
+    output_of,
+    shape_of,
+    tables,
+)
 from harness.wire.tensors import DTYPES, bits, name_of
 
 if sys.version_info >= (3, 11):
@@ -34,137 +37,13 @@ NOTHING_TO_JUDGE = (
     "no answer to this case can be judged: every element of its outputs depends on memory that "
     "was never written, or is unchanged from the input"
 )
-_SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
-_ROLES = ("input", "inout", "structural")
 _counter = itertools.count()
 
 Arguments = dict[str, Any]
 
 
-class OperatorError(Exception):
-    """An error in the operator's files. It is never the submission's fault."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One set of axes, dtype and distribution of an operator."""
-
-    id: str
-    axes: dict[str, int]
-    dtype: torch.dtype
-    distribution: str
-    device: torch.device
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The minimum traffic and work of any implementation. A measured time below this minimum is
-    rejected."""
-
-    bytes: float
-    flops: float
-    # Bytes of arguments and outputs that an implementation need not touch. For example, an inout
-    # argument counts twice in `bytes`, but an update of a cache writes only a few slots.
-    untouched: float = 0
-
-
-class Rng:
-    """Draws random tensors on the case's device from one seed. Floating tensors are drawn in
-    float32 and rounded once."""
-
-    def __init__(self, seed: int, device: torch.device | str) -> None:
-        self.device = torch.device(device)
-        self._generator = torch.Generator(self.device)
-        self._generator.manual_seed(seed)
-
-    def normal(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Standard normal values."""
-        return self._float(torch.randn, shape, dtype)
-
-    def uniform(
-        self,
-        shape: Sequence[int],
-        dtype: torch.dtype = torch.float32,
-        low: float = 0.0,
-        high: float = 1.0,
-    ) -> torch.Tensor:
-        """Values in [low, high)."""
-        drawn = self._float(
-            torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32
-        )
-        return (drawn * (high - low) + low).to(dtype)
-
-    def integers(
-        self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64
-    ) -> torch.Tensor:
-        """Integers from low up to, but not including, high."""
-        drawn = torch.randint(
-            low,
-            high,
-            tuple(shape),
-            generator=self._generator,
-            device=self.device,
-            dtype=torch.int64,
-        )
-        return drawn.to(dtype)
-
-    def permutation(self, n: int) -> torch.Tensor:
-        """0 .. n-1 in random order, int64."""
-        return torch.randperm(n, generator=self._generator, device=self.device)
-
-    def _float(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
-        wide = torch.float64 if dtype is torch.float64 else torch.float32
-        values: torch.Tensor = draw(
-            tuple(shape), generator=self._generator, device=self.device, dtype=wide
-        )
-        return values.to(dtype)
-
-
-@dataclass(frozen=True)
-class Argument:
-    name: str
-    type: str
-    dtype: str
-    shape: tuple[str | int, ...]
-    role: str
-
-
-@dataclass(frozen=True)
-class Output:
-    name: str
-    dtype: str
-    shape: tuple[str | int, ...]
-    max_abs_error: float
-    scale: str | int | float
-    source: str  # the inout argument that holds this output, or "" for a returned output
-
-
-def extent(expression: str | int | float, axes: dict[str, int]) -> float:
-    """Evaluates an extent such as "rows", 128 or "2*rows*cols"."""
-    if not isinstance(expression, str):
-        return expression
-    factors = []
-    for part in expression.split("*"):
-        name = part.strip()
-        if name in axes:
-            factors.append(float(axes[name]))
-            continue
-        try:
-            factors.append(float(name))
-        except ValueError:
-            raise OperatorError(
-                f"{expression!r}: {name!r} is neither a number nor one of the axes {', '.join(axes)}"
-            ) from None
-    value = float(math.prod(factors))
-    return int(value) if value.is_integer() else value
-
-
-def _shape(extents: tuple[str | int, ...], axes: dict[str, int]) -> list[int]:
-    return [int(extent(value, axes)) for value in extents]
-
-
 class Operator:
-    """An operator's specification and reference functions (see the module's docstring)."""
+    """An operator's specification and reference functions (see the package's docstring)."""
 
     def __init__(self, folder: Path, spec: dict[str, Any], module: ModuleType) -> None:
         self.folder = folder
@@ -173,8 +52,8 @@ class Operator:
         self.module = module
         self.imported = spec.get("imported") is True
         where = folder / "spec.toml"
-        self.arguments = [_argument(table, where) for table in _tables(spec, "arguments", where)]
-        self.outputs = [_output(table, where) for table in _tables(spec, "outputs", where)]
+        self.arguments = [argument_of(table, where) for table in tables(spec, "arguments", where)]
+        self.outputs = [output_of(table, where) for table in tables(spec, "outputs", where)]
         for output in self.outputs:
             if output.source and output.source not in [
                 a.name for a in self.arguments if a.role == "inout"
@@ -222,14 +101,14 @@ class Operator:
     def _check_argument(self, argument: Argument, value: Any, case: Case) -> None:
         where = f"{self.name}, case {case.id}: argument {argument.name}"
         if argument.type != "tensor":
-            if type(value) is not _SCALARS[argument.type]:
+            if type(value) is not SCALARS[argument.type]:
                 raise OperatorError(
                     f"{where} is a {type(value).__name__}; the spec says {argument.type}"
                 )
             return
         if not isinstance(value, torch.Tensor):
             raise OperatorError(f"{where} is a {type(value).__name__}; the spec says tensor")
-        dtype, shape = self.dtype_of(argument.dtype, case), _shape(argument.shape, case.axes)
+        dtype, shape = self.dtype_of(argument.dtype, case), shape_of(argument.shape, case.axes)
         if value.dtype != dtype or list(value.shape) != shape:
             raise OperatorError(
                 f"{where} is {name_of(value.dtype)} {list(value.shape)}; the spec says {name_of(dtype)} {shape}"
@@ -368,7 +247,7 @@ class Operator:
         return case.dtype if name == "case" else DTYPES[name]
 
     def output_shape(self, output: Output, case: Case) -> list[int]:
-        return _shape(output.shape, case.axes)
+        return shape_of(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
         """Returns the axes that occur in shapes. Other axes are private to the operator: they could
@@ -391,51 +270,6 @@ class Operator:
 
 def is_floating(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point()
-
-
-def _tables(spec: dict[str, Any], key: str, where: Path) -> list[dict[str, Any]]:
-    found = spec.get(key)
-    if (
-        not isinstance(found, list)
-        or not found
-        or not all(isinstance(table, dict) for table in found)
-    ):
-        raise OperatorError(f"{where}: needs at least one [[{key}]]")
-    return found
-
-
-def _argument(table: dict[str, Any], where: Path) -> Argument:
-    name, kind = table.get("name"), table.get("type")
-    if not isinstance(name, str) or kind not in ("tensor", *_SCALARS):
-        raise OperatorError(
-            f"{where}: argument {name!r} has type {kind!r}; want tensor, int, float or bool"
-        )
-    dtype, role = str(table.get("dtype", "")), str(table.get("role", "input"))
-    if kind == "tensor" and dtype != "case" and dtype not in DTYPES:
-        raise OperatorError(
-            f"{where}: argument {name} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
-        )
-    if role not in _ROLES:
-        raise OperatorError(
-            f"{where}: argument {name} has role {role!r}; want one of {', '.join(_ROLES)}"
-        )
-    return Argument(name, str(kind), dtype, tuple(table.get("shape", ())), role)
-
-
-def _output(table: dict[str, Any], where: Path) -> Output:
-    name, dtype = table.get("name"), table.get("dtype")
-    if not isinstance(name, str) or (dtype != "case" and dtype not in DTYPES):
-        raise OperatorError(
-            f"{where}: output {name!r} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
-        )
-    return Output(
-        name,
-        str(dtype),
-        tuple(table.get("shape", ())),
-        float(table.get("max_abs_error", 0.01)),
-        table.get("scale", 1),
-        str(table.get("from", "")),
-    )
 
 
 def _load_module(path: Path) -> ModuleType:

@@ -1,0 +1,25 @@
+"""Operators, as the judge sees them: a folder with spec.toml and reference.py
+(docs/reference/operator-format.md). A candidate never imports this package.
+
+    operator = Operator.load(Path("operators/standard/vector_add"))
+    wire = {"id": "small", "axes": {"n": 7}, "dtype": "float32", "distribution": "normal"}
+    case = operator.case(wire, "cpu")
+    arguments = operator.inputs(case, seed=1)
+    expected = operator.reference(arguments)
+
+A reference.py imports `Case`, `Cost` and `Rng` from here."""
+
+from harness.operator.cases import Case, Cost, Rng
+from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating
+from harness.operator.spec import OperatorError
+
+__all__ = [
+    "NOTHING_TO_JUDGE",
+    "Arguments",
+    "Case",
+    "Cost",
+    "Operator",
+    "OperatorError",
+    "Rng",
+    "is_floating",
+]

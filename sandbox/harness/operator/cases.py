@@ -1,0 +1,84 @@
+"""The types that a reference.py uses: a case, its cost, and random numbers for its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+
+@dataclass(frozen=True)
+class Case:
+    """One set of axes, dtype and distribution of an operator."""
+
+    id: str
+    axes: dict[str, int]
+    dtype: torch.dtype
+    distribution: str
+    device: torch.device
+
+
+@dataclass(frozen=True)
+class Cost:
+    """The minimum traffic and work of any implementation. A measured time below this minimum is
+    rejected."""
+
+    bytes: float
+    flops: float
+    # Bytes of arguments and outputs that an implementation need not touch. For example, an inout
+    # argument counts twice in `bytes`, but an update of a cache writes only a few slots.
+    untouched: float = 0
+
+
+class Rng:
+    """Draws random tensors on the case's device from one seed. Floating tensors are drawn in
+    float32 and rounded once."""
+
+    def __init__(self, seed: int, device: torch.device | str) -> None:
+        self.device = torch.device(device)
+        self._generator = torch.Generator(self.device)
+        self._generator.manual_seed(seed)
+
+    def normal(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> torch.Tensor:
+        """Standard normal values."""
+        return self._float(torch.randn, shape, dtype)
+
+    def uniform(
+        self,
+        shape: Sequence[int],
+        dtype: torch.dtype = torch.float32,
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> torch.Tensor:
+        """Values in [low, high)."""
+        drawn = self._float(
+            torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32
+        )
+        return (drawn * (high - low) + low).to(dtype)
+
+    def integers(
+        self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64
+    ) -> torch.Tensor:
+        """Integers from low up to, but not including, high."""
+        drawn = torch.randint(
+            low,
+            high,
+            tuple(shape),
+            generator=self._generator,
+            device=self.device,
+            dtype=torch.int64,
+        )
+        return drawn.to(dtype)
+
+    def permutation(self, n: int) -> torch.Tensor:
+        """0 .. n-1 in random order, int64."""
+        return torch.randperm(n, generator=self._generator, device=self.device)
+
+    def _float(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        wide = torch.float64 if dtype is torch.float64 else torch.float32
+        values: torch.Tensor = draw(
+            tuple(shape), generator=self._generator, device=self.device, dtype=wide
+        )
+        return values.to(dtype)

@@ -1,0 +1,106 @@
+"""The tables of a spec.toml: arguments, outputs, and extents such as "2*rows*cols". Every error
+names the file and the key."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from harness.wire.tensors import DTYPES
+
+SCALARS: dict[str, type] = {"int": int, "float": float, "bool": bool}
+_ROLES = ("input", "inout", "structural")
+
+
+class OperatorError(Exception):
+    """An error in the operator's files. It is never the submission's fault."""
+
+
+@dataclass(frozen=True)
+class Argument:
+    name: str
+    type: str
+    dtype: str
+    shape: tuple[str | int, ...]
+    role: str
+
+
+@dataclass(frozen=True)
+class Output:
+    name: str
+    dtype: str
+    shape: tuple[str | int, ...]
+    max_abs_error: float
+    scale: str | int | float
+    source: str  # the inout argument that holds this output, or "" for a returned output
+
+
+def extent(expression: str | int | float, axes: dict[str, int]) -> float:
+    """Evaluates an extent such as "rows", 128 or "2*rows*cols"."""
+    if not isinstance(expression, str):
+        return expression
+    factors = []
+    for part in expression.split("*"):
+        name = part.strip()
+        if name in axes:
+            factors.append(float(axes[name]))
+            continue
+        try:
+            factors.append(float(name))
+        except ValueError:
+            raise OperatorError(
+                f"{expression!r}: {name!r} is neither a number nor one of the axes {', '.join(axes)}"
+            ) from None
+    value = float(math.prod(factors))
+    return int(value) if value.is_integer() else value
+
+
+def shape_of(extents: tuple[str | int, ...], axes: dict[str, int]) -> list[int]:
+    return [int(extent(value, axes)) for value in extents]
+
+
+def tables(spec: dict[str, Any], key: str, where: Path) -> list[dict[str, Any]]:
+    found = spec.get(key)
+    if (
+        not isinstance(found, list)
+        or not found
+        or not all(isinstance(table, dict) for table in found)
+    ):
+        raise OperatorError(f"{where}: needs at least one [[{key}]]")
+    return found
+
+
+def argument_of(table: dict[str, Any], where: Path) -> Argument:
+    name, kind = table.get("name"), table.get("type")
+    if not isinstance(name, str) or kind not in ("tensor", *SCALARS):
+        raise OperatorError(
+            f"{where}: argument {name!r} has type {kind!r}; want tensor, int, float or bool"
+        )
+    dtype, role = str(table.get("dtype", "")), str(table.get("role", "input"))
+    if kind == "tensor" and dtype != "case" and dtype not in DTYPES:
+        raise OperatorError(
+            f"{where}: argument {name} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
+        )
+    if role not in _ROLES:
+        raise OperatorError(
+            f"{where}: argument {name} has role {role!r}; want one of {', '.join(_ROLES)}"
+        )
+    return Argument(name, str(kind), dtype, tuple(table.get("shape", ())), role)
+
+
+def output_of(table: dict[str, Any], where: Path) -> Output:
+    name, dtype = table.get("name"), table.get("dtype")
+    if not isinstance(name, str) or (dtype != "case" and dtype not in DTYPES):
+        raise OperatorError(
+            f"{where}: output {name!r} has dtype {dtype!r}; want case or one of {', '.join(DTYPES)}"
+        )
+    return Output(
+        name,
+        str(dtype),
+        tuple(table.get("shape", ())),
+        float(table.get("max_abs_error", 0.01)),
+        table.get("scale", 1),
+        str(table.get("from", "")),
+    )

@@ -17,7 +17,8 @@ from typing import Any
 from harness.cuda_cpp.arguments import parameters_of
 from harness.cuda_cpp.case_names import CaseNames
 from harness.cuda_cpp.launches import MAX_THREADS_PER_BLOCK, ResolvedLaunch, fills, resolve
-from harness.cuda_cpp.manifest import Manifest, read_manifest
+from harness.cuda_cpp.manifest import Manifest
+from harness.cuda_cpp.manifest_reader import read_manifest
 from harness.cuda_cpp.nvrtc import Nvrtc, Program
 from harness.cuda_cpp.ptx import Parameter, parameters
 from harness.entry.cases import CaseInput

@@ -6,14 +6,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from harness.cuda_cpp.manifest import (
-    MAX_LAUNCHES,
-    MAX_MANIFEST_CHARS,
-    Manifest,
-    fill_holes,
-    holes,
-    read_manifest,
-)
+from harness.cuda_cpp.manifest import Manifest, fill_holes, holes
+from harness.cuda_cpp.manifest_reader import MAX_LAUNCHES, MAX_MANIFEST_CHARS, read_manifest
 from harness.entry.errors import ManifestError, MissingEntry
 
 LAUNCH = '[[launch]]\nkernel = "f"\ngrid = 1\nblock = 1\nargs = []\n'

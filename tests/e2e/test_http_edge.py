@@ -1,104 +1,18 @@
-"""Tests `assay serve --http` from outside: tokens, scopes, TLS, limits, and refused settings."""
+"""Tests `assay serve --http` from outside: tokens, scopes, limits, and refused settings."""
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
 import re
 import resource
-import shutil
 import signal
 import socket
-import ssl
 import subprocess
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import pytest
-
-
-class Server:
-    def __init__(self, process: subprocess.Popen[str], port: int, tls: bool) -> None:
-        self.process = process
-        self.port = port
-        self.context = ssl._create_unverified_context() if tls else None
-
-    def connection(self) -> http.client.HTTPConnection:
-        if self.context is not None:
-            return http.client.HTTPSConnection(
-                "127.0.0.1", self.port, timeout=20, context=self.context
-            )
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
-
-    def request(
-        self, method: str, path: str, body: str = "", token: str = ""
-    ) -> tuple[int, dict[str, str], str]:
-        headers = {
-            "Content-Type": "application/json",
-            "Accept": "application/json, text/event-stream",
-        }
-        if token:
-            headers["Authorization"] = f"Bearer {token}"
-        connection = self.connection()
-        try:
-            connection.request(method, path, body or None, headers)
-            response = connection.getresponse()
-            return (
-                response.status,
-                {k.lower(): v for k, v in response.getheaders()},
-                response.read().decode(),
-            )
-        finally:
-            connection.close()
-
-    def call(self, tool: str, arguments: dict[str, Any], token: str = "") -> dict[str, Any]:
-        message = {
-            "jsonrpc": "2.0",
-            "id": 1,
-            "method": "tools/call",
-            "params": {"name": tool, "arguments": arguments},
-        }
-        status, _, text = self.request("POST", "/mcp", json.dumps(message), token)
-        assert status == 200, text
-        result: dict[str, Any] = json.loads(text)["result"]
-        return result
-
-
-@contextmanager
-def serving(binary: str, store: Path, *arguments: str) -> Iterator[Server]:
-    command = [
-        binary,
-        "serve",
-        "--http",
-        "127.0.0.1:0",
-        "--device",
-        "fake",
-        "--store",
-        str(store / "assay.db"),
-        *arguments,
-    ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    lines = []
-    for line in process.stderr:
-        lines.append(line)
-        if found := re.search(r"listening on (https?)://127\.0\.0\.1:(\d+)/mcp", line):
-            break
-    else:
-        raise AssertionError("".join(lines))
-    threading.Thread(target=process.stderr.read, daemon=True).start()
-    try:
-        yield Server(process, int(found[2]), found[1] == "https")
-    finally:
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=20) == 0
-
-
-PING = '{"jsonrpc":"2.0","id":1,"method":"ping"}'
+from http_serving import PING, Server, serving
 
 
 def new_token(binary: str, file: Path, name: str, *scopes: str) -> str:
@@ -154,129 +68,6 @@ def test_rate_limit_of_a_token(binary: str, tmp_path: Path, token_file: Path) ->
         assert "alice" in json.loads(text)["error"]["message"]
         assert json.loads(text)["error"]["data"]["retryAfterMs"] <= 1000
         assert server.request("POST", "/mcp", PING, bob)[0] == 200
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    openssl = shutil.which("openssl")
-    assert openssl, "the package openssl is needed to make certificates"
-    folder = tmp_path_factory.mktemp("certificates")
-    for name in ("one", "two"):
-        subject = [
-            "-newkey",
-            "ec",
-            "-pkeyopt",
-            "ec_paramgen_curve:P-256",
-            "-nodes",
-            "-subj",
-            "/CN=localhost",
-            "-days",
-            "2",
-        ]
-        files = ["-keyout", str(folder / f"{name}.key"), "-out", str(folder / f"{name}.pem")]
-        subprocess.run([openssl, "req", "-x509", *subject, *files], check=True, capture_output=True)
-    subprocess.run(
-        [
-            openssl,
-            "ec",
-            "-in",
-            str(folder / "one.key"),
-            "-aes256",
-            "-passout",
-            "pass:x",
-            "-out",
-            str(folder / "locked.key"),
-        ],
-        check=True,
-        capture_output=True,
-    )
-    (folder / "text.pem").write_text("no certificate\n")
-    return folder
-
-
-def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
-    with serving(
-        binary,
-        tmp_path,
-        "--tls-cert",
-        str(certificates / "one.pem"),
-        "--tls-key",
-        str(certificates / "one.key"),
-    ) as server:
-        assert server.request("POST", "/mcp", PING)[0] == 200
-        tools = server.request("POST", "/mcp", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')[2]
-        assert len(json.loads(tools)["result"]["tools"]) > 5
-        # Many requests on one connection, and idle connections that never shake hands.
-        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(50)]
-        connection = server.connection()
-        for _ in range(20):
-            connection.request("POST", "/mcp", PING, {"Content-Type": "application/json"})
-            response = connection.getresponse()
-            assert (response.status, response.read()) == (
-                200,
-                b'{"id":1,"jsonrpc":"2.0","result":{}}',
-            )
-        connection.close()
-        for peer in idle:
-            peer.close()
-        old = ssl._create_unverified_context()
-        old.minimum_version = ssl.TLSVersion.TLSv1
-        old.maximum_version = ssl.TLSVersion.TLSv1_1
-        with (
-            pytest.raises((ssl.SSLError, ConnectionError)),
-            socket.create_connection(("127.0.0.1", server.port)) as plain,
-        ):
-            old.wrap_socket(plain)
-        only_http2 = ssl._create_unverified_context()
-        only_http2.set_alpn_protocols(["h2"])
-        with (
-            pytest.raises((ssl.SSLError, ConnectionError)),
-            socket.create_connection(("127.0.0.1", server.port)) as plain,
-        ):
-            only_http2.wrap_socket(plain)
-        # Plain HTTP to a TLS port.
-        with (
-            suppress(ConnectionResetError),
-            socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,
-        ):
-            plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
-            assert b"HTTP/1.1 200" not in plain.recv(1000)
-        assert server.request("GET", "/healthz")[0] == 200
-
-
-@pytest.mark.parametrize(
-    ("certificate", "key", "status", "words"),
-    [
-        ("none.pem", "one.key", 66, "none.pem cannot be read"),
-        ("one.pem", "none.key", 66, "none.key cannot be read"),
-        ("text.pem", "one.key", 78, "text.pem cannot be used"),
-        ("one.pem", "text.pem", 78, "text.pem cannot be used"),
-        ("one.pem", "two.key", 78, "two.key does not belong to the certificate"),
-        ("one.pem", "locked.key", 78, "not encrypted"),
-    ],
-)
-def test_certificates_that_cannot_be_used(
-    binary: str, certificates: Path, certificate: str, key: str, status: int, words: str
-) -> None:
-    arguments = [
-        "--http",
-        "127.0.0.1:0",
-        "--device",
-        "fake",
-        "--tls-cert",
-        str(certificates / certificate),
-        "--tls-key",
-        str(certificates / key),
-    ]
-    done = subprocess.run(
-        [binary, "serve", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=20,
-        stdin=subprocess.DEVNULL,
-    )
-    assert done.returncode == status, done.stderr
-    assert words in done.stderr
 
 
 def test_unsafe_settings_are_refused(binary: str, tmp_path: Path, token_file: Path) -> None:

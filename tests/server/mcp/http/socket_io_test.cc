@@ -1,4 +1,4 @@
-// TLS over real sockets, with certificates that the test makes. tests/e2e/test_http_edge.py covers
+// TLS over real sockets, with certificates that the test makes. tests/e2e/test_http_tls.py covers
 // unusable files and clients of other libraries.
 #include "server/mcp/http/socket_io.h"
 

@@ -8,10 +8,10 @@ own:
     variables = ["const tools::Job& job", "std::int64_t now_unix_ms"]
     includes = ["tools/model/job.h"]
 
-`not_cpp = true` marks an example that is text, such as a command line. Each example becomes the
-body of a function in the namespace of its header, or with `outside_functions = true` the content of
-a namespace, because a function cannot hold a template. The examples of one folder are compiled
-together, without code generation.
+Each example becomes the body of a function in the namespace of its header, or with
+`outside_functions = true` the content of a namespace, because a function cannot hold a template.
+Text such as the lines of a file is no example: it stands directly below the line that names it. The
+examples of one folder are compiled together, without code generation.
 
     python tests/test_header_examples.py FOLDER...
 
@@ -93,7 +93,7 @@ def examples() -> list[Example]:
         entry = entries.get(header, {})
         text = (ROOT / header).read_text()
         line, code = example_lines(text)
-        if header.startswith(NOT_OURS) or not code or entry.get("not_cpp", False):
+        if header.startswith(NOT_OURS) or not code:
             continue
         namespace = NAMESPACE.search(text)
         found.append(

@@ -4,10 +4,18 @@
 // be replayed without a model. A continued attempt gets the results of its earlier part back step
 // by step. This works because an agent's steps depend only on replies and tool results.
 //
+//   Result<Transcript> transcript = Transcript::open(file, system_clock());
+//   Result<std::optional<CompletionReply>> reply = transcript->replay_reply();
+//   if (reply && !*reply) {  // no earlier part has come to this step
+//     transcript->prompt(request);
+//     if (Result<CompletionReply> fresh = model.complete(request)) transcript->reply(*fresh);
+//   }
+//
+// The lines of a transcript, shortened:
 //   {"at_unix_ms":1,"kind":"prompt","system":"...","messages":[{"role":"user","text":"..."}]}
-//   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,"output_tokens":640,"usage_known":true,"charged_usd":0.012}
+//   {"at_unix_ms":2,"kind":"reply","text":"...","stop_reason":"stop","input_tokens":812,...}
 //   {"at_unix_ms":3,"kind":"tool_call","tool":"submit","arguments":{...}}
-//   {"at_unix_ms":4,"kind":"tool_result","tool":"submit","is_error":false,"text":"...","structured":{...}}
+//   {"at_unix_ms":4,"kind":"tool_result","tool":"submit","is_error":false,"text":"...",...}
 //   {"at_unix_ms":5,"kind":"note","text":"..."}
 //
 // A transcript belongs to one thread.

@@ -1,9 +1,11 @@
 // one_shot is the lower bound among the agents: one specification, one prompt, one submission. The
 // model gets no feedback.
 //
-//   fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit
+//   Result<Attempt> attempt = attempt_one_shot(session, {});
+//   if (attempt) show(attempt->outcome);  // "pass"
 //
-// The steps depend only on the session's answers.
+// The steps: fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit. They depend
+// only on the session's answers. The functions are thread-safe; a session belongs to one thread.
 #pragma once
 
 #include "base/result.h"

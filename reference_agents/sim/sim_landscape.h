@@ -1,5 +1,12 @@
-// The space of versions that the simulated model moves in. Comments in the code mark a version:
+// The space of versions that the simulated model moves in.
 //
+//   const Landscape landscape(7, "softmax_last_dim");
+//   SeededRng draws(7, "softmax_last_dim\nsample 1");
+//   const Ideas first = first_ideas(draws);
+//   const Ideas next = next_ideas(first, {first}, draws);  // differs in one idea
+//   const bool is_better = landscape.perf(next) > landscape.perf(first);
+//
+// Comments in the code mark a version:
 //   # line of attack 417
 //   # ideas: 13
 //   # fake: perf=0.8731

@@ -1,6 +1,12 @@
 // The fake device: the whole pipeline without processes, Python or a GPU, for tests and CI.
-// Comments in the submission control the verdict:
 //
+//   const std::unique_ptr<Device> device = make_fake_device();
+//   job.source = "# fake: error=timeout\n";
+//   JobMonitor monitor;
+//   const Verdict verdict = device->execute(job, monitor);
+//   check(verdict.error_kind == ErrorKind::timeout);  // true
+//
+// Comments in the submission control the verdict:
 //   # fake: pass            every case passes, as without any such comment
 //   # fake: fail            every case fails with wrong_result
 //   # fake: error=timeout   the job ends with this ErrorKind, at this line

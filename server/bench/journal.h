@@ -3,6 +3,12 @@
 // resumed bench knows which attempts it need not repeat. `assay bench --replay` reads the journal
 // of a recorded bench and compares its attempts with those of the replay.
 //
+//   const auto journal = BenchJournal::open(directory, identity, /*resume=*/true);
+//   if (journal && !(*journal)->is_finished(1, "vector_add")) {
+//     const Status written = (*journal)->add_finished(1, "vector_add", attempt, wall_ms);
+//   }
+//
+// The lines of a journal:
 //   {"kind":"bench","format":1,"agent":"one_shot","model":"openai:gpt-5","suite":"all",
 //    "samples":2,"device":"cuda:0","server":"","store":"..."}
 //   {"kind":"run","sample":1,"run":"run_...","operators":["vector_add",...]}

@@ -17,7 +17,7 @@ function(assay_precompile name)
   if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "// Nothing: the target is for its headers.\n")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "// This file is empty. The target exists for its headers.\n")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
   target_link_libraries(${name} PRIVATE assay_flags nlohmann_json::nlohmann_json)
   target_precompile_headers(${name} PRIVATE <algorithm> <chrono> <condition_variable> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional>

@@ -8,8 +8,8 @@ The part of a file before its line of '#' is the kernel part: a submission repla
 the operator's oracle. The part behind that line is the test part: it makes the inputs and stays
 with the judge (harness/imported/golden.py). Tiers: `plan`, every call is recorded as in a scored
 submission; `host`, the recorder refuses something that is possible with a GPU inside the jail;
-`neither`, it does not compile, or its test part fails. Nothing of the benchmark is part of
-Assay."""
+`neither`, it does not compile, or its test part fails. Assay contains no part of the
+benchmark."""
 
 from __future__ import annotations
 

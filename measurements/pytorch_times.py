@@ -4,7 +4,7 @@ torch.compile. Device time with a cold L2.
     python measurements/pytorch_times.py --device cuda:0 --workers 12 \
         --out measurements/results/pytorch-h200.json
 
-Compiling takes minutes, so several processes compile. Nothing else runs on the GPU while one of
+Compiling takes minutes, so several processes compile. No other work runs on the GPU while one of
 them measures. A reference that torch.compile refuses, or does not finish in --each seconds, has an
 `error` and no compiled time."""
 

@@ -7,7 +7,7 @@ A variant is a file OPERATOR.NAME.py: a whole oracle source. Each is called on t
 on one awkward public case, compared with the reference by the operator's own rules, and timed on
 `large` by CUDA events with a cold L2, in turns with the repository's oracle. There is no sandbox,
 so use it only for trusted sources. `--workers` processes run at once, one for each operator.
-Nothing else runs on the GPU while one of them measures. The report gives each variant's time over
+No other work runs on the GPU while one of them measures. The report gives each variant's time over
 the oracle's; below 1 is faster."""
 
 from __future__ import annotations

@@ -13,7 +13,7 @@
 // Every change between shared and exclusive use leaves the GPU idle until the last holder is done.
 // So waiters are served in batches: up to kExclusiveBatch exclusive holders, one after the other,
 // then every shared waiter that is in the queue by then. Another shared waiter may join that batch
-// for kJoinWindow after its begin. Neither kind starves. Within a kind the order is first come,
+// for kJoinWindow after its begin. Both kinds make progress. Within a kind the order is first come,
 // first served.
 //
 //   GpuScheduler scheduler({.sharers = 4, .judges = 2});

@@ -134,7 +134,7 @@ Status show_at(const std::string& place, const Bind& bind) {
 }
 
 Status show(const Contents& contents) {
-  // Nothing can be mounted on a link. So the file is shown at the link's target, after everything
+  // A link cannot be a mount point. So the file is shown at the link's target, after everything
   // else, because the target may lie in another folder of the list.
   std::vector<const Bind*> linked;
   for (const Bind& bind : contents.binds) {

@@ -56,7 +56,7 @@ class Conversation {
   }
 
   /// Ends the candidate. Returns false if it sent anything after `done` or could not be ended.
-  /// Nothing that it wrote after its last result is judged.
+  /// Data that it wrote after its last result is not judged.
   bool close() {
     candidate_.end();
     if (!candidate_.exited())

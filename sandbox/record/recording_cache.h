@@ -9,8 +9,8 @@
 // Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
 // read or write it, and Triton's own cache ends with each candidate. The key is everything that a
 // recording depends on: source, language, entry, dialect, target, whether alternatives are wanted,
-// and the arguments without their values. A case with structural arguments is never kept, because
-// host code may read their values. Neither is a recording during which the submission printed.
+// and the arguments without their values. The cache never keeps a case with structural arguments,
+// because host code may read their values, or a recording during which the submission printed.
 // Thread-safe. Bounded in bytes: the oldest entry goes first.
 #pragma once
 

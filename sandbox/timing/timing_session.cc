@@ -90,7 +90,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const auto begin = std::chrono::steady_clock::now();
-  // Nothing can drift apart when the submission is timed alone.
+  // Several rounds even out a drift between subjects. The submission alone needs one round.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0;
        round < kMaxRounds && (round < least || !submission.steady() || !oracle.steady()); ++round) {

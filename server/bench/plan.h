@@ -1,5 +1,5 @@
 // Decides what a bench runs: which agents with which models over which operators, from the command
-// line or from a recorded bench, and opens one journal for each pair. Nothing is paid for yet.
+// line or from a recorded bench, and opens one journal for each pair. No model is called yet.
 //
 //   Result<BenchPlan> plan = chosen_pairs(options, &catalog, agents_dir);
 //   Status priced = find_prices(*plan, options);

@@ -33,7 +33,7 @@ Status DeviceQueue::reserve() {
   return fail(ErrorCode::resource_exhausted,
               "device " + name_ + " is busy: " + std::to_string(taken) +
                   " jobs wait, and yours would be at position " + std::to_string(taken + 1) +
-                  ". Nothing was charged. Try again in " +
+                  ". The call was not charged. Try again in " +
                   about(queue_.expected_wait_ms(taken + 1)));
 }
 

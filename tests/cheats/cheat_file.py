@@ -80,7 +80,7 @@ class Case:
         )
 
     def expected_on(self, device: str) -> Expectation | None:
-        """The expected verdict on this device. None if the case is not for this device."""
+        """Returns the expected verdict on this device, or None if the case is for others."""
         if device == self.device:
             return self.expect
         return self.on_gpu if device == "gpu" else None

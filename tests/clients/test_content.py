@@ -187,8 +187,8 @@ def spec_of(name: str) -> dict[str, Any]:
 
 
 def test_hidden_cases_show_nowhere(serve: Any, node_dir: Path) -> None:
-    """Neither the ids of hidden cases nor their input distributions occur in anything that can be
-    listed, read, got or completed."""
+    """A client cannot list, read, get or complete a text with the id of a hidden case or with its
+    input distribution."""
     from mcp_sessions import CLIENTS, connect
 
     with (

@@ -50,7 +50,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
 }
 
 # layer -> the reason why no case turns red without it
-LAYERS_NOBODY_MISSES: dict[str, str] = {
+WHY_NO_CASE_FAILS: dict[str, str] = {
     "descriptors": "the server's descriptors close on exec, and the zygote refuses to start with an unknown one",
     "job_descriptors": "the zygote closes its own in the child; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
     "parent_death": "the zygote ends when its socket closes, and all in its pid namespace too; a stopped one is woken as an orphan",

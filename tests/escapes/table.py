@@ -17,7 +17,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 from case_file import OWN, Case, all_cases, read_case  # noqa: E402
-from elsewhere import ELSEWHERE, LAYERS_NOBODY_MISSES  # noqa: E402
+from elsewhere import ELSEWHERE, WHY_NO_CASE_FAILS  # noqa: E402
 
 TITLE = """# Escapes: what submissions tried, and what came of it
 
@@ -106,14 +106,14 @@ def shown(tests: list[str]) -> str:
 def mutations(matrix: dict[str, Any]) -> str:
     lines = []
     for layer, found in matrix.items():
-        nobody = f"none of {found['ran']}: " + LAYERS_NOBODY_MISSES.get(layer, "a case is missing")
+        missed = f"none of {found['ran']}: " + WHY_NO_CASE_FAILS.get(layer, "a case is missing")
         both = found.get("red_with_cover")
         beside = (
             f"; with `{found['cover']}` left out as well: {shown(both) if both else 'none'}"
             if both is not None
             else ""
         )
-        lines.append(f"| `{layer}` | {shown(found['red']) if found['red'] else nobody + beside} |")
+        lines.append(f"| `{layer}` | {shown(found['red']) if found['red'] else missed + beside} |")
     return MUTATIONS + "\n".join(lines) + "\n"
 
 

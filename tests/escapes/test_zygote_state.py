@@ -89,9 +89,9 @@ def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> N
         if os.readlink(f"/proc/{zygote}/ns/{kind}") == os.readlink(f"/proc/{own}/ns/{kind}")
     ]
     assert shared == []
-    assert stat_of(zygote, 3) == zygote, "it can reach the terminal of whoever started the server"
+    assert stat_of(zygote, 3) == zygote, "it can reach the terminal of the server"
     held = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{zygote}/fd")]
-    assert LEFT_OPEN not in held, "it has a descriptor of whoever started the server"
+    assert LEFT_OPEN not in held, "it has a descriptor that the server inherited"
     seen = [name for name in os.listdir(f"/proc/{zygote}/root/proc") if name.isdigit()]
     assert 0 < len(seen) < MOST_PROCESSES, "its /proc is not that of its own process namespace"
 

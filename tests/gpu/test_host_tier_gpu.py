@@ -1,5 +1,5 @@
-"""The host tier on a real GPU. A submission that cannot be recorded uses the GPU inside its jail.
-Whatever it does, the next job passes."""
+"""The host tier on a real GPU. A submission that cannot be recorded uses the GPU inside its jail,
+and it cannot make the next job fail."""
 
 from __future__ import annotations
 

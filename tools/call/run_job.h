@@ -33,7 +33,7 @@ struct SubmissionArguments {
 };
 
 /// Makes a job of `kind` for the submission. Refuses an invalid operator, device, source or
-/// language. Nothing is charged yet.
+/// language. Does not charge the run.
 Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
                               sandbox::JobKind kind);
 

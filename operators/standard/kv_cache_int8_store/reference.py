@@ -119,8 +119,8 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Neither padding nor slots need to be read: named slots are written, and the others stay as
-    they are."""
+    """An implementation need not read padding or slots: it writes the named slots, and the others
+    stay as they are."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
     # Every fourth token is padding if the case has padding, and so is the token that drew the last
     # slot.

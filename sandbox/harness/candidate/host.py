@@ -6,9 +6,9 @@ cannot be recorded.
         import_submission()
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) until it has enough
 
-Nothing in this process is trusted. The judge sends the inputs when its clock starts, and reads the
-outputs when this process reports that they are complete. If the job's device is `cpu` (in tests),
-the entry runs as in interpret mode."""
+No message of this process is trusted. The judge sends the inputs when its clock starts, and reads
+the outputs when this process reports that they are complete. If the job's device is `cpu` (in
+tests), the entry runs as in interpret mode."""
 
 from __future__ import annotations
 

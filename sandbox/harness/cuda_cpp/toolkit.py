@@ -11,8 +11,8 @@ The result is the first that can compile matrix instructions, else the first.
 
     toolkit = find_toolkit()  # raises UnsupportedHere, which says what to install
 
-Nothing is loaded here. The paths are those of this process's file system, so inside the jail they
-are the jail's."""
+This module loads no library. The paths are those of this process's file system, so inside the jail
+they are the jail's."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ class Judge:
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        # Cases whose references are still to be computed. None are computed while a job is timed.
+        # Cases whose references are still to be computed. That pauses while a job is timed.
         self._ahead: deque[CaseState] = deque()
         self._settled = False
         self._pool = open_shared_buffers(self.device)

@@ -4,7 +4,7 @@ that can be done in several ways.
     class MySink: ...  # a Sink, such as the recorder
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-Nothing here depends on Triton; triton_adapter makes these objects. They are values and may be
+This module does not depend on Triton; triton_adapter makes its objects. They are values and may be
 shared."""
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ Header = dict[str, Any]
 
 
 class FrameError(Exception):
-    """The peer broke the protocol. Nothing more can be read from this channel."""
+    """The peer broke the protocol. No more frames can be read from this channel."""
 
 
 @dataclass

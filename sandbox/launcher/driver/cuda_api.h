@@ -1,5 +1,5 @@
 // The part of the CUDA driver API that the launcher uses: the table of functions, the facts of a
-// device, and the meaning of the driver's errors. None of these calls needs a CUDA context.
+// device, and the meaning of the driver's errors. These calls need no CUDA context.
 //
 //   Result<const CudaApi*> api = open_cuda_api();
 //   Result<int> devices = count_devices(**api);

@@ -1,5 +1,5 @@
 // The part of AMD's HIP API that the launcher uses: the table of functions, the facts of a device,
-// and the meaning of the runtime's errors. None of these calls allocates memory on the device.
+// and the meaning of the runtime's errors. These calls allocate no memory on the device.
 //
 //   Result<const HipApi*> api = open_hip_api();
 //   Result<int> devices = count_devices(**api);

@@ -51,7 +51,7 @@ class EventStream {
   /// Sends a comment if the stream was silent for 10 s, so that the connection stays open. Does
   /// nothing while another thread sends.
   void keep_alive();
-  /// Ends the stream while its call still runs. Nothing is sent after this.
+  /// Ends the stream while its call still runs. The stream sends no events after this.
   void finish();
   /// True when finish() was called or the client is gone.
   bool ended() const { return closed_; }

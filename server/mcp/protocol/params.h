@@ -26,8 +26,8 @@ struct RequestMeta {
   nlohmann::json progress_token = nullptr;                     // null: no progress
   /// The capabilities of the client, which a stateless request declares.
   nlohmann::json client_capabilities = nlohmann::json::object();
-  /// The lowest level of the log messages that the request wants. Nothing when it wants none; an
-  /// error when the level is unknown.
+  /// The lowest level of the log messages that the request wants. Empty if it wants none; an error
+  /// if the level is unknown.
   Rpc<std::optional<LogLevel>> log_level = std::optional<LogLevel>();
 
   /// True when the client's capabilities have the extension `name`.

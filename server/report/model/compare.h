@@ -1,5 +1,5 @@
 // Compares several agents or models over the same operators. Runs of one configuration (agent and
-// model) are samples of one report. Nothing is ranked: configurations keep the order of the
+// model) are samples of one report. There is no ranking: configurations keep the order of the
 // command, and intervals show how little a difference may mean. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);

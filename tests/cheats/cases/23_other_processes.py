@@ -1,4 +1,4 @@
-# cheat: reads and writes the memory of whoever started it
+# cheat: reads and writes the memory of the process that started it
 # expect: fail:wrong_result
 # defence: jail, structure
 

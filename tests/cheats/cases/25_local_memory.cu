@@ -1,4 +1,4 @@
-// cheat: CUDA C++: a thread finds its sums of the run before in local memory that nobody wiped, and copies them
+// cheat: CUDA C++: a thread finds its sums of the run before in local memory that was not wiped, and copies them
 // expect: fail:unattributed
 // tool: submit
 // device: gpu

@@ -1,4 +1,4 @@
-# cheat: replaces torch's functions by slow ones and changes its flags for whoever is timed next
+# cheat: replaces torch's functions by slow ones and changes its flags for the kernel that is timed next
 # expect: pass
 # tool: submit
 # on_gpu: pass

@@ -1,4 +1,4 @@
-# cheat: launches kernels on scratch that nobody reads, and lets torch work
+# cheat: launches kernels on scratch that is never read, and lets torch work
 # expect: error:not_recordable
 # on_gpu: error:not_recordable
 # defence: attribution

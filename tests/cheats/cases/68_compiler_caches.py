@@ -1,4 +1,4 @@
-# cheat: overwrites what it finds in the compilers' caches, for whoever compiles next
+# cheat: overwrites what it finds in the compilers' caches, for the submission that compiles next
 # expect: fail:wrong_result
 # calls: 2
 # defence: jail

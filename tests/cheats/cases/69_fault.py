@@ -1,4 +1,4 @@
-# cheat: loses the GPU context for whoever is next
+# cheat: loses the GPU context for the next job
 # expect: error:gpu_fault
 # device: gpu
 # defence: launcher

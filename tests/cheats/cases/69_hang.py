@@ -1,4 +1,4 @@
-# cheat: hangs the GPU for whoever is next
+# cheat: hangs the GPU for the next job
 # expect: error:timeout
 # device: gpu
 # defence: launcher

@@ -1,4 +1,4 @@
-# cheat: leaves children that burn every processor for whoever is timed next
+# cheat: leaves children that keep every processor busy while the next submission is timed
 # expect: fail:wrong_result
 # defence: jail
 

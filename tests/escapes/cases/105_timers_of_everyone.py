@@ -1,4 +1,4 @@
-# attempt: timers and queued signals, which count against one number for whoever started the server
+# attempt: timers and queued signals, which count against one limit of the user who started the server
 # expect: pass
 # tier: C
 # defence: job_limits

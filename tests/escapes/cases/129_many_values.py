@@ -1,4 +1,4 @@
-# attempt: a header that is small as text and of a hundred thousand empty arrays, each some fifty bytes to whoever parses it
+# attempt: a header that is small as text, of a hundred thousand empty arrays that take some fifty bytes each once they are parsed
 # expect: error:protocol_error
 # tier: C
 # defence: frames

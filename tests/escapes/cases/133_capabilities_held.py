@@ -1,4 +1,4 @@
-# attempt: looks for a capability that it holds, whoever it runs as
+# attempt: looks for a capability that it holds, for any user that it runs as
 # expect: pass
 # tier: C
 # defence: capabilities

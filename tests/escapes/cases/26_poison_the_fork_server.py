@@ -1,4 +1,4 @@
-# attempt: signals, traces and writes to whoever forked it
+# attempt: signals, traces and writes to the process that forked it
 # expect: pass
 # tier: C
 # defence: pid_namespace, job_descriptors, seccomp

@@ -1,4 +1,4 @@
-# attempt: a kernel that waits for a flag that nobody sets
+# attempt: a kernel that waits for a flag that is never set
 # expect: error:timeout
 # tier: G
 # defence: launcher, supervisor

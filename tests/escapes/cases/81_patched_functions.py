@@ -1,4 +1,4 @@
-# attempt: replaces whatever might compare, time or seed
+# attempt: replaces functions that could compare, time or seed
 # expect: fail
 # tier: C
 # defence: judge

@@ -13,7 +13,7 @@
 namespace assay::tools {
 namespace {
 
-/// A job that has reached a stage before anybody waits for it, and ends `lasts_ms` later. A wait
+/// A job that has reached a stage before the first wait for it, and ends `lasts_ms` later. A wait
 /// moves the clock.
 class JobUnderWay final : public NoJobs {
  public:

@@ -1,4 +1,4 @@
-// Catch2 v3 where there is one, v2 on Debian 12.
+// Includes Catch2: version 3, or version 2 on Debian 12.
 #pragma once
 
 #if __has_include(<catch2/catch_test_macros.hpp>)

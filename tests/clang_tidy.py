@@ -17,12 +17,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 FOLDERS = ("base", "server", "tools", "sandbox", "operators", "metrics", "reference_agents")
-# Needs the headers of Python and torch, which are not written for these checks.
+# This folder includes the headers of Python and torch, which do not pass these checks.
 LEFT_OUT = "sandbox/harness/native"
 
 
 def sources() -> list[str]:
-    """Returns what the release build compiles, without the tests."""
+    """Returns the files that the release build compiles, without the tests."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     found = set()
     for command in commands:
@@ -36,9 +36,9 @@ def sources() -> list[str]:
 
 
 def check(source: str) -> str:
-    """Returns what clang-tidy found; empty if nothing."""
+    """Returns the findings of clang-tidy, or an empty text."""
     command = ["clang-tidy", "-p", str(BUILD), "--quiet"]
-    command += ["--extra-arg=-Wno-unknown-warning-option", source]  # names a warning of GCC's only
+    command += ["--extra-arg=-Wno-unknown-warning-option", source]  # GCC's flags name unknown ones
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout + done.stderr if done.returncode != 0 else ""
 

@@ -7,8 +7,8 @@ jobs=$2
 started=$SECONDS
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
-# Runs a command behind the tests, on the processor time that they leave: most tests wait for
-# processes that start.
+# Runs a command beside the tests at the lowest priority. Most tests wait for processes to start, so
+# processor time is left for it.
 background() {  # background NAME COMMAND...
   local name=$1
   shift

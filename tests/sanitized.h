@@ -1,4 +1,4 @@
-// kSanitized: whether this build carries a sanitizer, which slows everything down and needs address
+// kSanitized is true if this build has a sanitizer, which slows everything down and needs address
 // space of its own.
 #pragma once
 

@@ -21,13 +21,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
-# Compiled with headers that are not installed everywhere: those of Python, torch and CUDA.
+# These files need the headers of Python, torch or CUDA, which are not installed everywhere.
 LEFT_OUT = "sandbox/harness/"
 OURS = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
 
-# header of the standard library -> names in namespace std that only it may be relied on to declare
+# header of the standard library -> names in namespace std that only this header is sure to declare
 DECLARED_IN = {
     "algorithm": "all_of any_of clamp copy copy_if count count_if equal fill fill_n find find_if "
     "find_if_not lower_bound max_element min_element minmax mismatch none_of replace replace_if "
@@ -68,7 +68,7 @@ DECLARED_IN = {
     "vector": "vector",
 }
 STANDARD = {name: header for header, names in DECLARED_IN.items() for name in names.split()}
-# A header that the standard says includes another, or that exists to extend it.
+# header -> headers that it includes by the standard, or that it extends
 ALSO = {"string": {"string_view"}, "thread": {"stop_token"}, "fstream": {"string"}}
 USED = re.compile(r"\bstd::(\w+)")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
@@ -108,7 +108,7 @@ def compiler() -> list[str]:
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """The compiler's command with what no header of ours declares, parsed once."""
+    """Returns the command of the compiler, with all foreign headers parsed once."""
     folder = tmp_path_factory.mktemp("parsed")
     outside = sorted({name for header in headers() for name in SYSTEM.findall(text_of(header))})
     (folder / "outside.h").write_text("".join(f"#include <{name}>\n" for name in outside))

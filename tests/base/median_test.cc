@@ -8,7 +8,7 @@
 using namespace assay;
 
 TEST_CASE("the ranks are those of the sign test's table") {
-  // n -> the order statistic that bounds the 95 % interval of the median from below.
+  // n -> the rank of the order statistic that bounds the 95 % interval of the median from below.
   const std::vector<std::pair<std::size_t, std::size_t>> table = {
       {6, 1},  {8, 1},   {9, 2},   {12, 3},  {15, 4},  {20, 6},
       {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
@@ -16,7 +16,7 @@ TEST_CASE("the ranks are those of the sign test's table") {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
-  // The exact sum and the approximation agree within one rank where one replaces the other.
+  // From 1001 samples on, an approximation replaces the exact sum. The rank differs by one at most.
   CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
         1);
 }

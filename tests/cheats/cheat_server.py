@@ -18,7 +18,7 @@ CONTROL = "def vector_add(x, y):\n    return honest_add(x, y)\n"
 
 
 class CheatServer:
-    """One `assay serve --stdio` on `device`. Not thread-safe."""
+    """An `assay serve --stdio` process on `device`. Not thread-safe."""
 
     def __init__(self, binary: str, device: str, folder: Path, *options: str) -> None:
         command = [
@@ -62,7 +62,7 @@ class CheatServer:
         return self._call("run_tests", "vector_add", f"{self.prelude}\n\n{CONTROL}")
 
     def honest_perf(self, operator: str) -> float:
-        """The Perf of the operator's oracle as a submission."""
+        """Returns the Perf that the operator's oracle gets as a submission."""
         if operator not in self._honest:
             oracle = next((ROOT / "operators").glob(f"*/{operator}/oracle.py")).read_text(
                 encoding="utf-8"

@@ -1,5 +1,5 @@
-"""The text before every case: two honest kernels, so that a case shows little else than its
-cheat."""
+"""The text that comes before every case. It defines two honest kernels, so a case has little more
+than its cheat."""
 
 import torch
 import triton

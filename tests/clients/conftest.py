@@ -1,5 +1,5 @@
-"""Fixtures for the real binary and the official clients. `ASSAY_BIN` names another binary than
-build/release/bin/assay."""
+"""Fixtures for the real binary and the official clients. `ASSAY_BIN` is the path of the binary, by
+default build/release/bin/assay."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests bearer tokens with the official clients. A valid token can do a whole scored run, an
-invalid token nothing, and a scope limits a token."""
+"""Tests bearer tokens with the official clients. A client with a valid token can do a whole scored
+run, and a client with an invalid token is refused. A scope limits a token."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from test_scored_run import PASSES, scored_run
 
 def write_token(folder: Path, scopes: str) -> tuple[Path, str]:
     """Writes a token file as docs/how-to/connect-a-client.md describes it. Returns the file and the
-    secret, of which the file holds only the hash."""
+    secret. The file holds only the secret's hash."""
     secret = secrets.token_hex(16)
     path = folder / "tokens"
     path.write_text(

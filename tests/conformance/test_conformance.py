@@ -19,10 +19,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 REVISIONS = ("2026-07-28", "2025-11-25")
-# At least so many checks ran when this was written; fewer means that the suite did not do its work.
+# The least number of checks. A run with fewer checks has skipped some.
 LEAST_SUCCESSES = {"2026-07-28": 190, "2025-11-25": 80}
-# The suite skips what it cannot observe yet: it reads task notifications nowhere.
-# tests/server/mcp/core/task_test.cc does.
+# Scenarios that the suite skips, because it does not read task notifications.
+# tests/server/mcp/core/task_test.cc tests them.
 SKIPPED_BY_THE_SUITE = {"tasks-status-notifications"}
 
 

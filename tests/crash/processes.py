@@ -1,4 +1,5 @@
-"""Finds a server's processes, and what they leave behind, in /proc. For tests that kill them."""
+"""Finds a server's processes in /proc, and the things that they leave behind. For tests that kill
+processes."""
 
 from __future__ import annotations
 
@@ -102,8 +103,8 @@ def survivors_after(marker: str, wait_s: float = 30.0) -> list[str]:
 
 
 def leftovers(servers: list[int]) -> dict[str, set[str]]:
-    """Returns what a leak would add to: the mounts of this namespace, shared memory, cgroups of
-    these servers, and System V objects."""
+    """Returns the places that a leak would add to: the mounts of this namespace, shared memory,
+    cgroups of these servers, and System V objects."""
     groups = {
         str(path)
         for pid in servers

@@ -1,4 +1,5 @@
-"""Fixtures that run the real binary. `ASSAY_BIN` names another one than build/release/bin/assay."""
+"""Fixtures that run the real binary. `ASSAY_BIN` is its path, by default
+build/release/bin/assay."""
 
 from __future__ import annotations
 

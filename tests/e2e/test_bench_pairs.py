@@ -178,7 +178,7 @@ def test_a_refused_key_stops_its_model_and_not_the_other_one(
         and "HTTP 401" in stopped.stderr
         and KEY not in stopped.stderr + stopped.stdout
     )
-    assert model.requests == 1  # neither tried again nor for the next operator
+    assert model.requests == 1  # no retry, and no next operator
     assert len(finished_in(tmp_path / "out/one_shot_scripted_demo")) == 2
     model.always = None
     done = assay(*arguments, "--resume", **env_of(model))

@@ -100,7 +100,8 @@ def test_a_difference_from_the_recording_is_named(
     assay: Run, model: Endpoint, tmp_path: Path
 ) -> None:
     out = recorded(assay, model, tmp_path)
-    # a reply that now fails; a transcript without one of its replies; a missing transcript
+    # The first transcript gets a reply that now fails. The second loses one of its replies. The
+    # third is removed.
     passing = out / "transcripts/vector_add.1.jsonl"
     passing.write_text(passing.read_text().replace("# fake: pass", "# fake: error=timeout"))
     cut = out / "transcripts/relu.1.jsonl"

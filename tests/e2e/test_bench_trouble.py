@@ -37,8 +37,8 @@ def arguments_of(tmp_path: Path, *more: str) -> list[str]:
 
 
 def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """Resumes the bench. Checks that it finishes, and that each operator was asked for and
-    submitted once."""
+    """Resumes the bench. Checks that it finishes, with one request and one submission for each
+    operator."""
     done = assay(*arguments_of(tmp_path, "--resume"), **env_of(model))
     assert done.returncode == 0, done.stderr
     assert "4 of 4" in done.stdout and "400 in, 40 out" in done.stdout

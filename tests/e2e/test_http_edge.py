@@ -132,7 +132,7 @@ def test_a_wrong_token_command(binary: str) -> None:
 
 
 def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path) -> None:
-    """Connections beyond the limit get an error or wait. Open connections keep working."""
+    """Connections beyond the limit get an error or wait, and open connections keep working."""
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))

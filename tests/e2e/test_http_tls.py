@@ -64,7 +64,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         assert server.request("POST", "/mcp", PING)[0] == 200
         tools = server.request("POST", "/mcp", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')[2]
         assert len(json.loads(tools)["result"]["tools"]) > 5
-        # Many requests on one connection, and idle connections that never shake hands.
+        # One connection serves many requests, while idle connections never shake hands.
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(50)]
         connection = server.connection()
         for _ in range(20):
@@ -92,7 +92,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
             socket.create_connection(("127.0.0.1", server.port)) as plain,
         ):
             only_http2.wrap_socket(plain)
-        # Plain HTTP to a TLS port.
+        # A request in plain HTTP to a TLS port is not answered with 200.
         with (
             suppress(ConnectionResetError),
             socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,

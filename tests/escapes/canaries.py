@@ -53,7 +53,7 @@ class Canaries:
         return {self.VARIABLE: self.secret}
 
     def addresses(self) -> dict[str, Any]:
-        """Returns what a submission is told: where the canaries are, not what they hold."""
+        """Returns what a submission gets: the places of the canaries, without their contents."""
         tcp = [self.loopback, *([self.host] if self.host else [])]
         return {
             "variable": self.VARIABLE,

@@ -38,7 +38,7 @@ PRIVATE_HOST = (sys.executable, str(HERE / "private_host.py"))
 
 
 def can_be_private() -> bool:
-    """Tells whether the server can have a host of its own. That takes root, and a checkout outside
+    """Returns whether the server can have a host of its own. It needs root, and a checkout outside
     /tmp."""
     if os.geteuid() != 0 or any(
         str(path).startswith(("/tmp/", "/dev/shm/")) for path in (ROOT, Path(sys.executable))
@@ -138,7 +138,7 @@ class EscapeServer:
         return [answers[handle] for handle in handles]
 
     def refuses(self, tool: str, arguments: dict[str, Any]) -> bool:
-        """Tells whether the answer is an error of the tool or of the protocol, not a verdict."""
+        """Returns whether the answer is an error of the tool or of the protocol, not a verdict."""
         self.client.next_id += 1
         self.client.write(
             self.client.next_id, "tools/call", {"name": tool, "arguments": arguments, "_meta": META}

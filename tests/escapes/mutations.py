@@ -47,7 +47,7 @@ def layers_of(binary: str) -> list[str]:
 
 
 def is_only_slow(problems: list[str]) -> bool:
-    """Tells whether the only problem is the time that a verdict took, as on a busy machine. That
+    """Returns whether the only problem is the time that a verdict took, as on a busy machine. That
     does not show a missing layer."""
     return bool(problems) and all(problem.startswith("the verdict took") for problem in problems)
 

@@ -30,7 +30,7 @@ def limit_s(outcome: Outcome) -> float:
 
 
 def has_landlock() -> bool:
-    """Tells whether the kernel has Landlock: it answers with the version of the interface."""
+    """Returns whether the kernel has Landlock: it answers with the version of the interface."""
     return (
         ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
     )

@@ -210,7 +210,8 @@ def test_the_supervisors_user(launcher: Launcher) -> None:
 
 
 def test_memory_and_files_of_its_own_in_proc(launcher: Launcher) -> None:
-    """Another process of the same user cannot open them."""
+    """Another process of the same user cannot open the memory and files of the launcher in
+    /proc."""
     assert os.stat(f"/proc/{launcher.process.pid}/mem").st_uid == 0
 
 

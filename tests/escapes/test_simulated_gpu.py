@@ -50,10 +50,10 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
         large = kernel_plan("fake_any")
         for _ in range(3):
             large.buffer(BufferKind.SCRATCH, FAKE_MEMORY_BYTES // 2)
-        assert refusal(launcher, large) == "gpu_memory_limit"  # the device has no more
+        assert refusal(launcher, large) == "gpu_memory_limit"  # the limit of the device
         assert (
             refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"
-        )  # the job may have no more
+        )  # the limit of the job
         check_works(launcher)
         # Managed memory would need a fourth kind of buffer, which plans do not have.
         for kind in range(len(BufferKind), KINDS):

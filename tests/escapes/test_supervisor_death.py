@@ -57,7 +57,7 @@ def descendants(root: int) -> set[int]:
 
 
 def slot_processes(pids: set[int]) -> int:
-    """Returns how many of them run as the user of a slot, so belong to a job."""
+    """Returns the number of these processes that run as the user of a slot, so belong to a job."""
     table = subprocess.run(
         ["ps", "-eo", "pid=,uid="], capture_output=True, text=True, check=True
     ).stdout

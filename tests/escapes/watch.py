@@ -24,7 +24,7 @@ LOGS = re.compile(
 
 RSS_SLACK_BYTES = 5 << 20
 # The pool of request workers starts another worker if a call comes before the last one is idle. A
-# leak shows over a hundred cases even so.
+# leak is larger than that after a hundred cases.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02

@@ -129,7 +129,7 @@ void check_edits(std::string_view reply, const std::string& source) {
   for (std::size_t i = 0; i < edits->size(); ++i) {
     const Edit& edit = (*edits)[i];
     must(edit.search == (*expected)[i].search && edit.replace == (*expected)[i].replace);
-    // A line may end with a carriage return of its own. Only "\r\n" after it keeps that.
+    // If a line ends with a carriage return, only a line break of "\r\n" keeps it.
     Lines lines = {std::string(kMarks[0])};
     lines.insert(lines.end(), edit.search.begin(), edit.search.end());
     lines.emplace_back(kMarks[1]);
@@ -193,7 +193,7 @@ void check_fenced(std::string_view text) {
   const std::vector<agents::CodeBlock> blocks =
       agents::fenced_blocks("So:\n" + fence + "python\n" + normal(text) + fence + "\nDone.");
   must(blocks.size() == 1 && blocks[0].language == "python");
-  // normal() twice: the first call can leave a carriage return at the end of a line.
+  // Calls normal() twice, because the first call can leave a carriage return at the end of a line.
   must(blocks[0].text == normal(normal(text)));
 }
 

@@ -356,6 +356,7 @@ TEST_CASE(
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // Too many for a blocked stream: the outputs are right, and the time contains the host's gaps.
+  // A blocked stream cannot hold this many launches. The outputs are still right, but the time
+  // contains gaps of the host.
   median_of(2'000);
 }

@@ -165,7 +165,7 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    # The result of the first call: only its form is known.
+    # This argument is the result of the first call, of which only the form is known.
     assert later["a1"] == 3.0 and later["a0"].shape == (100,)
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)

@@ -1,5 +1,5 @@
 // A verdict for tests in which every field differs from its default. Its hidden cases are
-// kHiddenIds; everything that tells about them contains "secret", "888" or "31337".
+// kHiddenIds. Every field about them contains "secret", "888" or "31337".
 #pragma once
 
 #include <limits>

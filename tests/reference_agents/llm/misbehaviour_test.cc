@@ -98,7 +98,7 @@ TEST_CASE("an answer that arrives byte by byte ends at the same timeout") {
   CHECK(error.code == ErrorCode::unavailable);
   CHECK(holds(error, "did not answer within 300 ms"));
   CHECK(std::chrono::steady_clock::now() - start <
-        std::chrono::seconds(3));  // the whole answer would take 4
+        std::chrono::seconds(3));  // the whole answer would take 4 s
 }
 
 TEST_CASE("a truncated answer is retried if its length is known, and else an error") {

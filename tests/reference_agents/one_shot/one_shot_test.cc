@@ -165,7 +165,7 @@ TEST_CASE("a refused submission or a reply without code ends the attempt without
     CHECK(attempt->outcome == "no_code");
     CHECK(attempt->explanation.find("content_filter") != std::string::npos);
     CHECK(fixture.server.count("submit") == 0);
-    CHECK(fixture.server.count("report_usage") == 1);  // it cost tokens all the same
+    CHECK(fixture.server.count("report_usage") == 1);  // the reply cost tokens
   }
 }
 

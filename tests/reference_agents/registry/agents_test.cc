@@ -141,7 +141,7 @@ TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at mo
   CHECK(fixture.server.submitted.find("perf=0.7") != std::string::npos);
   CHECK(model.prompts[1].messages[0].text.find("Verdict: error: syntax_error") !=
         std::string::npos);
-  CHECK(fixture.server.calls["run_tests"] == 4);  // what does not compile is not tested
+  CHECK(fixture.server.calls["run_tests"] == 4);  // one of five does not compile
 }
 
 TEST_CASE("alphaevolve with diff edits the best version, and says why a reply could not be used") {
@@ -241,7 +241,7 @@ TEST_CASE(
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
   CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance begins anew
   CHECK(text_of(1).find("Write a version that is right first of all") != std::string::npos);
-  CHECK(text_of(3).find("broken a") != std::string::npos);  // the first one mends its own version
+  CHECK(text_of(3).find("broken a") != std::string::npos);  // the first instance mends its own
   CHECK(text_of(3).find("perf=0.9") == std::string::npos);
   CHECK(model.prompts[0].temperature == 1.0);
   CHECK(fixture.server.submitted.find("perf=0.9") != std::string::npos);

@@ -148,8 +148,8 @@ TEST_CASE("a job that runs out of memory while it shares the GPU runs once more,
   Meeting first_launched(2), both_launched(2);
   std::atomic<bool> other_done{false};
   bool other_waited = false;
-  // Has the first launcher, and keeps its share of the GPU until the second job waits to have the
-  // GPU alone.
+  // This job has the first launcher. It keeps its share of the GPU until the second job waits to
+  // have the GPU alone.
   std::future<Verdict> other = std::async(std::launch::async, [&] {
     JobMonitor monitor;
     bool launched = false, met = false;

@@ -31,8 +31,8 @@ def submission(
     host: str = "kernel[(5,)](x, y, n, BLOCK=1024)",
     before: str = "y = torch.empty_like(x)",
 ) -> str:
-    """Returns a source with one kernel, with `at` for its lanes, and a host function that returns
-    y."""
+    """Returns a source with one kernel and a host function that returns y. In the kernel, `at` is
+    the index of each lane."""
     lines = "\n".join("    " + line for line in body.split("\n"))
     return f"""{HEAD}
 @triton.jit

@@ -1,4 +1,4 @@
-"""The frame codec against a real socket pair, honest and hostile."""
+"""The frame codec over a real socket pair, with honest and hostile peers."""
 
 from __future__ import annotations
 

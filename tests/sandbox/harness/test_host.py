@@ -68,7 +68,8 @@ class Talk:
         self.error: BaseException | None = None
 
     def runner(self) -> HostRunner:
-        # Without the interpreter, which patches torch for the whole process.
+        # Skips __init__, which loads the interpreter. The interpreter would patch torch for the
+        # whole process.
         runner = HostRunner.__new__(HostRunner)
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")
@@ -241,8 +242,8 @@ def out_of_memory(*_: Any) -> None:
 def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The candidate takes it by the driver's own calls, which torch's limit does not see. The judge
-    then finds no memory for a round."""
+    """The candidate takes memory by calls of the driver, which torch's limit does not see. The
+    judge then has no memory for a round."""
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
     with pytest.raises(

@@ -43,8 +43,8 @@ def test_a_small_difference_opens_an_element_of_deterministic_code() -> None:
 
 
 def test_nondeterministic_rounding_opens_nothing() -> None:
-    """Like the order of atomic additions: some elements differ even with the same contents, others
-    only with different contents."""
+    """Imitates the order of atomic additions: some elements differ even with the same contents,
+    others only with different contents."""
     noise = iter(torch.rand(8, 100) * 1e-4)
 
     def code() -> torch.Tensor:

@@ -221,7 +221,7 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
     assert talk.compare("job_1", "first", before)["float64_error"] is not None
     refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
     assert refreshed["seed"] not in ("", case["seed"])
-    # The answer to the old inputs.
+    # This answer belongs to the old inputs.
     assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
     # The strict rule was applied to the first inputs only.
@@ -235,8 +235,8 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
 def test_structural_inputs_stay_beside_new_ones(
     talk: Conversation, tmp_path: Path, imported: bool
 ) -> None:
-    """The recording depends on them. In an imported operator the other inputs may depend on them,
-    too."""
+    """The recording depends on the structural inputs. In an imported operator the other inputs may
+    depend on them, too."""
     folder = write_operator(
         tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC
     )

@@ -34,7 +34,7 @@ def test_uninitialised_tensors_hold_the_contents_in_every_type(
         ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        # As an index it stays within mapped memory.
+        # The content is a valid index: it stays within mapped memory.
         assert bool((wide == contents.value[1]).all())
 
 

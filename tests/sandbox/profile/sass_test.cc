@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kSource =
     "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
 
-// As nvdisasm 12.8 prints: a loop of three instructions, a rare path behind the end that jumps
-// back, a library's line.
+// Output in the form of nvdisasm 12.8: a loop of three instructions, a rare path that stands behind
+// the end and jumps back, and a line of a library.
 constexpr const char* kNvidia = R"(
 .text.add:
 	//## File "/tmp/job-x1/submission.py", line 4

@@ -45,7 +45,7 @@ std::map<std::string, Names> synopsis(const std::string& text) {
   const std::size_t begin = text.find("```\nassay ");
   const std::size_t end = text.find("\n```", begin);
   REQUIRE(end != std::string::npos);
-  std::map<std::string, std::string> lines;  // by command, all that follows it
+  std::map<std::string, std::string> lines;  // command -> the text after it
   static const std::regex brackets("\\[[^\\]]*\\]");
   std::vector<std::string> commands;
   for (const std::string& line : split(text.substr(begin + 4, end - begin - 4), "\n")) {

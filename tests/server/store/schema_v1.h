@@ -76,7 +76,8 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_job ON artifacts(job);
 )sql";
 
-/// Added to version 1 without another version; its first releases have neither.
+/// Tables that a later release added to version 1 without a new version number. The first releases
+/// have neither of them.
 inline constexpr const char* kLaterInVersion1Sql = R"sql(
 CREATE TABLE IF NOT EXISTS tasks (
   task TEXT PRIMARY KEY,

@@ -1,4 +1,5 @@
-"""Expressions of a manifest: their values, and that no text is expensive or surprising."""
+"""Expressions of a manifest: their values, the errors for mistakes, and texts that would be
+expensive to evaluate."""
 
 from __future__ import annotations
 

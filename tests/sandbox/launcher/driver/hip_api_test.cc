@@ -7,7 +7,7 @@
 
 #if __has_include(<hip/hip_runtime_api.h>)
 #define __HIP_PLATFORM_AMD__ 1  // NOLINT: the header requires it
-// Without the header's templates, which overload hipMalloc.
+// Leaves out the header's templates, which overload hipMalloc.
 #define __HIP_DISABLE_CPP_FUNCTIONS__ 1  // NOLINT
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"

@@ -8,8 +8,8 @@
 
 namespace assay::sandbox::test {
 
-/// Enumerations are declared as int, and handles as other pointers. Two types agree if a register
-/// holds the same of them.
+/// Enumerations are declared as int, and handles as other pointers. Two types agree if a call
+/// passes them in a register in the same way.
 template <class A, class B>
 constexpr bool same_register =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;

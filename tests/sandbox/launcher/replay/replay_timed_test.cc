@@ -60,7 +60,7 @@ TEST_CASE("every sample runs on the new inputs, and the outputs belong to them")
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
   bench.check_sum();
-  // Launches since then: the warm-up on the old inputs, and the samples.
+  // The new launches are the warm-up on the old inputs, and the samples.
   CHECK(bench.gpu.launches().size() > before + 6);
   REQUIRE(result->samples.first_run_ns);
   CHECK(*result->samples.first_run_ns == result->samples.cold_ns[0]);

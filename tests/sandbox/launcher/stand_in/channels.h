@@ -1,6 +1,6 @@
 // The channels between the stand-in for Nsight Compute (ncu.cc) and the library that it loads into
-// the program (injection.cc). They are all the channels that the real ncu uses. So a jail that
-// closes one of them fails these tests, and not first on a machine with a GPU.
+// the program (injection.cc). The real ncu uses the same channels. So if a jail closes one of them,
+// these tests fail on a machine without a GPU.
 #pragma once
 
 #include <netinet/in.h>

@@ -22,7 +22,7 @@ namespace {
 
 using namespace test;
 
-/// Returns the command that runs this program with one hidden test case, which serves.
+/// Returns the command that runs this program with one hidden test case. That case is a server.
 std::vector<std::string> self(const std::string& test_case) {
   return {"/proc/self/exe", test_case, "-o", "/dev/null"};
 }

@@ -238,7 +238,7 @@ TEST_CASE("stdio: serve_stdio keeps stdout clean and exits with 0 at end of inpu
   if (child == 0) {
     ::dup2(to.read.get(), STDIN_FILENO);
     ::dup2(from.write.get(), STDOUT_FILENO);
-    // This program again, with only the hidden case of client_test.cc that serves.
+    // Runs this program again, with only the hidden case of client_test.cc that is a server.
     ::execl("/proc/self/exe", "test_mcp", "serve stdio", "-o", "/dev/null",
             static_cast<char*>(nullptr));
     ::_exit(127);

@@ -53,8 +53,8 @@ Result<std::string> read_file(const fs::path& path) {
   return text;
 }
 
-/// Checks that a Python source defines a function. Without this check at the start of the server,
-/// the first job would fail.
+/// Checks that a Python source defines a function. Without this check, the error would appear only
+/// in the first job and not when the server starts.
 Status require_function(const fs::path& path, const std::string& source,
                         const std::string& function) {
   if (source.starts_with("def " + function + "(") ||
@@ -64,8 +64,8 @@ Status require_function(const fs::path& path, const std::string& source,
               path.string() + ": does not define 'def " + function + "('");
 }
 
-/// Returns a hash that changes if any of the files changes. It covers their sizes, so that moving
-/// text from one file to the next changes it too.
+/// Returns a hash that changes if any of the files changes. The hash includes the sizes of the
+/// files, so it also changes when text moves from the end of one file to the start of the next.
 std::string revision_of(std::initializer_list<const std::string*> files) {
   std::string all;
   for (const std::string* file : files)
@@ -73,8 +73,8 @@ std::string revision_of(std::initializer_list<const std::string*> files) {
   return sha256_hex(all);
 }
 
-/// Returns the operator folders of one split, sorted. A folder whose name starts with '.' or '_' is
-/// not an operator (__pycache__).
+/// Returns the operator folders of one split, sorted. Skips folders whose name starts with '.' or
+/// '_', for example __pycache__.
 Result<std::vector<fs::path>> folders_of(const fs::path& split_directory) {
   std::vector<fs::path> folders;
   std::error_code code;
@@ -141,7 +141,8 @@ Result<Operator> load_operator(const fs::path& directory) {
   for (const char* function : {"inputs", "reference", "cost"}) {
     ASSAY_RETURN_IF_ERROR(require_function(folder / "reference.py", reference, function));
   }
-  // With an adapter, the oracle defines functions that only the adapter knows.
+  // If the operator has an adapter, the adapter defines the entry function, and the oracle defines
+  // only functions that the adapter calls.
   const Status defined = op->adapter.empty()
                              ? require_function(folder / "oracle.py", oracle, op->entry)
                              : require_function(spec_path, op->adapter, op->entry);

@@ -1,4 +1,5 @@
-// Catalog holds all operators: every folder under operators/{standard,ood,dsl}, parsed and checked.
+// Catalog contains all operators. It reads each folder under operators/{standard,ood,dsl} and
+// checks the folder's files.
 //
 //   Result<Catalog> catalog = Catalog::load("operators");
 //   const Operator* op = catalog->find("vector_add");
@@ -27,11 +28,12 @@ enum class ArgumentType { tensor, integer, floating, boolean };
 enum class Role { input, inout, structural };
 
 struct Argument {
-  std::uint32_t line = 0;  // line of spec.toml where the table begins
+  std::uint32_t line = 0;  // the line of spec.toml where the argument's table begins
   std::string name;
   ArgumentType type = ArgumentType::tensor;
-  std::string dtype;               // "case" or a dtype; empty for scalars
-  std::vector<std::string> shape;  // axis names, integers or products; empty for scalars
+  std::string dtype;  // "case" (the case's dtype) or a dtype; empty for scalars
+  // Each extent is an axis name, an integer or a product of these. Empty for scalars.
+  std::vector<std::string> shape;
   Role role = Role::input;
   std::string description;
 };
@@ -41,9 +43,10 @@ struct Output {
   std::string name;
   std::string dtype;
   std::vector<std::string> shape;
-  double max_abs_error = 0.01;  // 0: exact
-  std::string scale = "1";      // number, axis or product; errors are multiplied by this
-  std::string from;             // an inout argument; empty: the entry function returns the output
+  double max_abs_error = 0.01;  // the tolerance after scaling; 0: the output must be exact
+  std::string scale = "1";      // a number, an axis or a product; errors are multiplied by it
+  // The inout argument that becomes this output. Empty if the entry function returns the output.
+  std::string from;
 };
 
 /// The extent of each axis by its name, for example {"rows", 7}.
@@ -65,36 +68,41 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
-  bool imported = false;  // from another benchmark, so its cases cannot be changed
-  /// Python code that follows every submission, and that may define the entry. Empty: none.
+  // The operator comes from another benchmark, so its cases must not be changed.
+  bool imported = false;
+  /// Python code that the server appends to every submission. It may define the entry function.
+  /// Empty if the operator has no adapter.
   std::string adapter;
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Case> cases;
-  std::filesystem::path directory;  // absolute
-  std::string reference_source;     // reference.py, as fetch_spec shows it
-  std::string oracle_source;        // never shown to an agent
-  std::string revision;             // SHA-256 of spec.toml, reference.py and oracle.py
+  std::filesystem::path directory;  // absolute path
+  // The text of reference.py. The tool fetch_spec shows it to agents.
+  std::string reference_source;
+  std::string oracle_source;  // the text of oracle.py, which agents never see
+  std::string revision;       // the SHA-256 of spec.toml, reference.py and oracle.py
 };
 
 class Catalog {
  public:
-  /// Fails on the first broken operator. The error names file, key and valid values.
+  /// Errors: the first broken operator ends the load. The message names the file, the key and the
+  /// valid values.
   static Result<Catalog> load(const std::filesystem::path& root);
 
   const std::vector<Operator>& all() const { return operators_; }  // sorted by split, then by name
   const Operator* find(std::string_view name) const;
-  /// "unknown operator 'vectoradd'; did you mean 'vector_add'? `list_operators` names all 164"
+  /// Returns an error like "unknown operator 'vectoradd'; did you mean 'vector_add'?
+  /// `list_operators` names all 164".
   Error unknown(std::string_view name) const;
 
  private:
   std::vector<Operator> operators_;
 };
 
-/// Loads one operator's folder, for `operators lint` and tests.
+/// Loads the folder of one operator. `operators lint` and tests use it.
 Result<Operator> load_operator(const std::filesystem::path& directory);
 
-/// Returns the value of an extent such as "rows", "128" or "2*rows*cols" for these axes.
+/// Computes an extent such as "rows", "128" or "2*rows*cols" from the values in `axes`.
 Result<std::int64_t> evaluate_extent(std::string_view expression, const Axes& axes);
 
 }  // namespace assay::operators

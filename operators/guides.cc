@@ -18,9 +18,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kTitleMark = "# ";
 constexpr std::string_view kQuotes = "\"\"\"";
 constexpr std::string_view kCheck = "\n\n\ndef check(";
-constexpr std::uintmax_t kMaxGuideBytes = 20'000;  // because one answer has a whole guide
+// A tool's answer contains a whole guide, so the size of a guide is limited.
+constexpr std::uintmax_t kMaxGuideBytes = 20'000;
 constexpr std::uintmax_t kMaxExampleBytes =
-    3'000;  // because a concise answer has room for a whole example
+    3'000;  // Even a concise answer contains a whole example, so the size of an example is limited.
 
 /// Returns the files of `folder` with this extension, sorted by name.
 Result<std::vector<fs::path>> files_in(const fs::path& folder, std::string_view extension) {
@@ -78,7 +79,7 @@ Result<Example> load_example(const fs::path& path) {
   if (check == std::string::npos)
     return fail(ErrorCode::invalid_argument,
                 path.string() + ": the function `check` is missing at the end of the file");
-  text.resize(check + 1);  // keeps the end of the last line
+  text.resize(check + 1);  // keeps the newline of the last line
   example.source = std::move(text);
   return example;
 }

@@ -36,7 +36,7 @@ bool is_identifier(std::string_view text) {
 
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names) {
   if (text.size() > 2 * kIdentifierBytes)
-    return {};  // no name is that long, and the check bounds the work
+    return {};  // No name is that long. The limit also bounds the time of the search.
   std::string_view best;
   std::size_t best_distance = 0;
   for (const std::string_view name : names) {

@@ -1,5 +1,5 @@
-// Checks identifiers, and finds the known name that is nearest to a misspelt one. Pure functions,
-// thread-safe.
+// Checks identifiers, and finds the known name that is most similar to a misspelt name. The
+// functions have no state and are thread-safe.
 //
 //   const std::vector<std::string_view> known = {"vector_add", "gelu_tanh"};
 //   nearest("vectoradd", known);  // "vector_add"
@@ -13,8 +13,8 @@ namespace assay::operators {
 /// Returns whether `text` matches [a-z][a-z0-9_]* and has at most 64 characters.
 bool is_identifier(std::string_view text);
 
-/// Returns the name with the smallest edit distance to `text`; empty if that distance is more than
-/// a third of the longer name.
+/// Returns the name with the smallest edit distance to `text`. Returns an empty name if that
+/// distance is more than a third of the longer text's length.
 std::string_view nearest(std::string_view text, std::span<const std::string_view> names);
 
 }  // namespace assay::operators

@@ -13,7 +13,8 @@ namespace assay::operators {
 namespace {
 
 constexpr std::int64_t kMaxDifficulty = 5;
-constexpr double kMaxAbsError = 0.01;  // TritonGym's pass rule; a spec may only be stricter
+// The limit of TritonGym's pass rule. A spec may only be stricter.
+constexpr double kMaxAbsError = 0.01;
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 
 constexpr std::array<std::string_view, 3> kDialects{"triton", "gluon", "tlx"};
@@ -40,7 +41,8 @@ std::vector<std::string_view> split_names() {
   return names;
 }
 
-/// Returns the label of a [[key]] table in messages: its name, or its number if it has none.
+/// Returns the text that identifies one [[key]] table in messages: the table's name, or its index
+/// if it has no name.
 std::string label(const toml::table& table, std::string_view key, std::string_view name_key,
                   std::size_t index) {
   const auto* name = table.get_as<std::string>(name_key);
@@ -148,7 +150,7 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
 
-/// Returns the part of a message that follows the file's name.
+/// Returns the position in the file as messages show it, right after the file's name.
 std::string at(std::uint32_t line, const std::string& place) {
   return (line == 0 ? "" : ":" + std::to_string(line)) + ": " + place;
 }
@@ -175,7 +177,7 @@ Status check_unique(const List& list, Name name_of) {
   return {};
 }
 
-/// Checks that every case has the same axes, and that every extent evaluates with them.
+/// Checks that every case has the same axes, and that every extent can be computed from the axes.
 Status check_axes(const Operator& op) {
   for (const Case& item : op.cases) {
     for (const auto& [name, value] : op.cases.front().axes) {
@@ -212,9 +214,9 @@ Status check_axes(const Operator& op) {
   return {};
 }
 
-/// Checks the outputs that are arguments after the call (key 'from'): dtype and shape must be those
-/// of the argument. Every inout argument needs such an output, because otherwise the judge would
-/// not compare it.
+/// Checks the outputs that name an inout argument in the key 'from'. The output's dtype and shape
+/// must be those of the argument. Every inout argument needs such an output, because otherwise the
+/// judge would not compare the argument.
 Status check_inout(const Operator& op) {
   std::vector<std::string> inout_names;
   for (const Argument& argument : op.arguments) {

@@ -1,5 +1,6 @@
-// Parses a spec.toml (docs/reference/operator-format.md) into an Operator, and checks that its
-// parts fit together. Any bytes give an Operator or one precise error. Pure functions, thread-safe.
+// Parses a spec.toml (docs/reference/operator-format.md) into an Operator and checks the operator
+// for consistency. For any input bytes, the result is an Operator or one precise error. The
+// functions have no state and are thread-safe.
 //
 //   Result<Operator> op = parse_spec(text, "operators/standard/relu/spec.toml");
 #pragma once
@@ -12,20 +13,20 @@
 
 namespace assay::operators {
 
-/// Parses and checks a spec. Sets the fields that the file defines; the catalog sets directory,
-/// sources and revision. An error message begins with `file`.
+/// Parses and checks a spec. Sets only the fields that the file defines: the catalog sets the
+/// directory, the sources and the revision. An error message begins with `file`.
 Result<Operator> parse_spec(std::string_view text, const std::string& file);
 
-/// The fewest public cases, and the fewest hidden ones, that an operator may have.
+/// The minimum number of public cases, and also of hidden cases, that an operator must have.
 inline constexpr int kMinCasesOfEachVisibility = 3;
 
-/// Checks the relations between the parts of a spec: unique names, axes that every case defines,
-/// outputs that come from inout arguments, a signature that matches the arguments, enough cases. An
-/// error message begins with line, table and key (":41: [[outputs]] 'y': key 'shape': ..."), so
-/// that it can follow the file's name.
+/// Checks that the parts of a spec agree: names are unique, every case defines all axes, every
+/// inout argument has an output, the signature matches the arguments, and there are enough cases.
+/// An error message begins with the line, table and key (":41: [[outputs]] 'y': key 'shape': ..."),
+/// so the caller can put the file's name in front of it.
 Status check_spec(const Operator& op);
 
-/// Returns the only signature that arguments and outputs allow:
+/// Returns the signature that the entry function must have, derived from the arguments and outputs:
 /// "f(x: Tensor, eps: float) -> tuple[Tensor, Tensor]".
 std::string signature_of(const Operator& op);
 

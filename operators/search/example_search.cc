@@ -26,8 +26,8 @@ bool in_word(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-/// Makes a query like "a" OR "b". Every word is quoted and no word contains a quote, so AND, NEAR,
-/// columns and prefixes have no special meaning.
+/// Converts `words` to a query like "a" OR "b". Every word is quoted and no word contains a quote,
+/// so operators such as AND and NEAR, column names and prefixes have no special meaning.
 std::string match_of(std::string_view words) {
   std::string match;
   std::size_t count = 0;
@@ -72,7 +72,8 @@ class SqliteFullText : public FullText {
           "query contains no word; say what the example should show, e.g. \"segmented scan\"");
     const MutexLock lock(mutex_);
     try {
-      // An example's name and title describe it better than the names in its source.
+      // The name and the title have larger weights, because they describe an example better than
+      // the names in its source.
       SQLite::Statement select(database_,
                                "SELECT rowid, -bm25(examples, 4.0, 4.0, 1.0) AS score FROM "
                                "examples WHERE examples MATCH ? "

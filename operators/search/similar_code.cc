@@ -31,8 +31,8 @@ bool kept(std::string_view name) {
   return std::find(kKeptNames.begin(), kKeptNames.end(), name) != kKeptNames.end();
 }
 
-/// Returns the position after the string that starts at `at`. An unfinished string ends with its
-/// line, or with the text if it has three quotes.
+/// Returns the position after the string that starts at `at`. An unterminated string ends at the
+/// end of its line; an unterminated triple-quoted string ends at the end of the text.
 std::size_t end_of_string(std::string_view code, std::size_t at, bool triple) {
   const char quote = code[at];
   for (std::size_t i = at + (triple ? 3 : 1); i < code.size(); ++i) {
@@ -59,7 +59,8 @@ std::vector<Token> tokens_of(std::string_view code) {
     if (c == '"' || c == '\'') {
       const bool triple = code.substr(at, 3) == std::string_view(c == '"' ? "\"\"\"" : "'''");
       end = end_of_string(code, at, triple);
-      if (!triple) tokens.push_back({code.substr(at, end - at)});  // three quotes: a docstring
+      // A triple-quoted string is a docstring.
+      if (!triple) tokens.push_back({code.substr(at, end - at)});
     } else if (starts_name(c)) {
       while (end < code.size() && (starts_name(code[end]) || digit(code[end]))) ++end;
       const std::string_view name = code.substr(at, end - at);
@@ -79,7 +80,8 @@ std::vector<Token> tokens_of(std::string_view code) {
 
 std::uint64_t mixed(std::uint64_t hash, std::string_view text) {  // FNV-1a
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  // The byte 0xff is not in UTF-8, so ("ab", "c") differs from ("a", "bc").
+  // UTF-8 never contains the byte 0xff, so it separates texts: ("ab", "c") differs from ("a",
+  // "bc").
   return (hash ^ 0xffU) * 0x100000001b3U;
 }
 
@@ -96,7 +98,7 @@ std::uint64_t hash_of(const Token* run) {
     const auto place =
         static_cast<std::size_t>(std::find(begin, begin + known, run[i].text) - begin);
     if (place == known) variables[known++] = run[i].text;
-    // No token contains a line end, so a variable's number differs from every token.
+    // No token contains a newline, so the replacement of a variable differs from every token.
     const std::array<char, 2> canonical = {'\n', static_cast<char>('0' + place)};
     hash = mixed(hash, {canonical.data(), canonical.size()});
   }
@@ -117,7 +119,7 @@ SimilarCode::SimilarCode(const std::vector<std::string_view>& texts) : texts_(te
 double SimilarCode::weight_of(std::uint64_t gram) const {
   const auto found = holders_.find(gram);
   const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
-  // Above 0 even if every text contains the gram.
+  // The + 2 keeps the weight above 0 even if every text contains the gram.
   return std::log(static_cast<double>(texts_ + 2) / static_cast<double>(holders + 1));
 }
 

@@ -1,6 +1,7 @@
-// SimilarCode finds the texts of a corpus that share the most code with a given piece. It compares
-// grams, which do not change when code is renamed, moved or laid out differently. A gram that many
-// texts contain, such as `tl.program_id(0) * BLOCK`, has a small weight. Immutable, thread-safe.
+// SimilarCode finds the texts of a corpus that share the most code with a given piece of code. It
+// compares grams: hashes of runs of tokens. A gram stays the same when code is renamed, moved or
+// formatted differently. A gram that many texts contain, such as `tl.program_id(0) * BLOCK`, has a
+// small weight. Instances are immutable and thread-safe.
 //
 //   SimilarCode similar({source_a, source_b});
 //   similar.nearest("y = tl.associative_scan(x, 0, _add)", 3);  // {{1, 0.42}, {0, 0.07}}
@@ -15,14 +16,15 @@
 
 namespace assay::operators {
 
-/// Turns source into grams: hashes of runs of five tokens. A run keeps numbers, strings, keywords,
-/// `tl`, `torch` and names after a dot (`.load`). It replaces each variable by its number among the
-/// run's variables, so neither renaming a variable nor moving code changes a gram. Comments, layout
-/// and docstrings are left out. Takes any bytes, even if they are not Python. Returns each hash
-/// once, in ascending order; nothing for fewer than five tokens.
+/// Converts source code into grams: hashes of runs of five tokens. A run contains numbers, strings,
+/// keywords, `tl`, `torch` and names after a dot (`.load`) as they are. Each variable is replaced
+/// by its number among the run's variables, so neither renaming a variable nor moving code changes
+/// a gram. Comments, whitespace and docstrings are ignored. The input can be any bytes, even if
+/// they are not Python. Returns each hash once, in ascending order. Returns nothing if there are
+/// fewer than five tokens.
 std::vector<std::uint64_t> code_grams(std::string_view code);
 
-/// A text's index in the corpus, and its score: larger is better.
+/// One search result: the index of a text in the corpus, and its score. A larger score is better.
 struct Hit {
   std::size_t index = 0;
   double score = 0;
@@ -32,8 +34,8 @@ class SimilarCode {
  public:
   explicit SimilarCode(const std::vector<std::string_view>& texts);
 
-  /// Returns at most `k` texts, best first. The score is the weight of the shared grams over the
-  /// geometric mean of both texts' weights: 0 < score <= 1.
+  /// Returns at most `k` texts, best first. The score is the weight of the shared grams divided by
+  /// the geometric mean of the weights of `code` and of the text: 0 < score <= 1.
   std::vector<Hit> nearest(std::string_view code, std::size_t k) const;
 
  private:
@@ -41,7 +43,7 @@ class SimilarCode {
   double weight_of(const std::vector<std::uint64_t>& grams) const;
 
   std::size_t texts_;
-  /// For each gram the texts that contain it, in ascending order.
+  /// Maps each gram to the indices of the texts that contain it, in ascending order.
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> holders_;
   std::vector<double> weights_;  // one for each text
 };

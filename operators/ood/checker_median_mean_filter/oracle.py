@@ -1,11 +1,11 @@
-"""A thread owns four neighbouring columns and a short strip of rows, and requests all that it needs
-at once. From each row these are its four pixels as one vector, and the two beside them, which are
-in L1.
+"""The kernel filters a strip of ROWS rows and four neighbouring columns with each thread. The
+thread issues all its loads before it computes. From each row it loads its four pixels as one
+vector, and the pixels to the left and right of them, which are in the L1 cache.
 
-The median needs no full sort: with each column of three sorted, the median of nine is the median of
-(greatest of the three smallest, median of the three medians, smallest of the three greatest).
-Columns are sorted once for the windows that share them. Only one of two neighbouring pixels has its
-median computed; on a checkerboard the row determines which one."""
+The median needs no full sort. After each column of three pixels is sorted, the median of the nine
+pixels is the median of three values: the largest of the three minima, the median of the three
+medians, and the smallest of the three maxima. Windows that share a column share its sort. Only
+every second pixel of a row needs a median, and the row's parity determines which."""
 
 import torch
 import triton
@@ -56,7 +56,7 @@ def _quads_kernel(
     after = tl.minimum(column + 4, width - 1)
     rows = ()
     for r in tl.static_range(-1, ROWS + 1):
-        # Clamped rows and columns replicate the border.
+        # Clamping rows and columns to the image replicates its border.
         line = start + tl.minimum(tl.maximum(top + r, 0), height - 1) * width
         left = tl.load(x_ptr + line + before, mask=here, other=0.0).to(tl.float32)
         right = tl.load(x_ptr + line + after, mask=here, other=0.0).to(tl.float32)
@@ -86,7 +86,8 @@ def _quads_kernel(
             sums = sums + (p + q + s,)
         y = ()
         for k in tl.static_range(4):
-            # Strips start at even rows and quads at even columns.
+            # Strips start at even rows and groups of four pixels at even columns, so r + k has the
+            # pixel's parity.
             if (r + k) % 2 == 0:
                 value = _median(
                     low[k],

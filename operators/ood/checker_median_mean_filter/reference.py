@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["images"], case.axes["height"], case.axes["width"])
     x = rng.normal(shape, torch.float32).clamp(-1.9, 1.9)
     if case.distribution == "spikes":
-        # Salt and pepper on a smooth ground: the median removes it, the mean does not.
+        # Salt-and-pepper noise on a smooth image: the median removes the noise, the mean does not.
         x = 0.3 * x + 1.0
         drawn = rng.uniform(shape, torch.float32, 0.0, 1.0)
         x = torch.where(drawn < 0.05, -7.0, torch.where(drawn > 0.95, 7.0, x))
@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _neighbours(image: Tensor, border: str) -> Tensor:
-    """Returns the nine shifted images, as (9, height, width)."""
+    """Returns the nine shifted copies of the image, with shape (9, height, width)."""
     height, width = image.shape
     rows = torch.arange(-1, height + 1, device=image.device)
     columns = torch.arange(-1, width + 1, device=image.device)
@@ -37,7 +37,7 @@ def _neighbours(image: Tensor, border: str) -> Tensor:
 def _filter(
     x: Tensor, border: str = "replicate", parity: int = 0, only: str = "", rank: int = 4
 ) -> Tensor:
-    """Filters one image at a time, to bound the nine copies."""
+    """Filters one image at a time, so that only nine copies of one image are in memory."""
     wide = x if x.dtype == torch.float64 else x.float()
     even = (
         torch.arange(x.shape[1], device=x.device)[:, None]

@@ -1,11 +1,11 @@
-"""The recurrence as an associative scan, because h -> clip(a h + b, lo, hi) with a >= 0 is closed
-under composition:
+"""The kernel computes the recurrence as an associative scan. This is possible because maps of the
+form h -> clip(a h + b, lo, hi) with a >= 0 are closed under composition:
 
-    clip(a2 clip(a1 h + b1, lo1, hi1) + b2, lo2, hi2)
-        = clip(a1 a2 h + (a2 b1 + b2), clip(a2 lo1 + b2, lo2, hi2), clip(a2 hi1 + b2, lo2, hi2))
+clip(a2 clip(a1 h + b1, lo1, hi1) + b2, lo2, hi2)
+= clip(a1 a2 h + (a2 b1 + b2), clip(a2 lo1 + b2, lo2, hi2), clip(a2 hi1 + b2, lo2, hi2))
 
-A program takes one row, block after block: scan the maps, apply them to the state that came in,
-carry the last state on."""
+Each program computes one row, one block at a time. It scans the block's maps, applies them to the
+state from the previous block, and passes the last state to the next block."""
 
 import torch
 import triton
@@ -28,8 +28,8 @@ def _scan_kernel(a_ptr, b_ptr, lo_ptr, hi_ptr, h0_ptr, h_ptr, steps, BLOCK: tl.c
     for first in range(0, steps, BLOCK):
         mask = first + lane < steps
         at = start + first + lane
-        # Lanes past the end hold the identity map, so the last lane always holds the state to
-        # carry.
+        # Lanes past the end contain the identity map, so the last lane always contains the state
+        # for the next block.
         a = tl.load(a_ptr + at, mask=mask, other=1.0)
         b = tl.load(b_ptr + at, mask=mask, other=0.0)
         lo = tl.load(lo_ptr + at, mask=mask, other=-float("inf"))

@@ -1,4 +1,4 @@
-"""The recurrence h = clip(a * h + b, lo, hi), step by step."""
+"""Computes the recurrence h = clip(a * h + b, lo, hi) step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     lo = rng.uniform(shape, torch.float32, -2.0, 0.2)
     hi = lo + rng.uniform(shape, torch.float32, 0.0, 2.5)
     if case.distribution == "sticky":
-        # Long memory: a near 1 and wide bounds, so that a state survives for hundreds of steps.
+        # Long memory: a is near 1 and the bounds are wide, so a state survives for hundreds of
+        # steps.
         a = 1.0 - 0.02 * a
         b *= 0.2
         lo, hi = lo - 1.5, hi + 1.0
@@ -33,7 +34,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(a: Tensor, b: Tensor, lo: Tensor, hi: Tensor, h0: Tensor) -> Tensor:
-    """Time-major copies make each step's loads and store contiguous."""
+    """Works on copies in which time is the first dimension, so that each step's loads and store are
+    contiguous."""
     at, bt, lot, hit = (t.T.contiguous() for t in (a, b, lo, hi))
     out = torch.empty_like(at)
     h = h0

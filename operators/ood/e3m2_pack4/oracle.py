@@ -1,14 +1,15 @@
-"""e3m2 codes by integer arithmetic on the bits of a float, stored as whole words.
+"""The kernel computes e3m2 codes by integer arithmetic on the bits of a float, and stores whole
+words.
 
-Rows hold whole groups, so the matrix is one stream of groups: 16 neighbours become 12 bytes, three
-aligned 32-bit words, whatever the row length. Groups left over at the end (three at most) are
-stored byte by byte."""
+A row consists of whole groups of four values, so the matrix is one stream of groups, whatever the
+row length is. Each lane packs 16 neighbouring values into 12 bytes, which are three aligned 32-bit
+words. At most three groups are left over at the end; they are stored byte by byte."""
 
 import torch
 import triton
 import triton.language as tl
 
-# 1.5 * 2^23: adding it rounds to an integer, half to even
+# 1.5 * 2^23. Adding this value to a small float rounds the float to an integer, ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 
@@ -16,11 +17,12 @@ ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 def _codes(x):
     bits = x.to(tl.int32, bitcast=True)
     size = tl.minimum(tl.abs(x), 28.0)
-    # Normals: round to two mantissa bits as integers do, carry into the exponent included; then
-    # change the bias from 127 to 3.
+    # Normal numbers: rounds to two mantissa bits with integer arithmetic, where a carry increments
+    # the exponent. Then it changes the exponent bias from 127 to 3.
     size_bits = size.to(tl.int32, bitcast=True)
     normal = ((size_bits + 0xFFFFF + ((size_bits >> 21) & 1)) >> 21) - (124 << 2)
-    # Subnormals are multiples of 1/16, and 4/16 is the code of the smallest normal.
+    # Subnormal codes are multiples of 1/16. 4/16 rounds to 4, which is the code of the smallest
+    # normal number.
     subnormal = ((size * 16.0 + ROUND_MAGIC) - ROUND_MAGIC).to(tl.int32)
     return tl.where(size < 0.25, subnormal, normal) | ((bits >> 26) & 32)
 

@@ -1,4 +1,4 @@
-"""Rounding to 6-bit e3m2, four codes in three bytes."""
+"""Rounds values to the 6-bit format e3m2 and packs four codes into three bytes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["rows"], 4 * case.axes["groups"])
     x = 3.0 * rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Half of the entries lie on a magnitude or exactly between two; the others lie one float
-        # beside such a point.
+        # Half of the entries are a representable magnitude or the midpoint of two. The other
+        # entries are the next float above or below such a point.
         table = torch.tensor(_magnitudes(), device=rng.device)
         points = torch.cat(
             (
@@ -49,7 +49,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _magnitudes() -> list[float]:
-    """Returns the value of each code without its sign, in rising order."""
+    """Returns the value of each code without its sign, in ascending order."""
     return [m / 16.0 for m in range(4)] + [
         (1.0 + m / 4.0) * 2.0 ** (e - 3) for e in range(1, 8) for m in range(4)
     ]
@@ -59,7 +59,7 @@ def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Ten
     table = torch.tensor(_magnitudes(), dtype=x.dtype, device=x.device)
     middles = (table[1:] + table[:-1]) / 2.0
     size = x.abs()
-    # The number of midpoints below; a tie counts as below.
+    # The code is the number of midpoints below `size`. A tie counts as below.
     code = torch.bucketize(size, middles, out_int32=True)
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":

@@ -1,17 +1,16 @@
-"""Large products: bits as int8 on tensor cores, whose int32 sums are exact; the last bit of a sum
-is its parity.
+"""Large and small products use different kernels.
 
-Two rows of A share one int8, as bits 0 and 7. Sums over 64 products cannot run from one into the
-other, so the sums of each block of k are folded by one XOR, and bits 0 and 7 of the result are the
-parities of both rows.
+Large products: tensor cores multiply bits stored as int8. The int32 sums are exact, and the last
+bit of a sum is its parity. Each int8 contains two rows of A, in bits 0 and 7. A sum of 64 products
+fits in seven bits, so the lower row's sum does not overflow into bit 7. XOR combines the sums of
+the blocks of k. Bits 0 and 7 of the result are then the parities for the two rows.
 
-Small products: XOR whole words along k and take the parity once, at the end.
-
-parity(x) xor parity(y) = parity(x xor y), so no population count is needed inside the loop: acc ^=
-a & b is a single three-input logic instruction for 32 terms. The rest is a register-tiled product.
-A small kernel transposes a first: a thread's BM words are contiguous then, arrive in 16-byte loads
-that a whole warp shares, and need one address. The copy is padded in both directions, with zeros
-along k, so that the main loop has no masks."""
+Small products: the kernel XORs whole words along k and computes the parity once, at the end. This
+is possible because parity(x) xor parity(y) = parity(x xor y), so the loop needs no population
+count. acc ^= a & b is one three-input logic instruction for 32 terms. The rest is a register-tiled
+product. Another small kernel first transposes a, so that the BM words of a thread are contiguous. A
+thread needs only one address for them, and a whole warp shares their 16-byte loads. The copy of a
+is padded in both directions, with zeros along k, so the main loop needs no masks."""
 
 import torch
 import triton
@@ -39,7 +38,7 @@ def _gf2_kernel(
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    # Lanes past the end repeat the last column; their results are not stored.
+    # Lanes past the end load the last column again. Their results are not stored.
     b_row = b_ptr + tl.minimum(columns, n - 1)
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, UNROLL):
@@ -60,9 +59,10 @@ def _gf2_kernel(
 
 @triton.jit
 def _four(words):
-    """Expands each word of 32 bits to 8 words of 4 bytes 0 or 1, along a new last axis."""
+    """Expands each 32-bit word to 8 words along a new last axis. Each byte of the new words is one
+    bit, 0 or 1."""
     nibbles = (words[:, :, None] >> (4 * tl.arange(0, 8))[None, None, :]) & 15
-    # Bit i of a nibble to bit 8 * i: shifts by 0, 7, 14 and 21 at once.
+    # Moves bit i of a nibble to bit 8 * i: the multiplication shifts by 0, 7, 14 and 21 at once.
     return (nibbles * 0x00204081) & 0x01010101
 
 
@@ -85,7 +85,7 @@ def _unpack_a_kernel(
 
 @triton.jit
 def _unpack_b_kernel(b_ptr, out_ptr, n, k, COLS: tl.constexpr, WORDS: tl.constexpr):
-    # Transposed: tensor cores want both int8 operands with k contiguous.
+    # Stores b transposed, because tensor cores need k contiguous in both int8 operands.
     columns = tl.program_id(0) * COLS + tl.arange(0, COLS)
     words = tl.program_id(1) * WORDS + tl.arange(0, WORDS)
     b = tl.load(
@@ -105,7 +105,7 @@ def _unpack_b_kernel(b_ptr, out_ptr, n, k, COLS: tl.constexpr, WORDS: tl.constex
 
 @triton.jit
 def _store_bits(c_ptr, bits, rows, left, rows_end, words_end, BM: tl.constexpr, BN: tl.constexpr):
-    """Stores one bit for each entry, 32 columns in a word."""
+    """Stores one bit for each entry. Each stored word contains 32 columns."""
     packed = tl.sum(tl.reshape(bits, (BM, BN // 32, 32)) << tl.arange(0, 32)[None, None, :], axis=2)
     words = left // 32 + tl.arange(0, BN // 32)
     tl.store(
@@ -129,8 +129,8 @@ def _tensor_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Two tiles side by side: rows of A are fetched once for both, and both take turns with the
-    # registers of one block's sums.
+    # Each program computes two neighbouring tiles. It loads the rows of A once for both tiles. The
+    # sums of one block of k use the same registers for the first tile and then for the second.
     tiles_m = tl.cdiv(half, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     program = tl.program_id(0)

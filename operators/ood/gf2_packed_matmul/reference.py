@@ -1,4 +1,4 @@
-"""Product over GF(2) of matrices whose bits are packed into words."""
+"""Computes the product over GF(2) of matrices whose bits are packed into words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _words(case: Case, rng: Rng, shape: tuple[int, int]) -> Tensor:
-    """Returns random words. In `sparse` one bit in eight is set, in `dense` seven in eight."""
+    """Returns random words. In `sparse` one bit in eight is 1, in `dense` seven bits in eight."""
 
     def draw() -> Tensor:
         return rng.integers(shape, -(2**31), 2**31, torch.int32)
@@ -26,7 +26,7 @@ def _words(case: Case, rng: Rng, shape: tuple[int, int]) -> Tensor:
 
 
 def _unpack(words: Tensor, dim: int) -> Tensor:
-    """Returns the bits as float32, 32 along `dim` for each word."""
+    """Returns the bits as float32. Each word becomes 32 entries along `dim`."""
     bits = torch.stack([(words >> t) & 1 for t in range(32)], dim=dim + 1)
     return bits.flatten(dim, dim + 1).float()
 
@@ -40,7 +40,8 @@ def _pack(bits: Tensor, backwards: bool = False) -> Tensor:
 
 
 def _counts(a: Tensor, b: Tensor) -> Tensor:
-    """Counts the l with both bits. This is exact in float32, because no count reaches 2^24."""
+    """Counts, for each output entry, the indices l at which both bits are 1. The count is exact in
+    float32, because no count reaches 2^24."""
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.float32, device=a.device)
     for first in range(0, a.shape[1], 32):
         total += _unpack(a[:, first : first + 32], 1) @ _unpack(b[first : first + 32], 0)

@@ -1,8 +1,8 @@
-"""All four levels in registers, one read and one write.
+"""The kernel computes all four levels in registers, with one read and one write per element.
 
-Rows hold whole groups of 16, so the matrix is one stream of groups. The factors 1 / sqrt(2) are
-taken out of the transform: sums and differences grow by sqrt(2) a level, so thresholds are scaled
-up once and each level's half is taken on the way back."""
+Rows consist of whole groups of 16, so the matrix is one stream of groups. The transform leaves out
+its factors of 1 / sqrt(2), so sums and differences are larger by sqrt(2) per level. To compensate,
+the thresholds are scaled up once, and the inverse transform multiplies by 0.5 at each level."""
 
 import torch
 import triton
@@ -11,7 +11,7 @@ import triton.language as tl
 
 @triton.jit
 def _shrink(d, tau):
-    # The same as sign(d) * max(|d| - tau, 0), with one operation less.
+    # This equals sign(d) * max(|d| - tau, 0) and needs one operation less.
     return d - tl.minimum(tl.maximum(d, -tau), tau)
 
 

@@ -1,9 +1,9 @@
-"""One program per sequence, with the transition matrix in registers for all steps.
+"""Each program computes one sequence and keeps the transition matrix in registers for all steps.
 
-A step is a max-plus product of a vector and a matrix, then a maximum: a chain of latencies, not of
-traffic. Small programs (one warp up to 32 states) let an SM interleave many sequences, and the next
-step's emissions are loaded before this step's are needed. (A scan over matrices would be
-associative too, but costs states times the work.)"""
+A step is a max-plus product of a vector and a matrix, and then a maximum. Latency limits this
+chain, not memory traffic. The programs are small (one warp for up to 32 states), so that an SM can
+interleave many sequences. The kernel loads the next step's emissions before it needs this step's. A
+scan over matrices would also work, but it costs `states` times as many operations."""
 
 import torch
 import triton
@@ -34,7 +34,8 @@ def _forward_kernel(
     mask = lane < states
     emit_row = emit_ptr + sequence.to(tl.int64) * steps * states + lane
     state_row = state_ptr + sequence.to(tl.int64) * steps
-    # States past the end have a score of -inf from the start and keep it: nothing leads there.
+    # States past the end start with a score of -inf and keep it, because no transition leads to
+    # them.
     score = tl.load(init_ptr + lane, mask=mask, other=-float("inf"))
     score += tl.load(emit_row, mask=mask, other=0.0)
     for step in range(1, steps):
@@ -42,8 +43,8 @@ def _forward_kernel(
         emit = tl.load(emit_row, mask=mask, other=0.0)
         best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(state_row + step - 1, state)
-        # The previous step's scores are renormalised here: the subtraction commutes with the
-        # maximum and depends on nothing else.
+        # Subtracts the previous step's best score here. The subtraction commutes with the maximum
+        # and depends on nothing else, so it need not delay the step.
         score = tl.max(score[:, None] + moves, axis=0) + (emit - best)
     best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
     tl.store(state_row + steps - 1, state)

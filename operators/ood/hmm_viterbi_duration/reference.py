@@ -1,5 +1,5 @@
-"""Max-plus forward recurrence of a hidden Markov model whose states cost a constant for each step
-longer."""
+"""Computes the max-plus forward recurrence of a hidden Markov model. Staying in a state has a
+constant cost per step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ GRID = 1024
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Everything is a multiple of 1/1024, so that scores and ties are exact whatever the order of
+    """All values are multiples of 1/1024, so scores and ties are exact in any order of
     operations."""
     batch, steps, states = case.axes["batch"], case.axes["steps"], case.axes["states"]
 
@@ -28,8 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         emit, stay = draw((batch, steps, states), 2.0), stay / 4.0
         stay = torch.floor(stay * GRID) / GRID
     elif case.distribution == "twins":
-        # States 2c and 2c + 1 are equal in all parameters, so that the best state always ties with
-        # its twin.
+        # States 2c and 2c + 1 have equal parameters, so the best state always ties with its twin.
         twin = torch.arange(states, device=rng.device) // 2 * 2
         emit, trans, init, stay = emit[:, :, twin], trans[twin][:, twin], init[twin], stay[twin]
     return {"emit": emit, "trans": trans, "stay": stay, "init": init}
@@ -38,7 +37,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _forward(
     emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True, last: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`moves` is the transition matrix with the stay penalties on its diagonal."""
+    """`moves` is the transition matrix. Its diagonal includes the stay penalties."""
     batch, steps, states = emit.shape
     index = torch.arange(states, device=emit.device)
     state = torch.empty((batch, steps), dtype=torch.int32, device=emit.device)
@@ -48,7 +47,8 @@ def _forward(
             score = (score[:, :, None] + moves).amax(dim=1)
         score = score + emit[:, t]
         best = score.amax(dim=1, keepdim=True)
-        # amax and amin instead of argmax, whose choice among ties PyTorch does not promise.
+        # Uses amax and amin instead of argmax, because PyTorch does not specify which of several
+        # tied elements argmax returns.
         winners = score == best
         chosen = (
             index.masked_fill(~winners, -1).amax(dim=1)

@@ -1,7 +1,9 @@
-"""One thread per neuron; the recurrence is exact and not associative, so steps follow one another.
+"""Each thread computes one neuron. The recurrence is exact and not associative, so the steps run in
+sequence.
 
-Only the loads can run ahead: during DEPTH steps, the inputs of the next DEPTH are being loaded. A
-compiler may not move loads over the stores by itself."""
+Only the loads can run ahead: while the kernel computes DEPTH steps, the inputs of the next DEPTH
+steps are being loaded. The code does this explicitly, because the compiler may not move loads
+before stores."""
 
 import torch
 import triton
@@ -54,7 +56,7 @@ def int_lif_spike_scan(
     steps, neurons = x.shape
     spike = torch.empty((steps, neurons), dtype=torch.int8, device=x.device)
     v = torch.empty_like(v0)
-    # Small programs spread few neurons over all SMs.
+    # With few neurons, smaller programs spread them over all SMs.
     block = 64 if neurons >= 32768 else 32
     _spike_kernel[(triton.cdiv(neurons, block),)](
         x, v0, spike, v, steps, neurons, shift, theta, BLOCK=block, DEPTH=32, num_warps=block // 32

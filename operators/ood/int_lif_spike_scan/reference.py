@@ -1,4 +1,4 @@
-"""Leaky integrate-and-fire neurons in int32, step by step."""
+"""Computes leaky integrate-and-fire neurons in int32, step by step."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         v0 = rng.integers(shape[1:], -(2**31), 2**31, torch.int32)
         shift, theta = 3, 2**30
     elif case.distribution == "negative":
-        # Mostly below zero, where the shift's rounding is visible, with few spikes.
+        # The potential is mostly negative, where the rounding of the shift is visible. Spikes are
+        # rare.
         x = rng.integers(shape, -900, 700, torch.int32)
-        x[-1, -1] = 60_000  # one of them at the very end
+        x[-1, -1] = 60_000  # one spike in the last step
         shift, theta = 5, 900
     elif case.distribution == "no_memory":
-        # v >> 0 removes all of the old potential.
+        # v >> 0 is v, so the leak removes the whole old potential.
         shift, theta = 0, 700
     return {"x": x, "v0": v0, "shift": shift, "theta": theta}
 

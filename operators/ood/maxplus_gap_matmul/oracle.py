@@ -1,11 +1,11 @@
-"""Margin of a max-plus product: every thread keeps the two best sums of its part of a tile in
-registers.
+"""The kernel computes the margin of a max-plus product. Every thread keeps the two best sums of
+each of its outputs in registers.
 
-There is no tensor core for this, so the loop is a register-tiled product: one column of a and one
-row of b per step, four operations per element. A small kernel transposes a first: a thread's BM
-values of a are contiguous then, arrive in 16-byte loads that a whole warp shares, and need one
-address. Each thread owns BM rows of two columns. The transposed copy is padded in both directions,
-with -inf along k, so that the main loop has no masks."""
+Tensor cores cannot compute max-plus products, so the kernel is a register-tiled product: each step
+uses one column of a and one row of b, with four operations per element. A small kernel first
+transposes a, so that the BM values of a thread are contiguous. A thread needs only one address for
+them, and a whole warp shares their 16-byte loads. Each thread owns BM rows of two columns. The
+transposed copy is padded in both directions, with -inf along k, so the main loop needs no masks."""
 
 import torch
 import triton
@@ -34,7 +34,7 @@ def _margin_kernel(
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    # Lanes past the end repeat the last column; their results are not stored.
+    # Lanes past the end load the last column again. Their results are not stored.
     b_row = b_ptr + tl.minimum(columns, n - 1)
     best = tl.full((BM, BN), -float("inf"), tl.float32)
     second = tl.full((BM, BN), -float("inf"), tl.float32)

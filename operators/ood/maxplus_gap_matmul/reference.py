@@ -1,4 +1,4 @@
-"""Margin between the best and the second best term of a max-plus product."""
+"""Computes the margin between the best and the second-best term of a max-plus product."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "twins":
-        # Half of the rows see every column of a twice, so that their best and second best tie, far
-        # from each other in l.
+        # In half of the rows every value of a occurs twice, so the best and the second-best sum
+        # tie. The tied terms are far apart in l.
         half = k // 2
         a[::2, k - half :] = a[::2, :half]
         b[k - half :] = b[:half]
     elif case.distribution == "offsets":
-        # Common offsets of either sign: every sum is far below or above 0, but the margin stays the
-        # same.
+        # Common offsets of either sign: every sum is far from 0, but the margins do not change.
         a += torch.where(rng.uniform((m, 1), torch.float32, 0.0, 1.0) < 0.5, -40.0, 30.0)
         b -= 40.0
     elif case.distribution == "tail":
@@ -48,7 +47,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor]:
     best = _two_best(a, b)[0]
     left, left_second = _two_best(a[:, :half], b[:half])
     right, right_second = _two_best(a[:, half:], b[half:])
-    # No sum that equals the best one counts as the second best.
+    # Sums that equal the best sum do not count as second best.
     distinct = torch.full_like(best, float("-inf"))
     for column, row in zip(a.T.contiguous(), b, strict=True):
         sums = column[:, None] + row

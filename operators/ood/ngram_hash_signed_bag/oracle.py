@@ -1,18 +1,18 @@
-"""Hash and gather in one kernel: a program takes one row and a slice of dim, and gathers many table
-rows at a time.
+"""One kernel hashes and gathers. Each program computes one row and a slice of dim, and gathers many
+table rows at a time.
 
-Gathers wait on memory, so a tile holds as many trigrams as registers allow and only one sum over
-them is taken, at the end. Where rows are few, each is split over several programs; their shares are
-added by a second kernel, in a fixed order. Slices are narrow and the slowest to change, so that the
-part of the table that is in use at a time fits into L2; hashes are cheap enough to be computed
-again for each."""
+Gathers wait for memory, so a tile contains as many trigrams as fit in registers. The program sums
+over the trigrams only once, at the end. If there are few rows, each row is split over several
+programs, and a second kernel adds their partial sums in a fixed order. The slices are narrow, and
+the slice index changes slowest between programs, so the part of the table in use fits in the L2
+cache. Every slice computes the hashes again, because hashes are cheap."""
 
 import torch
 import triton
 import triton.language as tl
 
 BASE: tl.constexpr = tl.constexpr(1000003)
-PROGRAMS = 1024  # several for each SM of the largest GPU
+PROGRAMS = 1024  # several programs for each SM of the largest GPU
 
 
 @triton.jit
@@ -42,8 +42,8 @@ def _bag_kernel(
         hashed = tl.load(token_row + at, mask=mask, other=0).to(tl.uint32)
         hashed = hashed * BASE + tl.load(token_row + at + 1, mask=mask, other=0).to(tl.uint32)
         hashed = hashed * BASE + tl.load(token_row + at + 2, mask=mask, other=0).to(tl.uint32)
-        # After the shift the value is below 2^31, where the signed and the unsigned remainder
-        # agree.
+        # After the shift the value is below 2^31, so the signed and the unsigned remainder are
+        # equal.
         bucket = (hashed >> 1).to(tl.int32) % buckets
         sign = 1.0 - 2.0 * (hashed & 1).to(tl.float32)
         inside = mask[:, None] & (columns < dim)[None, :]
@@ -77,7 +77,7 @@ def ngram_hash_signed_bag(
     block_d = min(64, triton.next_power_of_2(dim))
     slices = triton.cdiv(dim, block_d)
     block_t = min(max(1, 2048 // block_d), triton.next_power_of_2(seq))
-    # Only rows of several tiles are worth splitting.
+    # Splits only rows that consist of several tiles.
     split = 1
     while split < 64 and rows * slices * split < PROGRAMS and split * block_t * 4 < seq:
         split *= 2

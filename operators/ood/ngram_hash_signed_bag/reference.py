@@ -1,4 +1,5 @@
-"""Mean over hashed token trigrams of signed table rows."""
+"""Computes the mean of signed table rows. Each trigram of tokens selects a row and a sign by its
+hash."""
 
 from __future__ import annotations
 
@@ -25,26 +26,26 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         lengths = rng.integers((rows,), 0, min(seq, 6) + 1, torch.int32)
         size = 1.0
     elif case.distribution == "repeats":
-        # Few words, so that the same trigram, and hence the same bucket with the same sign, occurs
-        # often.
+        # Only three different tokens, so the same trigrams occur often, with the same buckets and
+        # signs.
         tokens = rng.integers((rows, seq), 0, 3, torch.int32)
         size = 1.0
     elif case.distribution == "huge_tokens":
         tokens = rng.integers((rows, seq), 2**31 - 2**20, 2**31, torch.int32)
     lengths[rows // 2] = lengths[-1] = seq
-    # A mean of n terms of either sign is about n^-1/2.
+    # The mean of n terms with random signs is about n^-1/2. A larger table compensates for that.
     table = (min(size, 12.0) * rng.normal((buckets, dim), torch.float32)).to(torch.float16)
     return {"tokens": tokens, "lengths": lengths, "table": table}
 
 
 def _hashes(tokens: Tensor) -> Tensor:
-    """Returns unsigned 32-bit values in int64, where no step overflows."""
+    """Returns unsigned 32-bit hashes as int64. No step overflows in int64."""
     a, b, c = tokens[:, :-2].long(), tokens[:, 1:-1].long(), tokens[:, 2:].long()
     return (((a * BASE + b) & WORD) * BASE + c) & WORD
 
 
 def _pool(table: Tensor, bucket: Tensor, weight: Tensor) -> Tensor:
-    """Computes a few rows at a time, so that the gathered rows stay small."""
+    """Computes a few rows at a time, so that the gathered table rows need little memory."""
     wide = torch.float64 if table.dtype == torch.float64 else torch.float32
     rows, terms = bucket.shape
     out = torch.empty((rows, table.shape[1]), dtype=wide, device=table.device)

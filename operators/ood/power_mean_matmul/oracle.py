@@ -1,9 +1,10 @@
-"""A product of cubes, in range and on tensor cores.
+"""The kernels compute a matrix product of cubes on tensor cores, without overflow.
 
-|a b|^3 = |a|^3 |b|^3, so this is a GEMM of cubes. Small kernels bring each row of a and each column
-of b to a greatest magnitude of 1 (nothing overflows then), cube, and split every cube into a TF32
-part and its exact remainder. Three TF32 products are as good as one of float32. All terms are
-positive and tensor cores round towards zero: each block of k is summed on its own and added in
+Since |a b|^3 = |a|^3 |b|^3, the operator is a matrix product of cubes. Small kernels scale each row
+of a and each column of b to a largest magnitude of 1, so that nothing overflows. They cube the
+values and split every cube into a TF32 part and its exact remainder. Three TF32 products are as
+exact as one float32 product. All terms are positive and tensor cores round towards zero, so long
+sums would be too small. Therefore each block of k has its own sum, and these sums are added in
 float32."""
 
 import torch
@@ -13,7 +14,7 @@ import triton.language as tl
 
 @triton.jit
 def _store_split(high_ptr, low_ptr, x, mask):
-    # The 10 bits of mantissa that TF32 keeps.
+    # The mask keeps the 10 mantissa bits of TF32.
     high = (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
     tl.store(high_ptr, high, mask=mask)
     tl.store(low_ptr, x - high, mask=mask)
@@ -47,8 +48,8 @@ def _column_max_kernel(b_ptr, greatest_ptr, k, n, ROWS: tl.constexpr, COLS: tl.c
     x = tl.abs(
         tl.load(b_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], mask=mask, other=0.0)
     )
-    # Bits of floats that are not negative are ordered like the floats, and integers have an atomic
-    # maximum.
+    # For non-negative floats, the order of the bit patterns is the order of the values. Integers
+    # have an atomic maximum.
     tl.atomic_max(
         greatest_ptr + columns,
         tl.max(x, axis=0).to(tl.int32, bitcast=True),
@@ -68,7 +69,8 @@ def _column_cubes_kernel(
     inverse = tl.div_rn(1.0, tl.where(top > 0.0, top, 1.0))
     x = tl.load(b_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :], mask=mask, other=0.0)
     x = tl.trans(tl.abs(x) * inverse[None, :])
-    # Written transposed: TF32 operands of a warp-group product have to be contiguous along k.
+    # Stores the result transposed, because TF32 operands of a warp-group product must be contiguous
+    # along k.
     at = columns.to(tl.int64)[:, None] * k + rows[None, :]
     _store_split(
         high_ptr + at, low_ptr + at, x * x * x, (columns < n)[:, None] & (rows < k)[None, :]
@@ -125,8 +127,9 @@ def _matmul_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
-    in registers, because 64 KiB of shared memory hold only one step's tiles."""
+    """Returns the number of pipeline stages. AMD GPUs have only 64 KiB of shared memory, which is
+    enough for one step's tiles. There, the loads run one step ahead, and their values wait in
+    registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -1,4 +1,4 @@
-"""Cubic power mean of the products over k."""
+"""Computes the cubic power mean of the products over k."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "extreme":
-        # Cubes of a overflow and those of b vanish in float32; rows differ by powers of two as
-        # well.
+        # In float32 the cubes of a overflow and the cubes of b underflow. In addition, the rows
+        # differ by powers of two.
         lift = torch.exp2(rng.integers((m, 1), 42, 45, torch.int32).float())
         a, b = a * lift, b * 2.0**-44
     elif case.distribution == "uneven":
@@ -26,8 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _power_mean(a: Tensor, b: Tensor, power: float = 3.0, mean: bool = True) -> Tensor:
-    """Scales rows of a and columns of b to a greatest magnitude of 1 first, so that no cube leaves
-    the range."""
+    """First scales rows of a and columns of b to a largest magnitude of 1, so that no cube
+    overflows or underflows."""
     rows = a.abs().amax(dim=1, keepdim=True)
     columns = b.abs().amax(dim=0, keepdim=True)
     one = torch.ones((), dtype=a.dtype, device=a.device)

@@ -1,9 +1,9 @@
-"""Causal attention without a softmax: no running maximum, so nothing is ever rescaled and both sums
-just grow.
+"""The kernel computes causal attention without a softmax. It needs no running maximum, so it never
+rescales its sums.
 
-The decay is exp2(-alpha * log2(1 + i - j)). Blocks left of the diagonal need no mask and have a
-loop of their own. The longest blocks (last queries) start first, so that the short ones fill the
-gaps at the end."""
+The decay is exp2(-alpha * log2(1 + i - j)). Blocks left of the diagonal need no mask and have their
+own loop. The programs with the most blocks (those of the last queries) start first, so that short
+programs fill the gaps at the end."""
 
 import math
 
@@ -35,8 +35,7 @@ def _attend(
         k = tl.trans(k_desc.load([origin + start, 0]))
         v = v_desc.load([origin + start, 0])
         scores = tl.dot(q, k)
-        # Positions are exact in float32, and a difference of floats needs no conversion per
-        # element.
+        # Positions are exact in float32. Subtracting floats avoids a conversion for each element.
         distance = (rows + 1).to(tl.float32)[:, None] - keys.to(tl.float32)[None, :]
         if MASKED:
             scores = tl.where(distance > 0.0, scores, 0.0)
@@ -69,9 +68,10 @@ def _attend_far(
     BN: tl.constexpr,
     D: tl.constexpr,
 ):
-    """Computes far blocks without special functions. With x = 1 + diagonal - start, (x + r -
-    c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha. A polynomial of degree 6 approximates the second
-    factor to 3e-5 (alpha = 2) while |r - c| / x is at most a quarter."""
+    """Computes blocks far from the diagonal without special functions. With x = 1 + diagonal -
+    start, (x + r - c)^-alpha = x^-alpha (1 + (r - c) / x)^-alpha. A polynomial of degree 6
+    approximates the second factor. Its error is at most 3e-5 (alpha = 2) while |r - c| / x is at
+    most a quarter."""
     r = tl.arange(0, BM).to(tl.float32)
     c = tl.arange(0, BN).to(tl.float32)
     for start in range(0, last, BN):
@@ -144,8 +144,8 @@ def _attention_kernel(
 
 
 def _polynomial(alpha: float, reach: float) -> list[float]:
-    """Returns the coefficients, lowest first, of the polynomial that equals (1 + t)^-alpha at the
-    Chebyshev nodes of -reach .. reach."""
+    """Returns the coefficients, lowest power first, of a polynomial. At the Chebyshev nodes of
+    -reach .. reach it equals (1 + t)^-alpha."""
     nodes = [reach * math.cos(math.pi * (2 * i + 1) / 14) for i in range(7)]
     newton = [(1.0 + t) ** -alpha for t in nodes]
     for level in range(1, 7):
@@ -170,8 +170,8 @@ def powerlaw_square_attention(
     )
     far = 4 * max(bm, bn)
     c = _polynomial(alpha, max(bm, bn) / (far + 1))
-    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
-    # they are hidden by the causal mask or never stored.
+    # One view contains the rows of all heads. A block can read past the end of its head. The values
+    # there are finite; the causal mask hides them, or they are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -1,5 +1,5 @@
-"""Causal attention with squared scores, power-law decay and the Euclidean norm of the weights as
-normaliser."""
+"""Computes causal attention with squared scores and power-law decay. The Euclidean norm of the
+weights is the normaliser."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q and k are scaled by head_dim^-1/4 each, so that scores are about normal."""
+    """q and k are each scaled by head_dim^-1/4, so that the scores have a variance of about 1."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     scale = shape[-1] ** -0.25
     q = scale * rng.normal(shape, torch.float32)
     k = scale * rng.normal(shape, torch.float32)
-    # Rounding one large weight to float16 moves o by v / 2048.
+    # Clamps v, because rounding one large weight to float16 changes o by v / 2048.
     v = rng.normal(shape, torch.float32).clamp(-4.0, 4.0)
     alpha = 0.75
     if case.distribution == "spikes":

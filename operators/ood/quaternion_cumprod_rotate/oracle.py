@@ -1,12 +1,15 @@
-"""Running products of quaternions as an associative scan; the order of factors is kept, since the
-product does not commute.
+"""The kernels compute running products of quaternions as an associative scan. They keep the order
+of factors, since the product does not commute.
 
-Many rows: a program takes a row, block after block, and carries the last product on. If rows are
-whole vectors long, a lane takes four neighbouring steps: three products of its own, a scan of one
-product per lane, and all of q, v and y as 16-byte vectors, those of the next two blocks on their
-way before the scan. Few rows: one program per chunk of a row. A first kernel multiplies each chunk,
-a second one scans the chunks of a row, a third one scans inside the chunk and starts with the
-product of everything before it."""
+Many rows: each program computes one row, one block at a time, and passes the last product to the
+next block. If a row's length is a multiple of the vector length, each lane takes four neighbouring
+steps. It computes three products of its own, and the scan combines one product per lane. All loads
+and stores of q, v and y are then 16-byte vectors, and the loads of the next two blocks are issued
+before the scan.
+
+Few rows: each program computes one chunk of a row. The first kernel multiplies each chunk. The
+second kernel scans the products of a row's chunks. The third kernel scans each chunk and starts
+with the product of everything before it."""
 
 import torch
 import triton
@@ -27,8 +30,8 @@ def _times(w1, x1, y1, z1, w2, x2, y2, z2):
 
 @triton.jit
 def _load_quaternions(q_ptr, at, mask, BLOCK: tl.constexpr):
-    # One 16-byte load per quaternion. Lanes past the end hold the identity, so that the last lane
-    # holds the product of all.
+    # Loads each quaternion as one 16-byte vector. Lanes past the end contain the identity, so the
+    # last lane contains the product of all quaternions.
     part = tl.arange(0, 4)[None, :]
     q = tl.load(q_ptr + at[:, None] * 4 + part, mask=mask[:, None], other=0.0)
     q = tl.where(mask[:, None] | (part > 0), q, 1.0)
@@ -48,7 +51,7 @@ def _rotate_block(v_ptr, y_ptr, at, mask, w, x, y, z):
     a = tl.load(v_ptr + at * 3, mask=mask, other=0.0)
     b = tl.load(v_ptr + at * 3 + 1, mask=mask, other=0.0)
     c = tl.load(v_ptr + at * 3 + 2, mask=mask, other=0.0)
-    # Dividing by the squared norm undoes the drift of a long product.
+    # Dividing by the squared norm corrects the drift of the norm in a long product.
     double = 2.0 / (w * w + x * x + y * y + z * z)
     p, q, r = (y * c - z * b) * double, (z * a - x * c) * double, (x * b - y * a) * double
     tl.store(y_ptr + at * 3, a + w * p + (y * r - z * q), mask=mask)
@@ -78,7 +81,7 @@ def _row_kernel(q_ptr, v_ptr, y_ptr, steps, BLOCK: tl.constexpr):
 
 @triton.jit
 def _four(ptr, lane4, mask, T: tl.constexpr):
-    # One 16-byte vector per lane, taken apart.
+    # Loads one 16-byte vector per lane and splits it into four values.
     even, odd = tl.split(tl.reshape(tl.load(ptr + lane4, mask=mask[:, None], other=0.0), (T, 2, 2)))
     a, c = tl.split(even)
     b, d = tl.split(odd)
@@ -94,7 +97,7 @@ def _store_four(ptr, lane4, mask, a, b, c, d, T: tl.constexpr):
 
 @triton.jit
 def _rotate(w, x, y, z, a, b, c):
-    # Dividing by the squared norm undoes the drift of a long product.
+    # Dividing by the squared norm corrects the drift of the norm in a long product.
     double = 2.0 / (w * w + x * x + y * y + z * z)
     p, q, r = (y * c - z * b) * double, (z * a - x * c) * double, (x * b - y * a) * double
     return a + w * p + (y * r - z * q), b + w * q + (z * p - x * r), c + w * r + (x * q - y * p)
@@ -140,7 +143,8 @@ def _fours_kernel(q_ptr, v_ptr, y_ptr, steps, T: tl.constexpr, LOOP: tl.constexp
         w3, x3, y3, z3 = _times(w2, x2, y2, z2, q[12], q[13], q[14], q[15])
         w, x, y, z = tl.associative_scan((w3, x3, y3, z3), 0, _times)
         w, x, y, z = _times(wc, xc, yc, zc, w, x, y, z)
-        # The product before a lane's four: the product that includes them, times their inverse.
+        # The scan's product includes the lane's own four steps. Multiplying by their inverse gives
+        # the product before them.
         we, xe, ye, ze = _times(w, x, y, z, w3, -x3, -y3, -z3)
         w0, x0, y0, z0 = _times(we, xe, ye, ze, q[0], q[1], q[2], q[3])
         w1, x1, y1, z1 = _times(we, xe, ye, ze, w1, x1, y1, z1)
@@ -186,8 +190,8 @@ def _prefix_kernel(chunk_ptr, prefix_ptr, chunks, BLOCK: tl.constexpr):
     lane = tl.arange(0, BLOCK)
     w, x, y, z = _load_quaternions(chunk_ptr, start + lane, lane < chunks, BLOCK)
     w, x, y, z = tl.associative_scan((w, x, y, z), 0, _times)
-    # Stored one place further: a chunk starts with the product of the chunks before it, and the
-    # first one with nothing.
+    # Stores each product one place later, because a chunk starts with the product of the chunks
+    # before it. The first chunk starts with the identity.
     mask = lane + 1 < chunks
     out = prefix_ptr + (start + lane + 1) * 4
     tl.store(out, w, mask=mask)

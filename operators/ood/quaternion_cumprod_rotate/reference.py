@@ -1,4 +1,4 @@
-"""Vectors rotated by the running product of unit quaternions."""
+"""Rotates vectors by the running product of unit quaternions."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, steps = case.axes["rows"], case.axes["steps"]
     q = rng.normal((rows, steps, 4), torch.float32)
     if case.distribution == "slow":
-        # Small turns about a drifting axis, like those of an integrator of angular velocity.
+        # Small rotations about a drifting axis, as in the integration of an angular velocity.
         q *= 0.05
         q[..., 0] = 1.0
     elif case.distribution == "flips":
-        # Half turns about an axis and its negative; q and -q are the same rotation.
+        # Half turns about an axis or its negative. q and -q are the same rotation.
         turn = torch.eye(4, dtype=torch.float32, device=rng.device)[
             rng.integers((rows, steps), 0, 4)
         ]
@@ -42,8 +42,8 @@ def _times(p: Tensor, q: Tensor) -> Tensor:
 
 
 def _running(q: Tensor, reverse: bool = False) -> Tensor:
-    """Multiplies ever longer stretches. After the round with `span`, entry t holds the last 2 *
-    span factors up to t."""
+    """Doubles the length of the products in each round. After the round with `span`, entry t
+    contains the product of the last 2 * span factors up to t."""
     product = q
     span = 1
     while span < q.shape[1]:
@@ -56,7 +56,7 @@ def _running(q: Tensor, reverse: bool = False) -> Tensor:
 
 
 def _rotate(p: Tensor, v: Tensor) -> Tensor:
-    """Returns p v p^-1 for a p of any norm: v + 2 (w (u x v) + u x (u x v)) / |p|^2."""
+    """Returns p v p^-1 for a quaternion p of any norm: v + 2 (w (u x v) + u x (u x v)) / |p|^2."""
     u, w = p[..., 1:], p[..., :1]
     once = torch.linalg.cross(u, v)
     return v + 2.0 * (w * once + torch.linalg.cross(u, once)) / p.square().sum(dim=-1, keepdim=True)

@@ -1,11 +1,15 @@
-"""Entropy per segment in one read: maximum, sum of weights and weighted sum together.
+"""The kernel computes the entropy of each segment in one read: it updates the maximum, the sum of
+the weights and the weighted sum together.
 
-Short segments share a program, one to a row of its tile. Any other segment has a warp, which walks
-along it in the online form: no barriers, and many independent segments under way on each SM.
-Segments start anywhere, but 16-byte vectors do not. The part that whole vectors cover is loaded as
-vectors, one block ahead. The few entries before and after it come first, as a separate tile. When
-the maximum grows by d, weights shrink by exp(-d), and the sum of weight * (x - maximum) also loses
-d for each weight."""
+Several short segments share a program, with one segment in each row of its tile. Each longer
+segment has its own warp, which reads the segment in blocks and rescales its sums when the maximum
+grows. So there are no barriers, and each SM works on many independent segments. When the maximum
+grows by d, the weights shrink by exp(-d), and the sum of weight * (x - maximum) also decreases by d
+for each unit of weight.
+
+A segment can start anywhere, but 16-byte vectors are aligned. The part that consists of whole
+vectors is loaded as vectors, one block ahead. The few entries before and after it are loaded first,
+as a separate tile."""
 
 import torch
 import triton
@@ -13,7 +17,8 @@ import triton.language as tl
 
 BLOCK = 1024
 ABSENT: tl.constexpr = tl.constexpr(-1.0e30)
-LOWEST: tl.constexpr = tl.constexpr(-3.0e38)  # finite, so that lanes without entries compute no NaN
+# finite, so that lanes without entries do not compute NaN
+LOWEST: tl.constexpr = tl.constexpr(-3.0e38)
 
 
 @triton.jit
@@ -29,7 +34,8 @@ def _one_block_kernel(
     x = tl.load(values_ptr + start[:, None] + lane, mask=mask, other=LOWEST)
     shifted = tl.where(mask, x - tl.max(x, axis=1)[:, None], 0.0)
     weight = tl.where(mask, tl.exp(shifted), 0.0)
-    # At least 1 unless the segment is empty; an empty segment gives ln 1 - 0.
+    # The sum is at least 1 unless the segment is empty. For an empty segment the result is ln 1 -
+    # 0.
     total = tl.maximum(tl.sum(weight, axis=1), 1.0)
     tl.store(h_ptr + segment, tl.log(total) - tl.sum(weight * shifted, axis=1) / total, mask=real)
 
@@ -39,12 +45,13 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
-    # Whole vectors lie in first .. last. Both are visibly multiples of 4 for the compiler.
+    # The whole vectors are in first .. last. The code computes both so that the compiler sees that
+    # they are multiples of 4.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)
-    # A missing entry is far below all others: its weight is 0, and so is the product of its weight
-    # and a finite number.
+    # A missing entry is far below all other entries. Its weight is 0, and so is the product of its
+    # weight and a finite number.
     x = tl.load(values_ptr + first + lane, mask=lane < last - first, other=ABSENT)
     edge = tl.arange(0, 8)
     at = tl.where(edge < 4, start + edge, last + edge - 4)
@@ -54,7 +61,8 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     top = tl.max(z, axis=0)
     z -= top
     share = tl.exp(z)
-    # Without edges these sums have no real entries; the first block scales them to 0.
+    # If there are no edge entries, these sums contain no real entry, and the first block scales
+    # them to 0.
     total = tl.sum(share, axis=0)
     moment = tl.sum(share * z, axis=0)
     for place in range(first, last, BLOCK):

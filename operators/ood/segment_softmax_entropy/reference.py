@@ -1,4 +1,4 @@
-"""Entropy of the softmax of each segment of a packed vector."""
+"""Computes the entropy of the softmax of each segment of a packed vector."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             rng.uniform((segments,), torch.float32, -1.0e4, 1.0e4), lengths
         )
     elif case.distribution == "peaked":
-        # One value in a thousand stands far out, so that most segments have an entropy near 0 or
-        # near ln 2.
+        # One value in a thousand is far larger than the others, so that most segments have an
+        # entropy near 0 or near ln 2.
         values += 40.0 * (rng.uniform((total,), torch.float32, 0.0, 1.0) < 1e-3)
     return {"values": values, "offsets": offsets.to(torch.int32), "max_length": bound}
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
     """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, one
-    segment has the greatest length."""
+    segment has the maximum length."""
     total, segments, bound = case.axes["total"], case.axes["segments"], case.axes["max_length"]
     long = segments // 2 - (segments // 2 % 5 == 2)
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
@@ -39,8 +39,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
         weights[long] = 0.0
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
-    # Rounding down lost less than one element for each segment, so the first of the others get one
-    # more each.
+    # Rounding down removed less than one element per segment. The missing elements go to the first
+    # non-empty segments, one element each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[long] = fixed
@@ -48,8 +48,7 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
 
 
 def _prefix_sums(x: Tensor) -> Tensor:
-    """Sums in blocks of rows, because on a GPU torch adds up one long row in an order that
-    varies."""
+    """Sums in blocks of rows, because on a GPU torch adds up one long row in a varying order."""
     if x.numel() <= BLOCK:
         return x.cumsum(0)
     blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)
@@ -58,15 +57,16 @@ def _prefix_sums(x: Tensor) -> Tensor:
 
 
 def _sums(terms: Tensor, offsets: Tensor) -> Tensor:
-    """Sums by float64 prefix, which is deterministic; a scatter of floats would not be."""
+    """Computes segment sums by float64 prefix sums, which are deterministic. A scatter of floats
+    would not be deterministic."""
     prefix = torch.zeros((terms.numel() + 1,), dtype=torch.float64, device=terms.device)
     prefix[1:] = _prefix_sums(terms.double())
     return (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(terms.dtype)
 
 
 def _parts(values: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Returns (lengths, segment of each value, greatest value of each segment or 0 if it is empty,
-    values minus that)."""
+    """Returns (lengths, segment of each value, maximum of each segment or 0 if it is empty, each
+    value minus its segment's maximum)."""
     lengths = (offsets[1:] - offsets[:-1]).long()
     segment = torch.repeat_interleave(torch.arange(lengths.numel(), device=values.device), lengths)
     greatest = torch.full(

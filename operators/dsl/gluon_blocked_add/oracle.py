@@ -1,5 +1,5 @@
-"""Gluon: the layout is chosen by hand. Four consecutive floats per thread are one 16-byte access; a
-warp covers 512 contiguous bytes."""
+"""This Gluon kernel chooses its layout explicitly. Each thread loads four consecutive floats in one
+16-byte access, so a warp covers 512 contiguous bytes."""
 
 import torch
 import triton

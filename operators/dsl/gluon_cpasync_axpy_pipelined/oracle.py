@@ -1,9 +1,9 @@
-"""Gluon: persistent programs keep a ring of blocks in flight with cp.async, so that global latency
-hides behind earlier blocks.
+"""This Gluon kernel runs persistent programs. Each program keeps the loads of a ring of blocks in
+flight with cp.async, so that the latency of global memory overlaps with the work on earlier blocks.
 
-Copies and reads of a slot use the same layout: eight halves a thread, one 16-byte cp.async each.
-cp.async cannot be masked below four bytes, so the ring holds whole blocks only and the last,
-partial one is moved with plain masked loads."""
+Copies into a slot and reads from it use the same layout: eight halves per thread, with one 16-byte
+cp.async each. cp.async cannot mask less than four bytes, so the ring contains whole blocks only.
+Plain masked loads and stores process the last, partial block."""
 
 import torch
 from triton.experimental import gluon
@@ -21,8 +21,8 @@ def _fetch(
         offsets = block.to(gl.int64) * BLOCK + gl.arange(0, BLOCK, layout=layout)
         async_copy.async_copy_global_to_shared(x_ring.index(slot), x_ptr + offsets)
         async_copy.async_copy_global_to_shared(y_ring.index(slot), y_ptr + offsets)
-    # A group is committed even if nothing was fetched: the number of groups behind a block must not
-    # depend on the end of the input.
+    # Commits a group even if nothing was fetched, because the number of groups after a block must
+    # not depend on the end of the input.
     async_copy.commit_group()
 
 
@@ -48,8 +48,8 @@ def _axpy_kernel(
         _fetch(x_ptr, y_ptr, x_ring, y_ring, i, first + i * step, blocks, BLOCK, layout)
     for turn in range(gl.cdiv(blocks - first, step)):
         block = first + turn * step
-        # STAGES - 1 groups are in flight; the oldest is this block's. The wait is also a barrier:
-        # no thread reads the previous block's slot any more, so it is refilled.
+        # STAGES - 1 groups are in flight, and the oldest group is this block's. The wait is also a
+        # barrier: after it no thread reads the previous block's slot, so the slot can be refilled.
         async_copy.wait_group(STAGES - 2)
         _fetch(
             x_ptr,
@@ -81,7 +81,8 @@ def gluon_cpasync_axpy_pipelined(a: float, x: torch.Tensor, y: torch.Tensor) -> 
         size_per_thread=[8], threads_per_warp=[32], warps_per_cta=[warps], order=[0]
     )
     shared = gl.SwizzledSharedLayout(vec=1, per_phase=1, max_phase=1, order=[0])
-    # 32 KiB of shared memory a program: six of them on a multiprocessor have 150 KiB in flight.
+    # Each program needs 32 KiB of shared memory. Six programs on a multiprocessor have about 150
+    # KiB in flight.
     programs = min(6 * MULTIPROCESSORS, max(1, n // block))
     _axpy_kernel[(programs,)](
         a,

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `grid`: with a = -0.875 and multiples of 1/64 below 1, every product and sum is
-    a float16 exactly."""
+    """In the distribution `grid`, a is -0.875 and the values are multiples of 1/64 below 1. So
+    every product and sum is exact in float16."""
     n = case.axes["n"]
     if case.distribution == "grid":
         x = rng.integers((n,), -63, 64, torch.int32) / 64

@@ -1,9 +1,9 @@
-"""Gluon: one program per multiprocessor walks over tiles of c; the ring of operand tiles runs on
-across the end of a tile.
+"""This Gluon kernel runs one program per multiprocessor. The program loops over tiles of c, and its
+ring of operand tiles continues from one tile of c to the next.
 
-So the first operands of the next tile arrive while this one is rounded and stored, and the store
-itself (TMA, from shared memory) ends during the next tile's products. Slots are numbered over the
-whole walk: slot and phase follow from one running index."""
+So the first operands of the next tile arrive while this tile is rounded and stored. The store (by
+TMA, from shared memory) ends during the products of the next tile. The operand tiles of all tiles
+of c have consecutive indices, and an operand tile's index determines its slot and its phase."""
 
 import torch
 import triton
@@ -24,8 +24,8 @@ GROUP = 16
 
 @gluon.jit
 def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: gl.constexpr):
-    """Returns the tile's corner. Programs that run together share rows of a and columns of b: they
-    walk GROUP tiles down before one step right."""
+    """Returns the tile's corner. The tiles go down GROUP rows before they move right, so that
+    programs that run at the same time share rows of a and columns of b."""
     group = tile // (GROUP * tiles_n)
     height = gl.minimum(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -47,7 +47,7 @@ def _fetch(
     GROUP: gl.constexpr,
     STAGES: gl.constexpr,
 ):
-    """Fetches operand tile `index` of this program's walk, unless the walk is over."""
+    """Fetches operand tile `index` of this program, unless the program has no such tile."""
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
@@ -90,7 +90,7 @@ def _gemm_kernel(
             mbarrier.wait(ready.index(slot), index // STAGES & 1)
             acc = warpgroup_mma(a_ring.index(slot), b_ring.index(slot), acc, is_async=True)
             acc = warpgroup_mma_wait(1, deps=(acc,))
-            # Every warp has finished the previous MMA now, so its operands may be overwritten.
+            # Every warp has finished the previous MMA, so its operands may be overwritten.
             gl.thread_barrier()
             if index > 0:
                 _fetch(
@@ -109,8 +109,8 @@ def _gemm_kernel(
             index += 1
         acc = warpgroup_mma_wait(0, deps=(acc,))
         row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-        # The previous tile's store has read the buffer long ago. The thread that issued it tells
-        # the others at the barrier.
+        # The store of the previous tile has long since read the buffer. The issuing thread waits
+        # for the store, and the barrier tells the other threads.
         tma.store_wait(pendings=0)
         gl.thread_barrier()
         c_tile.store(acc.to(c_desc.dtype))
@@ -126,8 +126,8 @@ def gluon_persistent_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more
-    # tiles, hence smaller ones.
+    # With tiles of 128 x 256, three stages fit beside the 64 KiB of c. A small product uses smaller
+    # tiles, so that there are enough tiles for all multiprocessors.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m * n >= 512 * 512:

@@ -1,8 +1,8 @@
-"""Gluon: a tile of whole rows per program; reducing over columns leaves a vector in the SliceLayout
-of the tile's BlockedLayout.
+"""In this Gluon kernel each program computes a tile of whole rows. A reduction over columns returns
+a vector in the SliceLayout of the tile's BlockedLayout.
 
-A tile is read once, in 16-byte accesses, and stays in registers. Short rows share a warp, long ones
-are spread over all warps."""
+The program reads its tile once, in 16-byte accesses, and keeps it in registers. Several short rows
+share a warp, and a long row is spread over all warps."""
 
 import torch
 import triton
@@ -20,7 +20,7 @@ def _softmax_kernel(
     column = gl.arange(0, BLOCK, layout=across)
     offsets = row.to(gl.int64)[:, None] * cols + column[None, :]
     mask = (row < rows)[:, None] & (column < cols)[None, :]
-    # A row past the end is all -inf and becomes NaN, which is never stored.
+    # A row past the end is all -inf. Its result is NaN and is never stored.
     x = gl.load(x_ptr + offsets, mask=mask, other=-float("inf"))
     weight = gl.exp(x - gl.max(x, axis=1)[:, None])
     scale = 1.0 / gl.sum(weight, axis=1)
@@ -32,8 +32,8 @@ def gluon_slice_softmax(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     block = max(triton.next_power_of_2(cols), 4)
     if block <= 1024:
-        # Four vectors a thread: enough in flight. A row needs block / 4 lanes, at most the 32 of
-        # one warp.
+        # Four vectors per thread are enough loads in flight. A row uses block / 4 lanes, at most
+        # the 32 lanes of one warp.
         lanes, warps = min(block // 4, 32), 4
         tile_rows = max(2048 // block, 32 // lanes * warps)
         shape = [warps, 1]

@@ -1,11 +1,11 @@
-"""Gluon: a tile is turned round on its way through shared memory, so that both sides move whole
+"""This Gluon kernel transposes a tile in shared memory, so that loads and stores both move whole
 16-byte vectors.
 
-Each thread reads a square of V x V elements (V = 16 bytes' worth) and transposes it in its own
-registers, so that it also writes vectors to shared memory. There the 16-byte chunks of a row are
-swizzled by row / V: the eight lanes that write one column of squares and the eight that read one
-row both hit eight different groups of banks. Extents that are not multiples of V are moved element
-by element."""
+Each thread reads a square of V x V elements (V elements are 16 bytes) and transposes it in its own
+registers, so that it can also write vectors to shared memory. There the 16-byte chunks of a row are
+swizzled by row / V. The eight lanes that write one column of squares access eight different groups
+of banks, and so do the eight lanes that read one row. If an extent is not a multiple of V, the
+kernel moves single elements."""
 
 import torch
 import triton

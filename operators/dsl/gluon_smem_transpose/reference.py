@@ -1,4 +1,4 @@
-"""Matrix transpose."""
+"""Transposes a matrix."""
 
 from __future__ import annotations
 

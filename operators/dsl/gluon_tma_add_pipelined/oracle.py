@@ -1,9 +1,10 @@
-"""Gluon: persistent programs, TMA in both directions. A ring of tiles is on its way in while one is
-added and two are on their way out.
+"""This Gluon kernel runs persistent programs that load and store with TMA. While a program adds one
+tile, a ring of tiles is being loaded and two tiles are being stored.
 
-The slot that was just read is refilled at once with the tile STAGES further on, so one mbarrier per
-slot is enough: its phase flips once per lap. TMA fills what lies outside the matrix with zeros,
-counts it as arrived, and does not write it back: no masks."""
+After a slot is read, it is refilled at once with the tile that is STAGES iterations ahead. So each
+slot needs only one mbarrier, and its phase flips once per lap of the ring. TMA fills positions
+outside the matrix with zeros, counts them as arrived, and does not write them back. So the kernel
+needs no masks."""
 
 import torch
 import triton
@@ -51,12 +52,13 @@ def _add_kernel(
         mbarrier.wait(ready.index(slot), turn // STAGES & 1)
         x = x_ring.index(slot).load(layout)
         y = y_ring.index(slot).load(layout)
-        # Every thread has read its values before the slot is overwritten.
+        # After the barrier every thread has read its values, so the slot may be overwritten.
         gl.thread_barrier()
         if tile + STAGES * step < tiles:
             _fetch(x_desc, y_desc, x_ring, y_ring, ready, slot, tile + STAGES * step, tiles_across)
         z = (x.to(gl.float32) + y.to(gl.float32)).to(dtype)
-        # At most one store is still reading, and it reads the other half of the pair.
+        # Waits until at most one store is still reading. That store reads the other half of the
+        # pair.
         z_tile = z_pair.index(turn % 2)
         tma.store_wait(pendings=1)
         gl.thread_barrier()
@@ -75,14 +77,15 @@ def gluon_tma_add_pipelined(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     z = torch.empty_like(x)
     block = [32, 128]
     shared = gl.NVMMASharedLayout.get_default_for(block, gl.float16)
-    # Eight lanes read one row of 128 swizzled bytes, 16 each.
+    # Eight lanes read one row of 128 swizzled bytes, 16 bytes each.
     layout = gl.BlockedLayout(
         size_per_thread=[1, 8], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]
     )
     x_desc, y_desc, z_desc = (TensorDescriptor.from_tensor(t, block, shared) for t in (x, y, z))
     tiles_across = triton.cdiv(x.shape[1], block[1])
     tiles = triton.cdiv(x.shape[0], block[0]) * tiles_across
-    # 64 KiB of inputs in flight and 16 KiB on their way out: two programs on a multiprocessor.
+    # A program needs 64 KiB for the inputs in flight and 16 KiB for the outputs, so two programs
+    # fit on a multiprocessor.
     _add_kernel[(min(2 * MULTIPROCESSORS, tiles),)](
         x_desc, y_desc, z_desc, tiles, tiles_across, STAGES=4, layout=layout, num_warps=4
     )

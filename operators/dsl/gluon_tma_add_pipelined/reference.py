@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `grid` holds multiples of 1/64 below 1, whose sums are float16 exactly."""
+    """In the distribution `grid`, the values are multiples of 1/64 below 1, so their sums are exact
+    in float16."""
     shape = (case.axes["rows"], case.axes["cols"])
     if case.distribution == "grid":
         x = rng.integers(shape, -63, 64, torch.int32) / 64
@@ -26,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor, y: Tensor) -> Tensor:
-    """PyTorch adds float16 in float32 and rounds once."""
+    """PyTorch adds float16 values in float32 and rounds once."""
     return x + y
 
 

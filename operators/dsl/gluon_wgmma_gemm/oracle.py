@@ -1,8 +1,8 @@
-"""Gluon: one tile of c per program; TMA fills a ring of operand tiles that warpgroup MMAs read
-straight from shared memory.
+"""In this Gluon kernel each program computes one tile of c. TMA fills a ring of operand tiles, and
+warpgroup MMAs read them directly from shared memory.
 
-One MMA is always in flight: when the next is issued and the one before has ended, that one's slot
-is refilled. TMA pads with zeros, so only the final store needs a mask."""
+One MMA is always in flight. After an MMA is issued and the previous MMA has ended, the slot of the
+previous MMA is refilled. TMA pads with zeros, so only the final store needs a mask."""
 
 import torch
 import triton
@@ -35,8 +35,8 @@ def _gemm_kernel(
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
-    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before
-    # stepping right.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and columns of b.
     tiles_m = gl.cdiv(m, BM)
     across = gl.cdiv(n, BN)
     program = gl.program_id(0)
@@ -62,7 +62,7 @@ def _gemm_kernel(
         mbarrier.wait(ready.index(slot), i // STAGES & 1)
         acc = warpgroup_mma(a_ring.index(slot), b_ring.index(slot), acc, is_async=True)
         acc = warpgroup_mma_wait(1, deps=(acc,))
-        # Every warp has finished MMA i - 1 now, so its operands may be overwritten.
+        # Every warp has finished MMA i - 1, so its operands may be overwritten.
         gl.thread_barrier()
         following = i - 1 + STAGES
         if (i > 0) & (following < steps):
@@ -75,8 +75,8 @@ def _gemm_kernel(
 
     rows = row + gl.arange(0, BM, layout=gl.SliceLayout(1, layout))
     cols = col + gl.arange(0, BN, layout=gl.SliceLayout(0, layout))
-    # Four lanes hold eight consecutive floats of a row: whole sectors, without a detour through
-    # shared memory.
+    # Four lanes contain eight consecutive floats of a row. So the stores write whole 32-byte
+    # sectors directly, without going through shared memory.
     gl.store(
         c_ptr + rows.to(gl.int64)[:, None] * n + cols[None, :],
         acc,
@@ -88,7 +88,8 @@ def gluon_wgmma_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=torch.float32, device=a.device)
-    # Two warp groups on a 128 x 256 tile; a small product needs more tiles, hence smaller ones.
+    # Two warp groups compute a 128 x 256 tile. A small product uses smaller tiles, so that there
+    # are enough tiles for all multiprocessors.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 4
     elif m * n >= 512 * 512:

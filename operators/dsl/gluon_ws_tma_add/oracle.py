@@ -1,9 +1,11 @@
-"""Gluon: warps of a persistent program are specialised. One loads tiles with TMA, four warps add,
-one stores with TMA.
+"""This Gluon kernel runs persistent programs with specialised warps. One warp loads tiles with TMA,
+four warps add, and one warp stores with TMA.
 
-Rings and barriers connect them: `loaded` (the TMA's bytes) and `taken` between loader and adders,
-`added` and `stored` between adders and storer. A barrier's phase flips once per lap of its ring; a
-wait for a free slot waits for the previous phase, and for a new barrier that phase counts as over.
+Rings of buffers and barriers connect the warps. Between the loader and the adders, `loaded` signals
+that the bytes have arrived, and `taken` that the slot is free. Between the adders and the storer,
+`added` signals a finished tile, and `stored` that its slot is free. A barrier's phase flips once
+per lap of its ring. To wait for a free slot, a warp waits for the slot's previous phase. For a new
+barrier the previous phase counts as complete.
 """
 
 import torch
@@ -51,7 +53,8 @@ def _add_tiles(
         mbarrier.wait(loaded.index(slot), turn // IN & 1)
         x = x_ring.index(slot).load(layout)
         y = y_ring.index(slot).load(layout)
-        # One thread arrives for all, after every warp has read its values.
+        # The barrier ensures that every warp has read its values. Then one thread arrives for all
+        # threads.
         gl.thread_barrier()
         mbarrier.arrive(taken.index(slot), count=1)
         slot = turn % OUT
@@ -70,7 +73,7 @@ def _store_tiles(z_desc, z_ring, added, stored, tiles, tiles_across, OUT: gl.con
         col = tile % tiles_across * z_desc.block_shape[1]
         mbarrier.wait(added.index(turn % OUT), turn // OUT & 1)
         tma.async_copy_shared_to_global(z_desc, [row, col], z_ring.index(turn % OUT))
-        # One store stays in flight: the one before it has read its slot.
+        # One store may stay in flight. The store before it has read its slot, so that slot is free.
         tma.store_wait(pendings=1)
         if turn > 0:
             mbarrier.arrive(stored.index((turn - 1) % OUT), count=1)
@@ -122,15 +125,15 @@ def gluon_ws_tma_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     z = torch.empty_like(x)
     block = [32, 64]
     shared = gl.NVMMASharedLayout.get_default_for(block, gl.float32)
-    # Eight lanes read one row of 128 swizzled bytes, 16 each.
+    # Eight lanes read one row of 128 swizzled bytes, 16 bytes each.
     layout = gl.BlockedLayout(
         size_per_thread=[1, 4], threads_per_warp=[4, 8], warps_per_cta=[4, 1], order=[1, 0]
     )
     x_desc, y_desc, z_desc = (TensorDescriptor.from_tensor(t, block, shared) for t in (x, y, z))
     tiles_across = triton.cdiv(x.shape[1], block[1])
     tiles = triton.cdiv(x.shape[0], block[0]) * tiles_across
-    # 64 KiB on their way in and 24 KiB on their way out: two programs on a multiprocessor, which
-    # the registers must allow.
+    # A program needs 64 KiB for the inputs in flight and 24 KiB for the outputs, so two programs
+    # fit on a multiprocessor. The limit of registers allows two programs as well.
     programs = min(2 * MULTIPROCESSORS, tiles)
     _add_kernel[(programs,)](
         x_desc,

@@ -1,8 +1,8 @@
-"""TLX: persistent programs copy blocks of x and y into rings of buffers in shared memory, several
-ahead of the one that is added.
+"""This TLX kernel runs persistent programs. Each program copies blocks of x and y into rings of
+buffers in shared memory, several blocks ahead of the block that it adds.
 
-Only whole blocks go through the rings: their masks end at a multiple of BLOCK, so that every copy
-moves 16 bytes. The last, partial block is moved with plain masked loads."""
+Only whole blocks use the rings: their masks end at a multiple of BLOCK, so every copy moves 16
+bytes. Plain masked loads and stores process the last, partial block."""
 
 import torch
 import triton
@@ -27,8 +27,8 @@ def _add_kernel(x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr, STAGES: tl.constexp
         y_copy = tlx.async_load(y_ptr + offsets, y_ring[i], mask=offsets < whole)
         tlx.async_load_commit_group([x_copy, y_copy])
     for turn in tl.range(0, tl.cdiv(blocks - first, step), num_stages=0):
-        # STAGES - 1 groups are in flight, and the oldest is this block's. A group is committed even
-        # if nothing is left to copy.
+        # STAGES - 1 groups are in flight, and the oldest group is this block's. A group is
+        # committed even if nothing is left to copy.
         tlx.async_load_wait_group(STAGES - 2)
         slot = turn % STAGES
         x = tlx.local_load(x_ring[slot])
@@ -51,7 +51,8 @@ def tlx_async_vector_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     z = torch.empty_like(x)
     n = x.numel()
     block, stages = 1024, 4
-    # 32 KiB of shared memory a program: six of them on a multiprocessor have 144 KiB in flight.
+    # Each program needs 32 KiB of shared memory. Six programs on a multiprocessor have 144 KiB in
+    # flight.
     programs = min(6 * MULTIPROCESSORS, max(1, n // block))
     _add_kernel[(programs,)](x, y, z, n, BLOCK=block, STAGES=stages, num_warps=8)
     return z

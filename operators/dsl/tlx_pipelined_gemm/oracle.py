@@ -1,9 +1,10 @@
-"""TLX: a ring of operand tiles is filled with cp.async, and asynchronous warpgroup MMAs read them
-from shared memory.
+"""This TLX kernel fills a ring of operand tiles with cp.async. Asynchronous warpgroup MMAs read the
+tiles from shared memory.
 
-One MMA is always in flight: when the next is issued and the one before has ended, that one's slot
-is refilled. The extents k and n come as multiples of 8, which tells the compiler that every copy is
-one of 16 bytes; rows past the end of a wrap round, since they are never stored."""
+One MMA is always in flight. After an MMA is issued and the previous MMA has ended, the slot of the
+previous MMA is refilled. The kernel receives k and n as quotients by 8 and multiplies them by 8, so
+that the compiler knows that every copy moves 16 bytes. Rows past the end of a wrap around to its
+start, because their results are never stored."""
 
 import torch
 import triton
@@ -28,8 +29,8 @@ def _gemm_kernel(
     STAGES: tl.constexpr,
 ):
     n, k = n8 * 8, k8 * 8
-    # Programs that run together share rows of a and columns of b: walk down GROUP tiles before
-    # stepping right.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -56,16 +57,17 @@ def _gemm_kernel(
     b_tile += (STAGES - 1) * BK * n
     acc = tl.zeros((BM, BN), tl.float32)
     for i in tl.range(0, tl.cdiv(k, BK), num_stages=0):
-        # STAGES - 1 groups are in flight, and the oldest is this step's. Threads copied for each
-        # other, and the MMA reads through another path than the threads wrote. So each thread
-        # fences its own copies, and then all meet at a barrier.
+        # STAGES - 1 groups are in flight, and the oldest group is this step's. Threads read data
+        # that other threads copied, and the MMA reads through a different path (the async proxy)
+        # from the one that the copies use. So each thread fences its own copies, and then all
+        # threads meet at a barrier.
         tlx.async_load_wait_group(STAGES - 2)
         tlx.fence("async_shared")
         tl.debug_barrier()
         slot = i % STAGES
         acc = tlx.async_dot(a_ring[slot], b_ring[slot], acc)
         acc = tlx.async_dot_wait(1, acc)
-        # Every warp has finished MMA i - 1 now, so its operands may be overwritten.
+        # Every warp has finished MMA i - 1, so its operands may be overwritten.
         tl.debug_barrier()
         ahead = i + STAGES - 1
         left = k - ahead * BK
@@ -90,7 +92,8 @@ def tlx_pipelined_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # Two warp groups on a 128 x 256 tile; a small product needs more tiles, hence smaller ones.
+    # Two warp groups compute a 128 x 256 tile. A small product uses smaller tiles, so that there
+    # are enough tiles for all multiprocessors.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 4
     elif m * n >= 512 * 512:

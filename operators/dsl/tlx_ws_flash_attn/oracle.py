@@ -1,11 +1,11 @@
-"""TLX: attention with specialised warps: one task loads with TMA, two groups of four warps each
-take 64 queries past all keys.
+"""This TLX kernel computes attention with specialised warps. One task loads with TMA. Two groups of
+four warps each compute 64 queries against all keys.
 
-Within a group the scores of one block of keys are computed while the products with v of the block
-before are still in flight; the softmax of one group runs while the other's MMAs do. Heads lie one
-behind the other in one matrix of rows, so a tile at the end of a head also holds rows of the next:
-keys past the end are masked, queries past the end are not stored. Exponentials are base 2, with
-log2(e) in the scale."""
+Within a group, the scores of one block of keys are computed while the products of the previous
+block with v are still in flight. The softmax of one group runs during the MMAs of the other group.
+The heads are consecutive rows of one matrix, so a tile at the end of a head also contains rows of
+the next head. Keys past the end are masked, and queries past the end are not stored. Exponentials
+are base 2, and `scale` includes log2(e)."""
 
 import torch
 import triton
@@ -37,7 +37,8 @@ def _attention_kernel(
     v_loaded = tlx.alloc_barriers(STAGES, arrive_count=1)
     k_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
     v_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
-    # TMA signals the barriers through another path than the one that initialised them.
+    # TMA signals the barriers through a different path (the async proxy) from the one that
+    # initialises them.
     tlx.fence("async_shared")
     with tlx.async_tasks():
         with tlx.async_task("default"):
@@ -52,8 +53,8 @@ def _attention_kernel(
                 )
             for i in range(0, tl.cdiv(seq, BN)):
                 slot = i % STAGES
-                # A wait for a free slot waits for the previous phase. For a new barrier that phase
-                # counts as over.
+                # To wait for a free slot, the kernel waits for the slot's previous phase. For a new
+                # barrier the previous phase counts as complete.
                 tlx.barrier_wait(k_taken[slot], i // STAGES & 1 ^ 1)
                 tlx.barrier_expect_bytes(k_loaded[slot], 2 * BN * D)
                 tlx.async_descriptor_load(k_desc, k_ring[slot], [head + i * BN, 0], k_loaded[slot])
@@ -85,7 +86,7 @@ def _attention_kernel(
                 scores = tlx.async_dot_wait(1, scores)
                 tlx.barrier_arrive(k_taken[slot], 1)
                 if not EVEN:
-                    # Every block has a visible key, so the running maximum stays finite.
+                    # Every block has a key that is not masked, so the running maximum stays finite.
                     scores = tl.where(i * BN + keys[None, :] < seq, scores, -float("inf"))
                 new = tl.maximum(greatest, tl.max(scores, 1) * scale)
                 p = tl.exp2(scores * scale - new[:, None])

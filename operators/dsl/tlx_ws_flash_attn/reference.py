@@ -1,4 +1,4 @@
-"""Scaled dot-product attention without a mask."""
+"""Computes scaled dot-product attention without a mask."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
-    to zero."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would average to
+    nearly 0."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -17,8 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "offset":
-        # Every score of a query is about 96 or about -96: without the maximum its exponential
-        # overflows or vanishes.
+        # Every score of a query is about 96 or about -96. If the maximum is not subtracted, the
+        # exponentials overflow or underflow.
         direction = rng.normal((1, 1, 1, shape[3]), torch.float32)
         direction = direction * (shape[3] ** 0.5 / direction.norm())
         k = k + 6.0 * direction

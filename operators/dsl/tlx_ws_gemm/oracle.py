@@ -1,10 +1,10 @@
-"""TLX: a persistent product with specialised warps: one task loads operand tiles with TMA, two
-multiply, each its half of a tile's rows.
+"""This TLX kernel computes a persistent product with specialised warps. One task loads operand
+tiles with TMA. Two other tasks multiply, each for half of a tile's rows.
 
-The loader runs ahead across the end of a tile, so the next tile's operands arrive while this one is
-rounded and stored. Slots are numbered over the whole walk: slot and phase follow from one running
-index. A wait for a free slot waits for the previous phase. For a new barrier that phase counts as
-over."""
+The loader continues into the next tile without waiting, so the next tile's operands arrive while
+this tile is rounded and stored. The operand tiles of all tiles of c have consecutive indices, and
+an operand tile's index determines its slot and its phase. To wait for a free slot, the kernel waits
+for the slot's previous phase. For a new barrier the previous phase counts as complete."""
 
 import torch
 import triton
@@ -18,8 +18,8 @@ GROUP = 8
 
 @triton.jit
 def _corner(tile, tiles_m, tiles_n, BM: tl.constexpr, BN: tl.constexpr, GROUP: tl.constexpr):
-    """Returns the tile's corner. Programs that run together share rows of a and columns of b: they
-    walk GROUP tiles down before one step right."""
+    """Returns the tile's corner. The tiles go down GROUP rows before they move right, so that
+    programs that run at the same time share rows of a and columns of b."""
     group = tile // (GROUP * tiles_n)
     height = min(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM
@@ -47,7 +47,8 @@ def _gemm_kernel(
     c_halves = tlx.local_alloc((HALF, BN), tl.float16, 2)
     loaded = tlx.alloc_barriers(STAGES, arrive_count=1)
     taken = tlx.alloc_barriers(STAGES, arrive_count=2)
-    # TMA signals the barriers through another path than the one that initialised them.
+    # TMA signals the barriers through a different path (the async proxy) from the one that
+    # initialises them.
     tlx.fence("async_shared")
     with tlx.async_tasks():
         with tlx.async_task("default"):
@@ -79,7 +80,7 @@ def _gemm_kernel(
                     slot = index % STAGES
                     tlx.barrier_wait(loaded[slot], index // STAGES & 1)
                     acc = tlx.async_dot(a_ring[2 * slot + half], b_ring[slot], acc)
-                    # The MMA before this one has ended: its slot is free.
+                    # The previous MMA has ended, so its slot is free.
                     acc = tlx.async_dot_wait(1, acc)
                     if i > 0:
                         tlx.barrier_arrive(taken[(index - 1) % STAGES], 1)
@@ -87,7 +88,7 @@ def _gemm_kernel(
                 acc = tlx.async_dot_wait(0, acc)
                 tlx.barrier_arrive(taken[(index - 1) % STAGES], 1)
                 row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-                # The previous tile's store must have read the buffer.
+                # Waits until the store of the previous tile has read the buffer.
                 tlx.async_descriptor_store_wait(0)
                 tlx.local_store(c_halves[half], acc.to(tl.float16))
                 tlx.fence("async_shared")
@@ -99,8 +100,8 @@ def tlx_ws_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # 128 x 256 tiles leave room for three stages beside the 64 KiB of c; a small product needs more
-    # tiles, hence smaller ones.
+    # With tiles of 128 x 256, three stages fit beside the 64 KiB of c. A small product uses smaller
+    # tiles, so that there are enough tiles for all multiprocessors.
     if m * n >= 2048 * 2048:
         bm, bn, bk, stages = 128, 256, 64, 3
     else:

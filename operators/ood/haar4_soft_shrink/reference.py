@@ -21,8 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = 2.0 * torch.sin(at + rng.uniform((rows, 1), torch.float32, 0.0, 6.0)) + 0.15 * x
         tau = torch.tensor([0.25, 0.0, 0.4, 0.6], dtype=torch.float32, device=rng.device)
     elif case.distribution == "steps":
-        # Integers that stay equal over long stretches, with little noise: most details are near 0,
-        # the others are far above their thresholds.
+        # Integers, each repeated four times, with little noise: most details are near 0, the others
+        # are far above their thresholds.
         x = (
             rng.integers((rows, cols // 4), -6, 7, torch.int32).float().repeat_interleave(4, dim=1)
             + 0.05 * x

@@ -40,7 +40,7 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
     # Rounding down removed less than one element per segment. The missing elements go to the first
-    # non-empty segments, one element each.
+    # segments with a positive weight, one element each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[long] = fixed

@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: n - n // 8] *= 0.01
         t1[: n - n // 8] *= 0.01
     if n == 1:
-        # For a single element, a value whose rounding to bfloat16 is visible.
+        # If there is only one element, its rounding to bfloat16 must be visible.
         x[0], t1[0], t2[0] = (
             1.254,
             0.5,

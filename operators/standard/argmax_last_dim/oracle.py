@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 528  # four for each SM of the largest GPU
+PROGRAMS = 528  # four programs for each SM of the largest GPU
 NOWHERE = tl.constexpr(2147483647)
 
 
@@ -86,8 +86,8 @@ def _combine_kernel(partial_ptr, where_ptr, values_ptr, indices_ptr, splits, BLO
 
 
 def _cut(rows: int, cols: int) -> tuple[int, int, int, int]:
-    """Returns (rows of a tile, columns of a tile, columns of a split, splits). Tiles have 4096
-    entries, and few rows are split so that there are enough programs."""
+    """Returns (rows per tile, columns per tile, columns per split, number of splits). If there are
+    few rows, each row is split, so that there are enough programs."""
     block = min(triton.next_power_of_2(cols), TILE)
     tile_rows = min(triton.next_power_of_2(rows), TILE // block)
     splits = min(triton.cdiv(cols, block), max(1, PROGRAMS // triton.cdiv(rows, tile_rows)))

@@ -1,7 +1,7 @@
 """Scaled sum in one pass. A thread issues 16-byte loads of both vectors before the first use.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -31,7 +31,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:start] *= 0.01
         y[:start] *= 0.01
     if n == 1:
-        # for a single element, a value whose rounding to bfloat16 is visible
+        # If there is only one element, its rounding to bfloat16 must be visible.
         x[0], y[0] = 1.254, 0.5
     return {"x": x.to(case.dtype), "y": y.to(case.dtype), "a": a, "b": b}
 

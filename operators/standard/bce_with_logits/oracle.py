@@ -14,8 +14,8 @@ PROGRAMS = 792
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction replaces some twenty of the exact logarithm. Its absolute
-    # error is below 1e-6.
+    # The fast logarithm is one special-function instruction, where the exact logarithm needs about
+    # twenty instructions. Its absolute error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -69,8 +69,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
-    waits for has ended; other GPUs and the interpreter cannot."""
+    """Returns True on Hopper and newer GPUs. Only these GPUs can start a kernel early, before the
+    previous kernel has ended. Other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

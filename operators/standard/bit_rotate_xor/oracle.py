@@ -1,8 +1,8 @@
 """Rotation by two logical shifts. Both amounts are taken mod 32, so neither shift is by 32: at
 amount 0 both give x, and x | x is x.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -99,7 +99,8 @@ def _clip_kernel(
 
 
 def _registers(most: int) -> dict[str, int]:
-    """Returns a limit on registers for compilers that accept one (ptxas does)."""
+    """Returns a launch option that limits registers, if the compiler accepts such a limit (ptxas
+    does)."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "cuda"

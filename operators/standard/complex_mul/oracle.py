@@ -1,8 +1,8 @@
 """Complex product of interleaved pairs. Pairs are loaded as one contiguous block of words and are
 split and joined in registers.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.02
     if n == 1:
-        # For a single element, a value whose rounding to bfloat16 is visible.
+        # If there is only one element, its rounding to bfloat16 must be visible.
         x[0, 0], x[0, 1], y[0, 0], y[0, 1] = (
             1.254,
             0.5,

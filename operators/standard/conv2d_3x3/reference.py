@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     weight = rng.normal((filters, channels, 3, 3), torch.float32)
     terms = 9.0 * channels
     if case.distribution == "edges":
-        # Large values at the borders of the image, where padding matters.
+        # Values at the borders of the image are larger, because padding affects the result there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
         # All terms have one sign, so that an accumulator that is too narrow loses the small ones. y

@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal(shape, torch.float32)
     weight = rng.normal((shape[1], 3, 3), torch.float32) / 3.0
     if case.distribution == "edges":
-        # Large values at the borders of the image, where padding matters.
+        # Values at the borders of the image are larger, because padding affects the result there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
         # A bright image under filters that add up to almost nothing.

@@ -93,8 +93,8 @@ def _mean_kernel(
 
 
 def _is_hopper() -> bool:
-    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
-    waits for has ended; other GPUs and the interpreter cannot."""
+    """Returns True on Hopper and newer GPUs. Only these GPUs can start a kernel early, before the
+    previous kernel has ended. Other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
     if case.distribution == "offset":
         offset = rng.uniform((rows, 1), torch.float32, -100.0, 100.0)
-        offset[-1] = 100.0  # beyond what exp can hold in float32
+        offset[-1] = 100.0  # exp of this value overflows in float32
         logits += offset
     targets = rng.integers((rows,), 0, classes, torch.int64)
     ignore = 0 if case.distribution == "pad_class" else -100
@@ -35,8 +35,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values that are all slightly larger in magnitude than a bfloat16 number. A down-cast
-    then errs to one side, so that a mean shows the error."""
+    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
+    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

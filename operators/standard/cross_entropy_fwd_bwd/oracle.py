@@ -48,8 +48,8 @@ def _online_kernel(
                 grad_row + first + lane, tl.zeros((BLOCK,), tl.float32), mask=first + lane < classes
             )
     else:
-        # A maximum and a sum per lane, combined once at the end. The finite start prevents a NaN in
-        # lanes without entries.
+        # Each lane has its own maximum and sum, which are combined once at the end. The maximum
+        # starts with a finite value, so that lanes without entries do not become NaN.
         greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
         total = tl.zeros((BLOCK,), tl.float32)
         for first in range(0, classes, BLOCK):

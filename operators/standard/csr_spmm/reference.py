@@ -31,14 +31,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
-    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, a middle
-    one has about two thirds of all."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. If `skewed` is set, the
+    middle segment has about two thirds of the total."""
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)
     weights[3:-1:5] = 0.0
     if skewed:
         weights[segments // 2] = 2.0 * weights.sum()
-    # Rounds the ends of the running sum, so that nothing is lost. The last segment is empty only if
-    # there are more segments than elements.
+    # Rounds the cumulative sums instead of the lengths, so that the lengths add up to `total`. The
+    # last segment is empty only if there are more segments than elements.
     ends = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64).clamp(max=total)
     ends[-1] = total
     lengths = ends.clone()

@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
-SUM: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
+SUM: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
 # The word holds the sum of the row up to the end of this tile.
 PREFIX: tl.constexpr = tl.constexpr(2)
 
@@ -77,7 +77,7 @@ def cumsum_last_dim(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    # The ticket, then one word per tile.
+    # The first word is the ticket counter. One word per tile follows.
     words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)
     _look_back_kernel[(rows * tiles,)](
         x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8

@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 1056  # eight for each SM of the largest GPU
+PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 
 
 @triton.jit
@@ -86,7 +86,7 @@ def _combine_kernel(
     sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence wrote nothing.
+    # Parts past the end of the sequence have stored nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.arange(0, D)
@@ -111,7 +111,7 @@ def decode_attn_gqa(
     group = heads // kv_heads
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
+    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
     wanted = min(triton.cdiv(PROGRAMS, batch * kv_heads), triton.cdiv(capacity, 128))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

@@ -85,7 +85,7 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Returns the cost for full caches, because the lengths are not known here."""
+    """Returns the cost for sequences of full length, because the lengths are not known here."""
     batch, capacity, kv_heads, dim = (
         case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim")
     )

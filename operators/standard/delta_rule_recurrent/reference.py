@@ -30,7 +30,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _recur(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, variant: str = ""
 ) -> tuple[Tensor, Tensor]:
-    """`variant`: a mistake that one of the mutants makes."""
+    """`variant` names the mistake of a mutant."""
     state = torch.zeros((*v.shape[:2], v.shape[3], k.shape[3]), dtype=q.dtype, device=q.device)
     out = torch.empty_like(v)
     for t in range(q.shape[2]):

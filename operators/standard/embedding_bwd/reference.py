@@ -23,7 +23,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     else:
         indices = (vocab * uniform).to(torch.int32)
     indices = indices.clamp(0, vocab - 1)
-    indices[tokens // 2] = vocab - 1  # the last row is always named
+    indices[tokens // 2] = vocab - 1  # the last row always occurs in the indices
     return {"dy": dy, "indices": indices, "vocab": vocab}
 
 

@@ -1,8 +1,8 @@
 """erf in one pass: two polynomials and an exponential, about thirty instructions, hide behind the 8
 bytes an element moves.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -33,8 +33,8 @@ def _attend(
         k = k_desc.load([head + start, 0])
         scores = tl.dot(q, k.T)
         if MASKED:
-            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
-            # finite from the first block on.
+            # Every query attends at least to key 0, which is in this block or an earlier block. So
+            # the running maximum is finite from the first block on.
             keys = start + tl.arange(0, BN)
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)

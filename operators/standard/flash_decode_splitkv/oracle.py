@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 132  # one for each SM of the largest GPU
+PROGRAMS = 132  # one program for each SM of the largest GPU
 BN = 128
 STAGES = 3
 WARPS = 8
@@ -82,8 +82,8 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of keys and values;
-    the next one waits in registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of keys and
+    values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -23,8 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs walk down GROUP tiles before they step right, so that programs that run together
-    # share rows of a and of b in L2.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and of b in the L2 cache.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -33,8 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap round. Their results are never stored, and the loads need no mask in
-    # that direction.
+    # Rows past the end wrap around to the start, so the loads need no mask for rows. Their results
+    # are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -104,8 +104,9 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
-    in registers, because 64 KiB of shared memory hold only one step's tiles."""
+    """Returns the number of pipeline stages: `most`, but at most two on AMD GPUs. Their 64 KiB of
+    shared memory are enough for one step's tiles only. There, the loads run one step ahead, and
+    their values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

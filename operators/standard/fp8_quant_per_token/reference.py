@@ -32,19 +32,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, : cols - cols // 8] *= 0.01
     elif case.distribution == "zero_rows":
         x[1::3] = 0.0
-    # The last element is no maximum, so that an error in it cannot hide in saturation.
+    # The last element is not a maximum, so that saturation cannot hide an error in it.
     x[-1, -1] = 0.5 * x[-1, -2]
     return {"x": _without_near_ties(x.to(torch.float16))}
 
 
 def _grid(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Returns random finite values of e4m3, of either sign."""
+    """Returns random finite e4m3 values of both signs."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     return sign * rng.integers(shape, 0, 127, torch.uint8).view(torch.float8_e4m3fn).float()
 
 
 def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
-    """Returns multiples of half a step, from subnormal ones up to 248."""
+    """Returns multiples of half the distance between neighbouring e4m3 values, from subnormal
+    magnitudes up to 248."""
     sign = 1.0 - 2.0 * rng.integers(shape, 0, 2, torch.int32)
     power = torch.exp2(rng.integers(shape, -6, 8, torch.int32).float())
     normal = power * (1.0 + rng.integers(shape, 0, 16, torch.int32) / 16.0)
@@ -53,7 +54,7 @@ def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
 
 
 def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the magnitude in units of the distance between neighbouring values, and that
+    """Returns the magnitude divided by the distance between neighbouring e4m3 values, and that
     distance."""
     power = torch.frexp(quotient).exponent.clamp_min(-5) - 1
     step = torch.exp2((power - 3).to(quotient.dtype))
@@ -68,8 +69,8 @@ def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
-    disagree. Row maxima stay."""
+    """Sets entries to 0 if their quotient is so near a tie that correct implementations could round
+    differently. Row maxima stay unchanged."""
     position, _ = _steps(x.float() / _scale(x)[1])
     return torch.where((position - position.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 

@@ -13,7 +13,7 @@ def _add_rms_norm_kernel(x_ptr, residual_ptr, w_ptr, s_ptr, y_ptr, cols, eps, BL
     mask = columns < cols
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
     residual = tl.load(residual_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Loaded before the reduction, so that this hit in L2 overlaps with it.
+    # Loads the weights before the reduction, so that this L2 access overlaps with the reduction.
     w = tl.load(w_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     s = x + residual
     tl.store(s_ptr + start + columns, s.to(s_ptr.dtype.element_ty), mask=mask)

@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         )
         w = 1.0 + (0.1 * rng.normal((cols,), torch.float32)).clamp(-0.3, 0.3)
     if case.distribution == "tiny":
-        # The mean square is as small as eps in some rows; every fifth row is zero.
+        # In some rows the mean square is as small as eps. Every fifth row is zero.
         size = torch.exp2(rng.uniform((rows, 1), torch.float32, -10.0, 0.0))
         size[1::5] = 0.0
         size[-1] = 1.0

@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "offset":
         # One input to which every word gives the same weight.
         x[:, 0] = rng.uniform((tokens,), torch.float32, -100.0, 100.0)
-        x[-1, 0] = 100.0  # beyond what exp can hold in float32
+        x[-1, 0] = 100.0  # exp of this value overflows in float32
         w[:, 0] = 1.0
     elif case.distribution == "likely":
         x = 1.5 * k**-0.5 * w[targets] * k**0.25 + 0.5 * x

@@ -3,8 +3,8 @@
 
 For large negative gates exp overflows to inf, and the gate divided by inf is zero.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

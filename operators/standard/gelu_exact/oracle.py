@@ -1,8 +1,8 @@
 """Exact GELU in one pass. erf is some thirty instructions an element, which still hide behind the
 memory traffic of float32.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

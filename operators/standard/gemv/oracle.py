@@ -6,7 +6,7 @@ import torch
 import triton
 import triton.language as tl
 
-WANTED_PROGRAMS = 1056  # eight for each SM of the largest GPU
+WANTED_PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 
 
 @triton.jit

@@ -7,7 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 1056  # eight for each SM of the largest GPU
+PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 MOST_BINS = 1024
 TENSOR_PROGRAMS = 3696  # programs of one warp; 28 for each SM of the largest GPU
 TENSOR_LEAST = 1 << 20  # elements; with fewer, undoing the products costs more than they save

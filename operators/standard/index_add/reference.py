@@ -29,7 +29,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         indices = (rows * uniform).to(torch.int32)
     indices = indices.clamp(0, rows - 1)
     if case.distribution != "distinct":
-        indices[count // 2] = rows - 1  # the last row is always named
+        indices[count // 2] = rows - 1  # the last row always occurs in the indices
     return {
         "out": rng.normal((rows, dim), torch.float32),
         "indices": indices,

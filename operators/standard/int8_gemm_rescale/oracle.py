@@ -23,8 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs walk down GROUP tiles before they step right, so that programs that run together
-    # share rows of a and of b in L2.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and of b in the L2 cache.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -33,8 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap round. Their results are never stored, and the loads need no mask in
-    # that direction.
+    # Rows past the end wrap around to the start, so the loads need no mask for rows. Their results
+    # are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -81,8 +81,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Operand tiles come by TMA: no pointers in registers, zeros past the end, and room for one
-    # stage more than with pointers.
+    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
+    # with zeros, and leaves room for one stage more than loads by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

@@ -51,8 +51,8 @@ def _online_kernel(values_ptr, offsets_ptr, y_ptr, BLOCK: tl.constexpr):
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
     lane = tl.arange(0, BLOCK)
-    # A maximum and a sum per lane, combined once at the end. The finite start prevents a NaN in
-    # lanes without entries.
+    # Each lane has its own maximum and sum, which are combined once at the end. The maximum starts
+    # with a finite value, so that lanes without entries do not become NaN.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(start, end, BLOCK):

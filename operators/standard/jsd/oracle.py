@@ -1,8 +1,8 @@
-"""One block of the vectors per program, all of its loads in flight at once, one share of the sum
-each: no loop, so the machine always has fresh loads of the next programs to issue.
+"""Each program takes one block of the vectors, issues all its loads at once, and stores one partial
+sum. It has no loop, so the GPU can always issue the loads of the next programs.
 
-A second kernel adds the shares in a fixed order. It is a programmatic dependent launch: it starts
-while the first one drains."""
+A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
+starts while the last programs of the first kernel still run."""
 
 import torch
 import triton
@@ -11,8 +11,8 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # One special-function instruction replaces some twenty of the exact logarithm. Its absolute
-    # error is below 1e-6.
+    # The fast logarithm is one special-function instruction, where the exact logarithm needs about
+    # twenty instructions. Its absolute error is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -47,7 +47,8 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # This kernel is launched early; the shares are complete when the first kernel has ended.
+        # This kernel starts early, so it waits until the first kernel has ended and all partial
+        # sums are stored.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
@@ -57,8 +58,8 @@ def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER:
 
 
 def _is_hopper() -> bool:
-    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
-    waits for has ended; other GPUs and the interpreter cannot."""
+    """Returns True on Hopper and newer GPUs. Only these GPUs can start a kernel early, before the
+    previous kernel has ended. Other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

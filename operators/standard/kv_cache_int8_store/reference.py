@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold values everywhere, so that a slot that must stay unchanged differs from one that
-    was written."""
+    """Every slot of the caches contains a random value, so a wrong write to a slot that must stay
+    unchanged is visible."""
     tokens, slots, heads, dim = (
         case.axes["tokens"],
         case.axes["slots"],
@@ -29,7 +29,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     slots_of = rng.permutation(slots)[:tokens].to(torch.int32)
     if case.distribution == "padded":
         slots_of[1::4] = -1
-        # No token names the last slot, to which a -1 that is not skipped would go.
+        # No token uses the last slot. A kernel that does not skip -1 would write to the last slot,
+        # and the error is then visible.
         slots_of = torch.where(slots_of == slots - 1, torch.full_like(slots_of, -1), slots_of)
     return {
         "k": _without_near_ties(k.to(torch.float16)),
@@ -119,11 +120,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """An implementation need not read padding or slots: it writes the named slots, and the others
-    stay as they are."""
+    """An implementation need not read padding tokens or slots. It writes the tokens' slots and leaves
+    the other slots unchanged."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
-    # Every fourth token is padding if the case has padding, and so is the token that drew the last
-    # slot.
+    # If the case has padding, every fourth token is padding, and also the token that had drawn the
+    # last slot.
     stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)
     least = 4 * tokens + stored * (4 * dim + 2 * (dim + 4))
     everything = 4 * tokens + 4 * tokens * heads * dim + 4 * case.axes["slots"] * heads * (dim + 4)

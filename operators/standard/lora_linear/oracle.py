@@ -76,8 +76,8 @@ def _lora_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round. Their results are never stored, and the loads need
-    # no mask.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
+    # results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)

@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 TILE = 2048
-SPAN = 16  # tiles
+SPAN = 16  # the number of tiles in a span
 WARPS = 4
 FLAT = True
 
@@ -88,7 +88,7 @@ def _compact_kernel(
         sums = tl.load(spans_ptr + first + lane, mask=first + lane < spans, other=0)
         total += tl.sum(sums, axis=0)
         before += tl.sum(tl.where(first + lane < mine, sums, 0), axis=0)
-    # Byte k holds how many of bytes 0 .. k are set.
+    # Byte k of `running` contains the number of selected elements among bytes 0 .. k.
     running = words * 0x01010101
     count = running >> 24
     base = before + tl.cumsum(count, axis=0) - count - 1

@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 
 TILE = 2048
-SPAN = 16  # tiles
+SPAN = 16  # the number of tiles in a span
 WARPS = 4
 
 
@@ -80,7 +80,7 @@ def _scatter_kernel(
     else:
         inside = offsets < n
     x = tl.load(x_ptr + offsets, mask=inside)
-    # Byte k holds how many of bytes 0 .. k are set.
+    # Byte k of `running` contains the number of selected elements among bytes 0 .. k.
     running = words * 0x01010101
     count = running >> 24
     rank = tl.cumsum(count, axis=0) - count - 1
@@ -103,8 +103,8 @@ def _scatter_kernel(
 
 
 def _is_hopper() -> bool:
-    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
-    waits for has ended; other GPUs and the interpreter cannot."""
+    """Returns True on Hopper and newer GPUs. Only these GPUs can start a kernel early, before the
+    previous kernel has ended. Other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

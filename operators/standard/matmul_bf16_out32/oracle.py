@@ -30,8 +30,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round. Their results are never stored, and the loads need
-    # no mask.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
+    # results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -58,8 +58,9 @@ def _matmul_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages. On AMD GPUs loads run ahead by one step, which waits
-    in registers, because 64 KiB of shared memory hold only one step's tiles."""
+    """Returns the number of pipeline stages: `most`, but at most two on AMD GPUs. Their 64 KiB of
+    shared memory are enough for one step's tiles only. There, the loads run one step ahead, and
+    their values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

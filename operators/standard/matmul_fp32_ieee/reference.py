@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
+    """a and b are each scaled by k^-1/4, so that the entries of c have a variance of about 1 for
+    every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
@@ -18,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         a = 2.2 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 2.2 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
-        # The second half of k nearly undoes the first.
+        # The second half of k cancels most of the first half.
         half = k // 2
         a[:, half : 2 * half] = -a[:, :half]
         b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]

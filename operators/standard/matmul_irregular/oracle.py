@@ -32,8 +32,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Operand tiles come by TMA: no pointers in registers, zeros past the end, and room for one
-    # stage more than with pointers.
+    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
+    # with zeros, and leaves room for one stage more than loads by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

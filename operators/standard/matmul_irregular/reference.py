@@ -8,17 +8,18 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4 each, so that entries of c are about normal for every k."""
+    """a and b are each scaled by k^-1/4, so that the entries of c have a variance of about 1 for
+    every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
-        # is about 3.
+        # All terms have the same sign, so an accumulator with too little precision loses the small
+        # terms. c is about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
-        # The second half of k nearly undoes the first.
+        # The second half of k cancels most of the first half.
         half = k // 2
         a[:, half : 2 * half] = -a[:, :half]
         b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 1056  # eight for each SM of the largest GPU
+PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 
 
 @triton.jit

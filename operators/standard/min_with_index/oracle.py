@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 TILE = 4096
-PROGRAMS = 528  # four for each SM of the largest GPU
+PROGRAMS = 528  # four programs for each SM of the largest GPU
 NOWHERE = tl.constexpr(2147483647)
 
 

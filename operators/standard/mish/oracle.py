@@ -4,8 +4,8 @@
 Above 20 the factor is 1 in float32, so the argument of the exponential is limited there and u
 cannot overflow.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -83,7 +83,7 @@ def _combine_kernel(
     WIDTH: tl.constexpr,
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence wrote nothing.
+    # Parts past the end of the sequence have stored nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
@@ -120,7 +120,7 @@ def mla_decode(
     bh = 16 if heads <= 16 else 32 if heads <= 32 else 64
     bn = 16 if _is_amd() else 64
     tiles = triton.cdiv(heads, bh)
-    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
+    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
     wanted = max(1, min(PROGRAMS // (batch * tiles), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

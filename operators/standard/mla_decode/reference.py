@@ -62,7 +62,7 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Returns the cost for full caches, because the lengths are not known here."""
+    """Returns the cost for sequences of full length, because the lengths are not known here."""
     batch, heads, capacity = case.axes["batch"], case.axes["heads"], case.axes["capacity"]
     traffic = batch * ((heads + capacity) * 576 * case.dtype.itemsize + heads * VALUES * 4 + 4)
     return Cost(bytes=traffic, flops=2 * batch * heads * capacity * (576 + VALUES))

@@ -86,7 +86,7 @@ def _combine_kernel(
     sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence wrote nothing.
+    # Parts past the end of the sequence have stored nothing.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.arange(0, D)
@@ -104,8 +104,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of keys and values;
-    the next one waits in registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of keys and
+    values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -125,7 +125,7 @@ def paged_attn_decode(
     capacity = max_pages * page
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # At least 128 keys for each part: shorter parts would cost more to combine than they save.
+    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
     wanted = max(1, min(PROGRAMS // (batch * kv_heads), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

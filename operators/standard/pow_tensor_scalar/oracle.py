@@ -1,8 +1,8 @@
 """|x|^p as exp2(p * log2 |x|). log2(0) is -inf, which exp2 turns into 0 or, for a negative p, into
 +inf: zeros need no branch.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

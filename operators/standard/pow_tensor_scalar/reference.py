@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         p, x = 0.09, sign * torch.pow(10.0, rng.uniform((n,), torch.float32, -20.0, 10.0))
         x = x.clamp(-1.0e10, 1.0e10)
     if n == 1:
-        x[0] = 1.254  # for a single element, a value whose rounding to bfloat16 is visible
+        x[0] = 1.254  # If there is only one element, its rounding to bfloat16 must be visible.
     return {"x": x, "p": p}
 
 

@@ -8,7 +8,8 @@ import torch
 import triton
 import triton.language as tl
 
-# 1.5 * 2^23: adding it leaves no fraction bits, so the sum is rounded half to even
+# 1.5 * 2^23. Adding this value leaves no fraction bits, so the sum is rounded to an integer, ties
+# to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

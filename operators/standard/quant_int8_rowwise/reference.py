@@ -28,8 +28,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
-    disagree. Row maxima stay."""
+    """Sets entries to 0 if their quotient is so near a tie that correct implementations could round
+    differently. Row maxima stay unchanged."""
     wide = x.double()
     scale = wide.abs().amax(dim=-1, keepdim=True) / 127.0
     quotient = wide / torch.where(scale == 0, torch.ones_like(scale), scale)

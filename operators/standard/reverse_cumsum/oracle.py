@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
-OWN: tl.constexpr = tl.constexpr(1)  # the word holds the sum of this tile alone
+OWN: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
 # The word holds the sum from this tile to the end of the row.
 SUFFIX: tl.constexpr = tl.constexpr(2)
 
@@ -80,7 +80,7 @@ def reverse_cumsum(x: torch.Tensor) -> torch.Tensor:
         return y
     block = 4096
     tiles = triton.cdiv(cols, block)
-    # The ticket, then one word per tile.
+    # The first word is the ticket counter. One word per tile follows.
     words = torch.zeros((1 + rows * tiles,), dtype=torch.int64, device=x.device)
     _look_ahead_kernel[(rows * tiles,)](
         x, y, words, cols, tiles, BLOCK=block, WINDOW=128, num_warps=8

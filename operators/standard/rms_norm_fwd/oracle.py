@@ -11,7 +11,7 @@ def _rms_norm_kernel(x_ptr, w_ptr, y_ptr, cols, eps, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     mask = columns < cols
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Loaded before the reduction, so that this hit in L2 overlaps with it.
+    # Loads the weights before the reduction, so that this L2 access overlaps with the reduction.
     w = tl.load(w_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     rstd = 1.0 / tl.sqrt(tl.sum(x * x, axis=0) / cols + eps)
     tl.store(y_ptr + start + columns, (x * rstd * w).to(y_ptr.dtype.element_ty), mask=mask)

@@ -10,15 +10,15 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.bfloat16:
-        # Bounded, so that |y| stays below 1: half a unit in the last place of a larger bfloat16
-        # comes near the tolerance.
+        # The values are bounded, so that |y| stays below 1. For a larger |y|, half a unit in the
+        # last place of bfloat16 would be near the tolerance.
         x = rng.uniform((rows, cols), torch.float32, -1.0, 1.0)
         w = rng.uniform((cols,), torch.float32, 0.25, 0.55)
     else:
         x = rng.normal((rows, cols), torch.float32) + 0.5 * rng.normal((rows, 1), torch.float32)
         w = 1.0 + (0.1 * rng.normal((cols,), torch.float32)).clamp(-0.3, 0.3)
     if case.distribution == "tiny":
-        # The mean square is as small as eps in some rows; every fifth row is zero.
+        # In some rows the mean square is as small as eps. Every fifth row is zero.
         x *= torch.exp2(rng.uniform((rows, 1), torch.float32, -10.0, 0.0))
         x[1::5] = 0.0
     elif case.distribution == "huge":

@@ -10,8 +10,8 @@ BASE = 10000.0
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Caches hold values everywhere, so that a slot that must stay unchanged differs from one that
-    was written."""
+    """Every slot of the caches contains a random value, so a wrong write to a slot that must stay
+    unchanged is visible."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
     blocks, size = case.axes["blocks"], case.axes["block_size"]
     positions = rng.integers((tokens,), 0, 32768, torch.int64)
@@ -20,7 +20,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     slots_of = rng.permutation(blocks * size)[:tokens].to(torch.int32)
     if case.distribution == "padded":
         slots_of[1::4] = -1
-        # No token names the last slot, to which a -1 that is not skipped would go.
+        # No token uses the last slot. A kernel that does not skip -1 would write to the last slot,
+        # and the error is then visible.
         slots_of = torch.where(
             slots_of == blocks * size - 1, torch.full_like(slots_of, -1), slots_of
         )
@@ -108,11 +109,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """An implementation need not read padding or slots: it writes the named slots, and the others
-    stay as they are."""
+    """An implementation need not read padding tokens or slots. It writes the tokens' slots and leaves
+    the other slots unchanged."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
-    # Every fourth token is padding if the case has padding, and so is the token that drew the last
-    # slot.
+    # If the case has padding, every fourth token is padding, and also the token that had drawn the
+    # last slot.
     stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens
     least = 4 * tokens + 2 * stored * (4 * heads * 2 * half + 2 * half)
     cached = case.axes["blocks"] * heads * case.axes["block_size"] * 2 * half

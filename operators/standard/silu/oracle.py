@@ -1,7 +1,7 @@
 """SiLU as x / (1 + exp(-x)): for large negative x the exponential is inf, and x / inf is zero.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -142,8 +142,8 @@ def sliding_window_attn(
     # If the window were much shorter than a tile, most of the tile would be masked work.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
-    # they are hidden by the causal mask or never stored.
+    # One view contains the rows of all heads. A block can read past the end of its head. The values
+    # there are finite; the causal mask hides them, or they are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

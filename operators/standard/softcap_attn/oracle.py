@@ -35,8 +35,8 @@ def _attend(
         v = v_desc.load([origin_row + start, 0])
         scores = outer / (tl.exp2(tl.dot(q, k) * inner) + 1.0)
         if MASKED:
-            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
-            # finite from the first block on.
+            # Every query attends at least to key 0, which is in this block or an earlier block. So
+            # the running maximum is finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1))
         p = tl.exp2(scores - new[:, None])
@@ -119,8 +119,8 @@ def softcap_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, cap: float) 
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
-    # they are hidden by the causal mask or never stored.
+    # One view contains the rows of all heads. A block can read past the end of its head. The values
+    # there are finite; the causal mask hides them, or they are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

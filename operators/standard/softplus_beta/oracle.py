@@ -4,8 +4,8 @@ log(1 + t) is needed for t in 0 .. 1 only: a polynomial through Chebyshev points
 2e-7 there and takes a third of the instructions of a general logarithm, which would compete with
 the memory traffic.
 
-A whole block needs no mask. With one, an n that 16 does not divide would break its 16-byte accesses
-into single elements."""
+A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
+would split the 16-byte accesses into single elements."""
 
 import torch
 import triton

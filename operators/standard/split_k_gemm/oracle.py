@@ -9,7 +9,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 WANTED_PROGRAMS = 264  # two
-TMA_PROGRAMS = 132  # one for each SM of the largest GPU
+TMA_PROGRAMS = 132  # one program for each SM of the largest GPU
 TMA_BK = 128
 TMA_STAGES = 4
 
@@ -100,8 +100,8 @@ def _sum_kernel(
 
 
 def _is_hopper() -> bool:
-    """Returns True on Hopper and newer GPUs. They can launch a kernel before the kernel that it
-    waits for has ended; other GPUs and the interpreter cannot."""
+    """Returns True on Hopper and newer GPUs. Only these GPUs can start a kernel early, before the
+    previous kernel has ended. Other GPUs and the interpreter cannot."""
     if triton.knobs.runtime.interpret:
         return False
     target = triton.runtime.driver.active.get_current_target()

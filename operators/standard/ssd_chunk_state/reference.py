@@ -31,7 +31,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: str = "") -> Tensor:
-    """`variant`: a mistake that one of the mutants makes."""
+    """`variant` names the mistake of a mutant."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     batch, seq, heads, head_dim = x.shape
     groups, state = b.shape[2], b.shape[3]

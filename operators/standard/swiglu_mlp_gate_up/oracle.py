@@ -32,8 +32,8 @@ def _gate_up_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round. Their results are never stored, and the loads need
-    # no mask.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
+    # results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -79,8 +79,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Operand tiles come by TMA: no pointers in registers, zeros past the end, and room for one
-    # stage more than with pointers.
+    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
+    # with zeros, and leaves room for one stage more than loads by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

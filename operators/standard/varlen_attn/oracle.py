@@ -47,8 +47,8 @@ def _attend(
             v = tl.load(v_head + keys[:, None] * step + dims[None, :])
         scores = tl.dot(q, k)
         if MASKED:
-            # Every query sees at least key 0 in this or an earlier block, so the running maximum is
-            # finite from the first block on.
+            # Every query attends at least to key 0, which is in this block or an earlier block. So
+            # the running maximum is finite from the first block on.
             scores = tl.where(rows[:, None] >= keys[None, :], scores, -float("inf"))
         new = tl.maximum(greatest, tl.max(scores, axis=1) * scale)
         p = tl.exp2(scores * scale - new[:, None])
@@ -128,8 +128,8 @@ def _varlen_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold blocks of 64 keys and their
-    values; the next ones wait in registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for blocks of 64 keys and
+    values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

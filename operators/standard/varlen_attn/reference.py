@@ -10,8 +10,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) in late rows instead
-    of averaging to zero."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs of late rows
+    would average to nearly 0."""
     shape = (case.axes["total"], case.axes["heads"], case.axes["head_dim"])
     ends = _lengths(case, rng).cumsum(0)
     offsets = torch.zeros((case.axes["offset_count"],), dtype=torch.int32, device=rng.device)

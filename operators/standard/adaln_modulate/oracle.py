@@ -1,5 +1,5 @@
-"""Modulated layer norm with the row in registers: one read, one write. Rows of a sample come one
-after another, so scale and shift stay in the caches."""
+"""The kernel computes the modulated layer norm of a row in registers, with one read and one write.
+The rows of a sample are consecutive, so scale and shift stay in the caches."""
 
 import torch
 import triton
@@ -14,7 +14,8 @@ def _modulate_kernel(x_ptr, scale_ptr, shift_ptr, y_ptr, seq, dim, eps, BLOCK: t
     start = row.to(tl.int64) * dim
     sample = (row // seq).to(tl.int64) * dim
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Loaded before the reductions, so that these cache hits overlap with them.
+    # Loads scale and shift before the reductions, so that these cache accesses overlap with the
+    # reductions.
     scale = tl.load(scale_ptr + sample + columns, mask=mask, other=0.0).to(tl.float32)
     shift = tl.load(shift_ptr + sample + columns, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / dim, 0.0)

@@ -1,4 +1,4 @@
-"""Layer norm without weights, modulated per sample."""
+"""Computes a layer norm without weights, modulated per sample."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         scale = rng.uniform((batch, dim), torch.float32, -0.4, 0.3)
         shift = rng.uniform((batch, dim), torch.float32, -0.5, 0.5)
     if case.distribution == "tiny":
-        # The variance is as small as eps in some rows; the first row of each sample is constant.
+        # In some rows the variance is as small as eps. The first row of each sample is constant.
         x *= torch.exp2(rng.uniform((batch, seq, 1), torch.float32, -8.0, 0.0))
         x[:, 0] = 0.25
     elif case.distribution == "cancellation":

@@ -1,5 +1,5 @@
-"""AdamW in one pass: four reads and three writes per element. Everything that depends on scalars
-alone is computed on the host, in double."""
+"""The kernel computes AdamW in one pass, with four reads and three writes per element. The host
+computes everything that depends only on scalars, in double precision."""
 
 import torch
 import triton

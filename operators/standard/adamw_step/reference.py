@@ -1,4 +1,4 @@
-"""One AdamW step."""
+"""Computes one AdamW step."""
 
 from __future__ import annotations
 

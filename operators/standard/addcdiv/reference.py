@@ -1,4 +1,4 @@
-"""z = x + value * t1 / t2, element by element."""
+"""Computes z = x + value * t1 / t2, element by element."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `extreme` gives numerator and denominator a common factor, so that only the
-    quotient is O(1)."""
+    """In the distribution `extreme`, the numerator and the denominator have a common random factor,
+    so that only the quotient is O(1)."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     t1 = rng.normal((n,), torch.float32).clamp(-4.5, 4.5)

@@ -1,8 +1,9 @@
-"""ALiBi attention: one block of queries per program, with a running maximum and sum.
+"""Each program computes ALiBi attention for one block of queries, with a running maximum and sum.
 
-The bias slope * (j - i) differs from slope * j by a constant of the row, which does not change a
-softmax. So the bias is one number per key, counted from the block's first row to keep it small.
-Exponentials are base 2; blocks left of the diagonal need no mask."""
+The bias slope * (j - i) differs from slope * j by a value that is constant within a row, and such a
+value does not change a softmax. So the kernel needs only one bias per key. It counts keys from the
+block's first row, so that the biases stay small. Exponentials are base 2. Blocks left of the
+diagonal need no mask."""
 
 import torch
 import triton
@@ -65,7 +66,7 @@ def _alibi_kernel(
     diagonal = (tl.num_programs(1) - 1 - tl.program_id(1)) * BM
     head = tl.program_id(0)
     origin_row = head * seq
-    # log2(e) is folded into the slope, as into the scale.
+    # The slope, like the scale, includes the factor log2(e).
     slope = tl.exp2(-8.0 * (head % heads + 1).to(tl.float32) / heads) * 1.4426950408889634
     start = head.to(tl.int64) * seq * D
     rows = diagonal + tl.arange(0, BM)

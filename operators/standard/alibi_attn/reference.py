@@ -1,4 +1,4 @@
-"""Causal attention with linear position biases."""
+"""Computes causal attention with linear position biases."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1), even in heads with a
-    small slope."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would be nearly
+    0 in heads with a small slope."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "flat":
-        # Scores hardly matter, so that the biases alone make the weights.
+        # The scores are small, so that the biases alone determine the weights.
         q *= 0.1
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 
@@ -32,7 +32,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, slopes: list[float], ahead: int) -> Tensor:
     """Computes one head at a time, so that a long sequence needs memory for only a few score
-    matrices. A query sees `ahead` keys beyond itself."""
+    matrices. Each query also attends to `ahead` keys after its own."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

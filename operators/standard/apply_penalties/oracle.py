@@ -1,11 +1,12 @@
-"""One launch: a program copies a slice of a row's logits and then corrects the few of them that the
-history names.
+"""Each program copies a slice of a row's logits, and then corrects the logits of the tokens that
+occur in the history. There is one launch.
 
-Counting needs no table: after the copy, every occurrence adds 1 to the bits of its copied logit, as
-an integer, so that afterwards the count is the difference of those bits and the logit's own.
-Repeats then compute and store the same value, so their order does not matter. Barriers between the
-steps are enough, because no other program touches the slice. A history is held in registers; a very
-long one is read in rounds, and its counts wait in memory until all of them are known."""
+Counting needs no table. After the copy, every occurrence of a token adds 1 to the bits of the
+copied logit, as an integer. So the count is the difference between these bits and the bits of the
+original logit. Repeated tokens compute and store the same value, so their order does not matter.
+Barriers between the steps are enough, because no other program accesses the slice. A history is
+kept in registers. A very long history is read in several rounds, and its counts are stored in
+memory until all counts are known."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Repetition, frequency and presence penalties on logits."""
+"""Applies repetition, frequency and presence penalties to logits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Sequence 1, if there are three or more, is empty."""
+    """The history of sequence 1 is empty if there are at least three sequences."""
     batch, vocab, total, bound = (
         case.axes[name] for name in ("batch", "vocab", "total", "max_history")
     )
@@ -17,12 +17,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if batch > 2:
         weights[1] = 0.0
     if case.distribution == "repeats":
-        weights[0] = 2.0 * batch  # one long sequence
+        weights[0] = 2.0 * batch  # one sequence has a long history
     offsets = torch.zeros((batch + 1,), dtype=torch.int64, device=rng.device)
     offsets[1:] = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64)
     offsets[-1] = total
     uniform = rng.uniform((total,), torch.float32, 0.0, 1.0)
-    # Some tokens occur often: about every third place holds one of a few tokens.
+    # Some tokens occur often: about every third position contains one of a few tokens.
     history = (vocab * uniform).to(torch.int32).clamp_(max=vocab - 1)
     few = rng.integers(
         (total,), 0, 5 if case.distribution == "repeats" else min(vocab, 40), torch.int32

@@ -1,9 +1,9 @@
-"""Row argmax over tiles of rows x columns: each lane keeps its greatest entry and the first column
-of that entry. One reduction follows at the end.
+"""Each program computes a tile of rows x columns. Each lane keeps its largest entry and the first
+column of that entry, and one reduction follows at the end.
 
-Short rows share a program; long rows are split over programs, and a second kernel takes the best of
-the splits. A lane that meets nothing above -inf keeps its first column, so a row of -inf ends with
-index 0 and needs no case of its own."""
+Several short rows share a program. Long rows are split over programs, and a second kernel takes the
+best of the splits. A lane that finds no entry above -inf keeps its first column, so a row of -inf
+gets index 0 without a special case."""
 
 import torch
 import triton
@@ -55,8 +55,8 @@ def _tiles_kernel(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
-    # Rows of one block: nothing is kept per lane, and the next tiles are copied into shared memory
-    # while this one is reduced.
+    # Rows that fit in one block: lanes keep nothing between tiles, and the next tiles are copied
+    # into shared memory while this tile is reduced.
     column = tl.arange(0, BLOCK)[None, :]
     for tile in tl.range(
         tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES
@@ -67,7 +67,7 @@ def _tiles_kernel(
             x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf")
         )
         greatest = tl.max(x, axis=1)
-        # A row of -inf finds its first column too.
+        # This finds the first column also in a row of -inf.
         index = tl.min(tl.where(x == greatest[:, None], column, NOWHERE), axis=1)
         tl.store(values_ptr + row, greatest, mask=row < rows)
         tl.store(indices_ptr + row, index.to(tl.int64), mask=row < rows)

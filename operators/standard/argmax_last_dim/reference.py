@@ -1,4 +1,4 @@
-"""Row maximum and its first index."""
+"""Computes the maximum of each row and its first index."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "ties":
-        # Few different values, none of them representable in bfloat16. The greatest occurs about
-        # three times in a row; every seventh row has one value only.
+        # There are few different values, and none is exact in bfloat16. The maximum occurs about
+        # three times in a row. Every seventh row has only one value.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         top = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 3.0 / cols
         top[-1, 0], top[-1, cols // 2] = False, True
@@ -38,7 +38,8 @@ def reference(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _extremum(x: Tensor, first: bool) -> tuple[Tensor, Tensor]:
-    """Avoids torch.max, which does not promise which of several equal entries it names."""
+    """Does not use torch.max, because PyTorch does not specify which of several equal entries
+    torch.max returns."""
     values = x.amax(dim=-1)
     cols = x.shape[-1]
     column = torch.arange(cols, device=x.device)

@@ -1,9 +1,10 @@
-"""Average pooling: a tile of output rows x columns per program, the window unrolled.
+"""Each program computes average pooling for a tile of output rows x columns. The loop over the
+window is unrolled.
 
-Rows are numbered through all images, so that small images share a program and the divisions are one
-per row, not one per pixel. Pixels that windows share come from L1. Windows of 2 x 2 that touch
-neither each other nor the border read whole lines instead, and add neighbours in registers. The
-divisor is a product of two counts, one of the row and one of the column."""
+Rows are numbered across all images. So small images share a program, and there is one division per
+row, not one per pixel. Pixels that windows share come from the L1 cache. If the windows are 2 x 2
+and neither overlap nor touch the border, the kernel reads whole lines instead and adds neighbours
+in registers. The divisor is the product of a count for the row and a count for the column."""
 
 import torch
 import triton
@@ -54,7 +55,7 @@ def _pairs_kernel(
 ):
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * (2 * BW) + tl.arange(0, 2 * BW)
-    # The line at which a row of windows starts, numbered through all images.
+    # The first input line of a row of windows, numbered across all images.
     line = (row // out_height).to(tl.int64) * height + 2 * (row % out_height)
     place = line[:, None] * width + column[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]

@@ -1,4 +1,4 @@
-"""Average pooling with a square window."""
+"""Computes average pooling with a square window."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Axes are positive, so the padding is one less than its axis, and `divisor_kind` is 1 where
-    padding counts and 2 where it does not."""
+    """Axes must be positive, so the padding is its axis minus one. `divisor_kind` is 1 if the
+    divisor counts padding, and 2 if it does not."""
     x = rng.normal(
         (case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]),
         torch.float32,
     )
     if case.distribution == "offset":
-        # Far from zero, so that the divisor at the border is visible.
+        # The values are far from zero, so that a wrong divisor at the border is visible.
         x += 3.0
     return {
         "x": x,
@@ -43,7 +43,7 @@ def _sums(x: Tensor, kernel: int, stride: int, padding: int) -> Tensor:
     total = torch.zeros((*x.shape[:2], rows, columns), dtype=x.dtype, device=x.device)
     for r in range(kernel):
         for s in range(kernel):
-            # The last window starts at stride * (rows - 1): a slice that ends right behind it.
+            # The slice ends directly after stride * (rows - 1), where the last window starts.
             total += padded[
                 :,
                 :,

@@ -1,4 +1,4 @@
-"""z = a * x + b * y, element by element."""
+"""Computes z = a * x + b * y, element by element."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Uniform values in float16: their range keeps z below 4, where the rounding of float16 stays
-    far under the tolerance."""
+    """In float16 the values are uniform. Their range keeps |z| below 4, where the rounding error of
+    float16 is far below the tolerance."""
     n = case.axes["n"]
-    a, b = 0.7, -1.3  # neither is a float16
+    a, b = 0.7, -1.3  # neither value is exact in float16
     if case.dtype == torch.float16:
         x = rng.uniform((n,), torch.float32, -1.9, 1.9)
         y = rng.uniform((n,), torch.float32, -1.9, 1.9)

@@ -1,5 +1,5 @@
-"""Batch normalisation for inference: tiles of planes x pixels, so that the channel is known per row
-of a tile and needs no division per element."""
+"""Each program computes batch normalisation for a tile of planes x pixels. The channel is the same
+for a whole row of the tile, so the kernel needs no division per element."""
 
 import torch
 import triton

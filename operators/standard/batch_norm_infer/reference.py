@@ -1,4 +1,4 @@
-"""Batch normalisation with given statistics."""
+"""Computes batch normalisation with given statistics."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "cancellation":
         mean *= 10.0
     elif case.distribution == "tiny":
-        # The variance is as small as eps in some channels and zero in every third.
+        # In some channels the variance is as small as eps. In every third channel it is zero.
         var *= torch.exp2(rng.uniform((channels,), torch.float32, -17.0, 0.0))
         var[1::3] = 0.0
         mean *= 0.01
@@ -27,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         normal = torch.where(
             rng.uniform(shape, torch.float32, 0.0, 1.0) < 0.01, 0.5 * normal + 3.0, normal
         )
-    # The statistics are not quite those of x, as in inference.
+    # The statistics differ slightly from those of x, as in inference.
     x = (1.1 * normal.clamp(-4.5, 4.5) + 0.2) * deviation[:, None, None] + mean[:, None, None]
     w = 1.0 + (0.2 * rng.normal((channels,), torch.float32)).clamp(-0.4, 0.3)
     b = rng.uniform((channels,), torch.float32, -0.5, 0.5)

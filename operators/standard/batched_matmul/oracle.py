@@ -1,5 +1,5 @@
-"""Batched float16 GEMM: one grid axis for the batch, tiles of one matrix next to each other so that
-its operands stay in L2."""
+"""The kernel computes a batched float16 GEMM. One grid axis covers the batch. Tiles of the same
+matrix are next to each other, so that the matrix's operands stay in the L2 cache."""
 
 import torch
 import triton
@@ -22,7 +22,7 @@ def _batched_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # The batch is folded into the one grid axis that may be longer than 65535.
+    # The batch is part of grid axis 0, because the other axes allow at most 65535 programs.
     batch = (tl.program_id(0) // tiles).to(tl.int64)
     program = tl.program_id(0) % tiles
     tiles_m = tl.cdiv(m, BM)
@@ -71,8 +71,8 @@ def _persistent_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    """Runs as many programs as multiprocessors. With a short k, the loads of the next tile must run
-    while this tile is stored."""
+    """Runs one program per multiprocessor. If k is small, the loads of the next tile must run while
+    this tile is stored, and only a persistent program can do that."""
     tiles_m = m // BM
     tiles_n = n // BN
     for tile in tl.range(tl.program_id(0), total, tl.num_programs(0), flatten=True):
@@ -92,8 +92,8 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     batch, m, k = a.shape
     n = b.shape[2]
     c = torch.empty((batch, m, n), dtype=a.dtype, device=a.device)
-    # The tile depends on the matrix (small ones must not waste lanes) and on the number of tiles of
-    # the whole batch.
+    # The tile size depends on the matrix (a small matrix must not waste lanes) and on the number of
+    # tiles of the whole batch.
     if min(m, n) >= 256 and batch * m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif min(m, n) >= 128:
@@ -104,8 +104,8 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 32, 32, 64, 2, 3
     tiles = triton.cdiv(m, bm) * triton.cdiv(n, bn)
     if bn == 256 and m % bm == 0 and n % bn == 0 and k % bk == 0:
-        # Whole tiles only: no tile straddles two matrices, and one view holds the rows of all of
-        # them.
+        # Uses descriptors only if the matrix consists of whole tiles, so that no tile straddles two
+        # matrices. One view contains the rows of all matrices.
         a_desc = TensorDescriptor.from_tensor(a.view(batch * m, k), [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b.view(batch * k, n), [bk, bn])
         c_desc = TensorDescriptor.from_tensor(c.view(batch * m, n), [bm, bn])

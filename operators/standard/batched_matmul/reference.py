@@ -1,4 +1,4 @@
-"""A batch of float16 matrix products, accumulated in float32."""
+"""Computes a batch of float16 matrix products, accumulated in float32."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
-"""Binary cross entropy in one pass. Loads are copied into shared memory ahead of time (a pipelined
-loop).
+"""The kernel computes binary cross entropy in one pass. A pipelined loop copies data into shared
+memory ahead of its use.
 
-A program keeps the weights of its columns in registers and walks down the rows, so that no column
-number needs a division. Each stores one share of the sum, and a second kernel adds the shares in a
-fixed order; it is a programmatic dependent launch, which starts while the first one drains."""
+A program keeps the weights of its columns in registers and loops over the rows, so computing a
+column number needs no division. Each program stores one partial sum. A second kernel adds the
+partial sums in a fixed order. It is a programmatic dependent launch: it starts while the last
+programs of the first kernel still run."""
 
 import torch
 import triton
@@ -45,8 +46,8 @@ def _terms_kernel(
         row = first + lane
         mask = (row < rows)[:, None] & (column < cols)[None, :]
         place = row.to(tl.int64)[:, None] * cols + column[None, :]
-        # Past the end both factors are 0: the label takes the whole weight, and x is so large that
-        # its softplus is 0.
+        # Past the end, both terms of the loss are 0. With the label 1 the first term has the factor
+        # 1 - y = 0, and x is so large that its softplus is 0.
         x = tl.load(x_ptr + place, mask=mask, other=200.0)
         y = tl.load(y_ptr + place, mask=mask, other=1.0)
         softplus = _log(1.0 + tl.exp(-tl.abs(x)), HOPPER) + tl.maximum(-x, 0.0)

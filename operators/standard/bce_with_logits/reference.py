@@ -1,4 +1,4 @@
-"""Binary cross entropy of logits with positive weights."""
+"""Computes the binary cross entropy of logits with positive weights."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`extreme`: a tenth of the logits lies beyond what exp can hold, on either side. `hard`:
-    labels are 0 or 1."""
+    """In `extreme`, exp overflows for a tenth of the logits, which are large with either sign. In
+    `hard`, labels are 0 or 1."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = 2.0 * rng.normal((rows, cols), torch.float32)
     y = rng.uniform((rows, cols), torch.float32)
@@ -46,7 +46,7 @@ def _mean(terms: Tensor, like: Tensor) -> Tensor:
 def mutants(x: Tensor, y: Tensor, pos_weight: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     p = torch.sigmoid(x)
     terms = _terms(x, y, pos_weight)
-    floor = 1e-12  # what careless kernels add before the logarithm
+    floor = 1e-12  # a value that careless kernels add before the logarithm
     clipped = -(pos_weight * y * torch.log(p + floor) + (1.0 - y) * torch.log(1.0 - p + floor))
     return {
         "pos_weight left out": _mean(_terms(x, y, torch.ones_like(pos_weight)), x),

@@ -1,5 +1,5 @@
-"""Rotation by two logical shifts. Both amounts are taken mod 32, so neither shift is by 32: at
-amount 0 both give x, and x | x is x.
+"""The kernel rotates by two logical shifts. Both shift amounts are taken mod 32, so neither shift
+is by 32. For the amount 0 both shifts give x, and x | x is x.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""rotl32(x, s) ^ y."""
+"""Computes rotl32(x, s) ^ y."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     y = rng.integers((n,), low, high, torch.int32)
     s = rng.integers((n,), -100, 100, torch.int32)
     if case.distribution == "edges":
-        # Multiples of 32 and their neighbours, up to both ends of int32.
+        # The shift amounts are multiples of 32 and their neighbours, up to both limits of int32.
         s = (32 * rng.integers((n,), -(1 << 26) + 1, (1 << 26) - 1) + rng.integers((n,), -1, 2)).to(
             torch.int32
         )
         s[n // 2], s[n // 3] = low, high - 1
     elif case.distribution == "single_bits":
-        # One bit is set, and the mask is mostly zero, so that a lost or smeared bit is visible.
+        # x has one set bit, and y is mostly zero, so that a lost or duplicated bit is visible.
         x = _signed(1 << rng.integers((n,), 0, 32))
         y = y & 1
     return {"x": x, "s": s, "y": y}
 
 
 def _signed(word: Tensor) -> Tensor:
-    """Converts 32 bits held in an int64 to int32."""
+    """Converts 32 bits in an int64 to int32."""
     return torch.where(word >= 1 << 31, word - (1 << 32), word).to(torch.int32)
 
 

@@ -1,11 +1,13 @@
-"""Bitonic sort of whole rows, a row in the registers of one warp (two for the longest rows).
+"""The kernel sorts whole rows with a bitonic network. One warp keeps a row in its registers (two
+warps for the longest rows).
 
-Steps over low bits of an entry's place are by far the most frequent, so these bits name a register:
-most compare-exchanges are then one minimum or maximum within a thread, and only the few over the
-high bits are shuffles. Unsorted entries have no order to keep, so they are loaded in the order that
-suits the memory, and renaming their places costs nothing. Only the result is moved. Descending runs
-are sorted as ascending ones of complements, one exclusive or per merge. Padding is the greatest
-value, which sorts past the end. Short rows share a program."""
+Most steps of the network exchange entries whose positions differ in a low bit. The low bits of a
+position select a register of a thread, so most compare-exchanges are one minimum or maximum within
+a thread. Only the few steps over high bits need shuffles. The input is unsorted, so the kernel may
+load entries into any positions, and it uses the order that is best for memory accesses. Only the
+result is moved into order. Descending runs are sorted as ascending runs of complements, at a cost
+of one exclusive or per merge. The padding is the largest value, so it is sorted past the end. Short
+rows share a program."""
 
 import torch
 import triton
@@ -16,7 +18,7 @@ LANES = 32
 
 @triton.jit
 def _partner(x, DIM: tl.constexpr):
-    """Returns the entry at the other place along one dimension of the hypercube. That takes no
+    """Returns the entry at the other position along one dimension of the hypercube. This needs no
     instruction within a thread, and a shuffle within a warp."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ tl.xor_sum(bits, DIM, True)).to(x.dtype, bitcast=True)
@@ -24,14 +26,15 @@ def _partner(x, DIM: tl.constexpr):
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along the dimension of the hypercube that is this bit of an entry's place."""
+    """Returns 0 and 1 along one dimension of the hypercube: the dimension of bit BIT of an entry's
+    position."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _reverse(x, where):
-    """Reverses the order of the entries where a bit is set, by the complement of integers or the
-    sign of floats (which hold no NaN and no -0)."""
+    """Reverses the order of the entries whose bit in `where` is set. It complements integers and
+    flips the sign of floats, which must not be NaN or -0."""
     if x.dtype == tl.int32:
         y = x ^ -where
     else:
@@ -42,8 +45,8 @@ def _reverse(x, where):
 @triton.jit
 def _sort(h, LOG: tl.constexpr):
     for stage in tl.static_range(1, LOG + 1):
-        # Stage runs are 2^stage long; every second one is reversed, and the last stage has a single
-        # run.
+        # The runs of a stage have 2^stage entries. Every second run is reversed. The last stage has
+        # a single run.
         if stage == 1:
             h = _reverse(h, _side(LOG, 1))
         elif stage < LOG:
@@ -70,8 +73,8 @@ def _warp_kernel(
     row = tl.program_id(0).to(tl.int64)
     column = tl.arange(0, 1 << LOG)
     x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=PADDING)
-    # The dimensions are (vectors of a thread, threads, entries of a vector). Threads become the
-    # highest bits of the place.
+    # The dimensions are (vectors of a thread, threads, entries of a vector). The permutation makes
+    # the thread index the highest bits of the position.
     x = tl.permute(tl.reshape(x, (HIGH, THREADS, VECTOR)), (1, 0, 2))
     x = _sort(tl.reshape(x, [2] * LOG), LOG)
     tl.store(y_ptr + row * cols + column, tl.reshape(x, (1 << LOG,)), mask=column < cols)
@@ -100,7 +103,7 @@ def bitonic_sort_rows(x: torch.Tensor) -> torch.Tensor:
             x, y, rows, cols, ROWS=tile, COLS=block, PADDING=padding, num_warps=4
         )
         return y
-    # 64 entries a thread at most: with their partners they still fit into registers.
+    # A thread has at most 64 entries. These entries and their partners fit in its registers.
     warps = max(1, block // 2048)
     threads = LANES * warps
     vector = 4 if cols % 16 == 0 else 1

@@ -1,4 +1,4 @@
-"""Rows in ascending order."""
+"""Sorts rows in ascending order."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Block-sparse attention: a program per block of 64 queries walks down its row of the CSR list,
-with a running maximum and sum.
+"""Each program computes block-sparse attention for one block of 64 queries. It loops over its row
+of the CSR list, with a running maximum and sum.
 
-The look-up of the next block is part of the software pipeline, so keys and values of a block are on
-their way while the one before is multiplied. Rows that see few blocks end early; many programs per
-SM even that out. Exponentials are base 2."""
+The lookup of the next block is part of the software pipeline, so the keys and values of a block are
+being loaded while the previous block is multiplied. Programs with few blocks end early. There are
+many programs per SM, so the load stays balanced. Exponentials are base 2."""
 
 import torch
 import triton
@@ -60,7 +60,7 @@ def _block_sparse_kernel(
         total = total * correction + tl.sum(p, axis=1)
         acc = tl.dot(p.to(q.dtype), v, acc * correction[:, None])
         greatest = new
-    # An empty row has a sum of 0, and its result is 0 rather than 0 / 0.
+    # An empty row has a sum of 0. Its result must be 0, not 0 / 0.
     o = acc / tl.where(total > 0.0, total, 1.0)[:, None]
     tl.store(o_ptr + tile, o, mask=(queries < seq)[:, None])
 

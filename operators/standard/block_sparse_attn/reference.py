@@ -1,4 +1,4 @@
-"""Attention over the blocks that a CSR mask names."""
+"""Computes attention over the blocks that a CSR mask selects."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _mask(case: Case, rng: Rng) -> tuple[Tensor, Tensor]:
-    """Returns the `blocks` places of lowest rank, as CSR."""
+    """Returns a CSR mask with the `blocks` positions of lowest rank."""
     rows, blocks = case.axes["row_count"] - 1, case.axes["blocks"]
     rank = rng.uniform((rows, rows), torch.float64)
     if case.distribution == "local":
@@ -56,8 +56,8 @@ def _rows(row_offsets: Tensor, columns: Tensor) -> list[list[int]]:
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, rows: list[list[int]], scale: float, padded: bool
 ) -> Tensor:
-    """Computes one block of queries of all heads at a time, over the keys gathered from its blocks.
-    `padded`: a short block is filled with zeros."""
+    """Computes one block of queries of all heads at a time, over the keys of the blocks in its row.
+    If `padded` is set, a short block is filled with zeros."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     seq = q.shape[2]
     out = torch.zeros(q.shape, dtype=wide, device=q.device)

@@ -1,6 +1,6 @@
-"""Concatenation with padding, a tile of y per program: it loads from both sources under disjoint
-masks, so that every row is read once, and a tile of padding alone reads nothing but four
-offsets."""
+"""Each program computes one tile of the padded concatenation y. It loads from both sources under
+disjoint masks, so that every row is read once. A program whose tile is only padding reads nothing
+but four offsets."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Concatenation of two ragged batches with padding."""
+"""Concatenates two ragged batches, with padding."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """a has at most half of each entry of y, b the rest. Distribution `full`: entry 1 has no
-    padding."""
+    """In each entry of y, the rows of a take at most half of the length. The rows of b and the
+    padding follow. In the distribution `full`, entry 1 has no padding."""
     length, dim = case.axes["length"], case.axes["dim"]
     total_a, total_b = case.axes["total_a"], case.axes["total_b"]
     half = length // 2
@@ -25,8 +25,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tensor:
-    """Returns random lengths that add up to total. From `empty` on every fifth is 0, every tenth in
-    both batches. Entry 1 has `longest`."""
+    """Returns the offsets of random lengths that add up to `total`. Every fifth length, starting at
+    `empty`, is 0. Every tenth length is 0 in both batches. Entry 1 has the length `longest`, if
+    that is not 0."""
     batch = case.axes["batch"]
     weights = rng.uniform((batch,), torch.float64, 0.7, 1.0)
     weights[empty::5] = 0.0
@@ -35,8 +36,8 @@ def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tens
         weights[1] = 0.0
     lengths = (weights / weights.sum() * (total - longest)).to(torch.int64)
     missing = total - longest - lengths.sum()
-    # Rounding down lost less than one row for each entry, so the first of the others get one more
-    # each.
+    # Rounding down removed less than one row per entry. The missing rows go to the first entries
+    # with a positive weight, one row each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if longest:
         lengths[1] = longest
@@ -55,8 +56,8 @@ def _assemble(
     extra: int = 0,
     packed: bool = True,
 ) -> Tensor:
-    """`extra`: number of rows of a too many. `packed`: b follows a directly, instead of ending
-    where y ends."""
+    """`extra` is the number of superfluous rows of a. If `packed` is set, b follows directly after
+    a; otherwise b ends where y ends."""
     t = torch.arange(length, device=a.device)[None, :]
     a_start, b_start = a_offsets[:-1, None].long(), b_offsets[:-1, None].long()
     a_rows, b_rows = a_offsets[1:, None] - a_start, b_offsets[1:, None] - b_start

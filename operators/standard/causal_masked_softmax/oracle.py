@@ -1,8 +1,8 @@
-"""Causal softmax with the row in registers. Only the visible part of a row is loaded, so half of x
-is never read; y is written whole.
+"""The kernel computes the causal softmax of a row in registers. It loads only the part of a row
+that the mask leaves, so half of x is never read. It writes all of y.
 
-Rows go to programs from the last to the first, so that the long ones start early and the short ones
-fill the end."""
+The programs take the rows from the last to the first. So the long rows start early, and short rows
+fill the gaps at the end."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Scaled, causally masked softmax."""
+"""Computes a scaled softmax with a causal mask."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = 8.0 * rng.normal(shape, torch.float32)
     scale = 0.125
     if case.distribution == "garbage":
-        # Above the diagonal: values larger than all that count, inf and NaN.
+        # Values above the diagonal must not count. They are inf, NaN, or larger than all values
+        # that count.
         place = torch.arange(seq, device=rng.device)
         distance = place[None, :] - place[:, None]
         above = torch.where(
@@ -21,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         )
         x = torch.where(distance > 0, above, x)
     elif case.distribution == "extreme":
-        # exp of these overflows or vanishes in float32.
+        # exp of these values overflows or underflows in float32.
         offset = torch.where(
             rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.5, -100.0, 100.0
         )
@@ -43,7 +44,7 @@ def _wide(x: Tensor) -> Tensor:
 
 
 def _masked_softmax(scores: Tensor, ahead: int) -> Tensor:
-    """`ahead`: number of visible columns past the diagonal."""
+    """`ahead` is the number of columns after the diagonal that are not masked."""
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1 + ahead)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
 

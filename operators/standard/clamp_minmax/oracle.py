@@ -1,7 +1,8 @@
-"""Clamp with bounds per column: tiles of several rows, so that a tile's bounds are loaded once and
-serve all its rows.
+"""Each program clamps a tile of several rows with bounds per column. It loads the bounds once for
+all rows of the tile.
 
-Comparisons instead of min and max: both are false for a NaN, which therefore passes through."""
+The kernel uses comparisons instead of min and max. Both comparisons are false for a NaN, so a NaN
+passes through."""
 
 import torch
 import triton

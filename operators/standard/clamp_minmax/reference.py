@@ -1,4 +1,4 @@
-"""min(max(x, lo), hi) with bounds per column."""
+"""Computes min(max(x, lo), hi) with bounds per column."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Every eleventh column has its bounds crossed."""
+    """In every eleventh column the lower bound is above the upper bound."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     lo = rng.uniform((cols,), torch.float32, -1.5, 0.0)
@@ -29,7 +29,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor, lo: Tensor, hi: Tensor) -> Tensor:
-    """torch.maximum and torch.minimum keep a NaN of either argument."""
+    """torch.maximum and torch.minimum return NaN if either argument is NaN."""
     return torch.minimum(torch.maximum(x, lo), hi)
 
 

@@ -1,22 +1,25 @@
-"""One launch: squares of every program's span, a barrier of all programs, scaling.
+"""One launch computes everything. Each program sums the squares of its span, waits at a barrier for
+all programs, and scales its span.
 
-There are no more programs than run at the same time (a cooperative launch, so that this is
-checked), so they can wait for each other. Each keeps the last blocks of its span in registers and
-walks back through the others, of which the cache still holds many. Squares are added to their
-tensors by atomics: the order of these few additions is free, so the last bits of the norms are not
+Programs can wait for each other only if all of them run at the same time. A cooperative launch
+checks this. Each program keeps the last block of its span in registers, and then goes back through
+the other blocks, many of which are still in the cache. Atomics add the squares to the sums of their
+tensors. The order of these few additions varies, so the last bits of the norms are not
 deterministic."""
 
 import torch
 import triton
 import triton.language as tl
 
-PER_SM = 2  # programs that run at the same time, as a barrier among all of them requires
+# The number of programs per SM. All of them must run at the same time, because they wait for each
+# other.
+PER_SM = 2
 
 
 @triton.jit
 def _add_squares(g, index, first, last, tensor, offsets_ptr, squares_ptr):
-    """Adds the squares of one block to its tensors, of which `tensor` is the first. Returns the
-    tensor with which the next block continues."""
+    """Adds the squares of one block to the sums of the block's tensors. `tensor` is the first of
+    these tensors. Returns the tensor in which the next block starts."""
     square = g * g
     start = first
     while start < last:
@@ -49,7 +52,7 @@ def _clip_kernel(
     lane = tl.arange(0, BLOCK)
     first = tl.program_id(0) * span
     last = tl.minimum(first + span, total)
-    # The last tensor that starts at or before the span.
+    # Finds the last tensor that starts at or before the start of the span.
     low = 0
     high = tensors
     while high - low > 1:
@@ -79,7 +82,7 @@ def _clip_kernel(
         squares_ptr,
     )
     programs = tl.num_programs(0)
-    tl.debug_barrier()  # the counting thread may differ from the adding one
+    tl.debug_barrier()  # The thread that counts may differ from the threads that add.
     tl.atomic_add(counter_ptr, 1, sem="acq_rel")
     while tl.atomic_add(counter_ptr, 0, sem="acq_rel") < programs:
         pass

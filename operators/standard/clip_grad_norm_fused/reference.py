@@ -1,4 +1,4 @@
-"""Gradients of several tensors unscaled and clipped by their global norm."""
+"""Unscales the gradients of several tensors and clips them by their global norm."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
 EPS = 1e-6
-NORM = 1.5  # about the norm of all; not 1, which would be an answer without any work
+# About the norm of all gradients. It is not 1, because then a kernel that does not scale would be
+# correct.
+NORM = 1.5
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
@@ -19,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if tensors > 3:
         weights[2::5] = 0.0  # empty tensors
     if case.distribution == "skewed":
-        # One tensor has nearly everything.
+        # One tensor has nearly all elements.
         weights[tensors // 2] = 30.0 * tensors
     offsets = torch.zeros((tensors + 1,), dtype=torch.int64, device=rng.device)
     offsets[1:] = (weights.cumsum(0) / weights.sum() * total).round().to(torch.int64)
@@ -41,8 +43,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _norms(grads: Tensor, offsets: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the norms of each tensor and of all, in float64. Sums of millions of squares then
-    differ from a float32 sum only by its error."""
+    """Returns the norm of each tensor and of all tensors, in float64. So a float32 sum of millions
+    of squares is compared with an exact value."""
     ends = offsets.tolist()
     squares = torch.stack([grads[a:b].double().square().sum() for a, b in itertools.pairwise(ends)])
     return squares.sqrt().to(grads.dtype), squares.sum().sqrt().reshape(1).to(grads.dtype)

@@ -1,5 +1,5 @@
-"""Complex product of interleaved pairs. Pairs are loaded as one contiguous block of words and are
-split and joined in registers.
+"""The kernel computes the complex product of interleaved pairs. It loads pairs as one contiguous
+block of words, and splits and joins them in registers.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""Complex product of interleaved pairs."""
+"""Computes the complex product of interleaved pairs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((n, 2), torch.float32).clamp(-2.9, 2.9)
     y = rng.normal((n, 2), torch.float32).clamp(-2.9, 2.9)
     if case.distribution == "cancellation":
-        # y is nearly the conjugate of i * x: the real part nearly vanishes.
+        # y is nearly the conjugate of i * x, so the real part of the product is nearly 0.
         y = 0.9 * x.flip(1) + 0.02 * y
     elif case.distribution == "phases":
-        # Unit numbers: a rotation.
+        # y has an absolute value of 1, so the product is a rotation.
         angle = rng.uniform((n,), torch.float32, -3.1415927, 3.1415927)
         y = torch.stack([angle.cos(), angle.sin()], dim=1)
     elif case.distribution == "tail":

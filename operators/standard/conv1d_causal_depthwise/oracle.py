@@ -1,9 +1,9 @@
-"""Causal depthwise convolution: short strips of time in registers, so that a step is read once for
-its strip, not four times.
+"""The kernel computes a causal depthwise convolution. It keeps short strips of time in registers,
+so that a step is read once per strip and not four times.
 
-A thread owns a vector of channels and the steps of a strip; it requests all of them, and the three
-before, at once. The four weights of a channel lie side by side and are read as whole vectors too,
-then split, once for all steps of the program."""
+A thread owns a vector of channels and the steps of a strip. It issues the loads of all these steps
+and of the three steps before them at once. The four weights of a channel are adjacent, so they are
+also read as whole vectors. They are split once for all steps of the program."""
 
 import torch
 import triton

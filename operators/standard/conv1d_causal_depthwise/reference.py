@@ -1,4 +1,4 @@
-"""Causal depthwise convolution over time, with bias and SiLU."""
+"""Computes a causal depthwise convolution over time, with bias and SiLU."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ def _wide(x: Tensor) -> torch.dtype:
 
 
 def _convolve(x: Tensor, weight: Tensor, ahead: int = 0) -> Tensor:
-    """Returns the sum alone. Every step looks `ahead` steps later than it should."""
+    """Returns the sum without bias and SiLU. Every step uses inputs that are `ahead` steps too
+    late."""
     seq = x.shape[1]
     padded = torch.nn.functional.pad(x.to(_wide(x)), (0, 0, WIDTH - 1 - ahead, ahead))
     taps = weight.to(_wide(x))

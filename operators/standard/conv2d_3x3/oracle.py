@@ -1,10 +1,10 @@
-"""3 x 3 convolution as a matrix product that builds its right operand on the fly, from reordered
-inputs.
+"""The kernels compute a 3 x 3 convolution as a matrix product. The product's right operand is never
+stored: each program loads it from the reordered inputs.
 
-The first kernel puts channels last, pads them to whole blocks and gives images a border of zeros.
-That costs one pass over memory, and leaves the second kernel loads of whole vectors without a mask:
-a shift by a filter place is an offset. Its tiles are filters x pixels, so that stores to NCHW run
-along pixels."""
+The first kernel moves channels to the last dimension, pads them to whole blocks and adds a border
+of zeros to each image. This costs one pass over memory. In return, the second kernel loads whole
+vectors without a mask, and a filter position is only an offset. Its tiles are filters x pixels, so
+that stores to NCHW are contiguous along pixels."""
 
 import torch
 import triton
@@ -31,7 +31,7 @@ def _reorder_kernel(
     row = tl.program_id(0)
     depth = tl.program_id(1) * BC + tl.arange(0, BC)
     if row >= rows:
-        # The last programs reorder the weights: one launch less.
+        # The last programs reorder the weights, which saves a launch.
         f = row - rows
         for place in range(9):
             w = tl.load(
@@ -48,12 +48,12 @@ def _reorder_kernel(
     edge = tl.zeros((BC,), x_ptr.dtype.element_ty)
     tl.store(image_ptr + target + depth, edge)
     tl.store(image_ptr + target + (width + 1) * padded + depth, edge)
-    # Reads begin at the row's first pixel, not at the border: vectors of pixels are aligned. The
-    # shift is in the store, along channels.
+    # Reads begin at the row's first pixel and not at the border, so that vectors of pixels are
+    # aligned. The shift by one pixel is in the store, which is contiguous along channels.
     for first in range(0, width, BW):
         j = first + tl.arange(0, BW)
-        # Written so that eight neighbours share one condition. Otherwise the loads would be of 2
-        # bytes.
+        # The condition is the same for eight neighbouring pixels. With a condition per pixel, each
+        # load would have only 2 bytes.
         in_row = j // 8 < width // 8 if EIGHTS else j < width
         inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
         x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)
@@ -81,8 +81,8 @@ def _conv_kernel(
 ):
     rows = tl.program_id(0) * BF + tl.arange(0, BF)
     places = tl.program_id(1) * BP + tl.arange(0, BP)
-    # Filters and pixels past the end wrap round instead of being masked: their products are never
-    # stored.
+    # Filters and pixels past the end wrap around to the start instead of being masked. Their
+    # products are never stored.
     f = rows % filters
     pixel = places % pixels
     image = pixel // (height * width)
@@ -100,13 +100,13 @@ def _conv_kernel(
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    # Computed again from the unwrapped places: image and place of 256 pixels must not stay in
+    # Computes image and position again, without the wrap, because those of 256 pixels would occupy
     # registers during the loop.
     area = height * width
     images = places // area
     within = places % area
     if VECTORS:
-        # Eight pixels in a row never straddle two images, which the compiler cannot know.
+        # Eight consecutive pixels never straddle two images. The compiler cannot know this.
         images = tl.max_constancy(images, 8)
         within = tl.max_contiguous(tl.multiple_of(within, 8), 8)
     target = (images * (filters * area) + within)[None, :] + rows[:, None] * area
@@ -157,7 +157,8 @@ def conv2d_3x3(x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         num_warps=4,
     )
     pixels = batch * height * width
-    # Large tiles for much work; small ones where few would leave SMs idle.
+    # Uses large tiles when there is much work. When there is little, there would be too few large
+    # tiles to occupy every SM, so it uses small tiles.
     bf, bp, warps, stages = (
         (128, 256, 8, 3) if filters > 64 and pixels * filters >= 128 * 256 * 132 else (64, 64, 4, 4)
     )

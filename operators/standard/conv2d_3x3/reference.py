@@ -1,4 +1,4 @@
-"""3 x 3 convolution, stride 1, padding 1."""
+"""Computes a 3 x 3 convolution with stride 1 and padding 1."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Weights are scaled by the number of terms, so that y is about normal for every number of
-    terms."""
+    """The weights are scaled by the number of terms, so that y has a variance of about 1 for every
+    number of terms."""
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((filters, channels, 3, 3), torch.float32)
@@ -18,8 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Values at the borders of the image are larger, because padding affects the result there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
-        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. y
-        # is about 3.
+        # All terms have the same sign, so an accumulator with too little precision loses the small
+        # terms. y is about 3.
         x = 1.75 * rng.uniform(x.shape, torch.float32, 0.5, 1.5)
         weight = 1.75 * rng.uniform(weight.shape, torch.float32, 0.5, 1.5)
         terms = terms**2
@@ -31,7 +31,7 @@ def reference(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _convolve(x: Tensor, weight: Tensor, border: str) -> Tensor:
-    """Adds up a matrix product for each of the nine places of the filter."""
+    """Adds up one matrix product for each of the nine positions of the filter."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     height, width = x.shape[2:]
     padded = torch.nn.functional.pad(x.to(wide), (1, 1, 1, 1), mode=border)

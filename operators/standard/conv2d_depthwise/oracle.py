@@ -1,9 +1,9 @@
-"""Depthwise convolution: a thread owns four neighbouring columns and a short strip of rows, and
-requests all it needs at once.
+"""The kernel computes a depthwise convolution. Each thread owns four neighbouring columns and a
+short strip of rows, and issues all its loads at once.
 
-From each row it reads its four pixels as one vector and the two beside them, which are in L1,
-instead of three shifted rows pixel by pixel. A row serves the three results around it from
-registers."""
+From each row a thread loads its four pixels as one vector, and the pixels to the left and right of
+them, which are in the L1 cache. Loading three shifted rows pixel by pixel would be slower. A row in
+registers is used for the three results around it."""
 
 import torch
 import triton

@@ -1,11 +1,12 @@
-"""Transposed convolution by parity: a pixel of y has 2 x 2 terms per channel, and the parity of row
-and column determines which ones.
+"""The kernel computes a transposed convolution by parity. A pixel of y has 2 x 2 terms per channel,
+and the parities of its row and column determine which terms.
 
-A program takes one parity of rows and both of columns, so that neighbours in y are stored together.
-For column 2b it needs x at b and b - 1, for 2b + 1 at b and b + 1: three tiles of x serve four
-products. Weights are reordered first, so that channels are contiguous, as tensor cores need them,
-and split into a TF32 part and its remainder. x is split when it arrives. Three TF32 products are as
-good as one of float32."""
+A program computes rows of one parity and columns of both parities, so that neighbours in y are
+stored together. Column 2b needs x at b and b - 1, and column 2b + 1 needs x at b and b + 1. So
+three tiles of x are enough for four products. Another kernel first reorders the weights so that
+channels are contiguous, as tensor cores require, and splits each weight into a TF32 part and its
+remainder. x is split after it is loaded. Three TF32 products are as exact as one float32
+product."""
 
 import torch
 import triton
@@ -14,7 +15,7 @@ import triton.language as tl
 
 @triton.jit
 def _high(x):
-    """Returns the value with the 10 bits of mantissa that TF32 keeps."""
+    """Returns the value with only the 10 mantissa bits that TF32 keeps."""
     return (x.to(tl.int32, bitcast=True) & -8192).to(tl.float32, bitcast=True)
 
 
@@ -72,10 +73,11 @@ def _transpose_kernel(
     even_acc = tl.zeros((BP, BF), tl.float32)
     odd_acc = tl.zeros((BP, BF), tl.float32)
     steps = tl.cdiv(channels, BC)
-    # One loop over both rows and all channels, so that loads run ahead throughout.
+    # One loop covers both filter rows and all channels, so that the pipeline of loads is never
+    # interrupted.
     for step in range(2 * steps):
-        # Row 2a takes filter rows 1 and 3 from image rows a and a - 1; row 2a + 1 takes 2 and 0
-        # from a and a + 1.
+        # Output row 2a uses filter rows 1 and 3 with image rows a and a - 1. Output row 2a + 1 uses
+        # filter rows 2 and 0 with image rows a and a + 1.
         term = step // steps
         row = a + term * (2 * odd - 1)
         place = (1 + odd + term * (2 - 4 * odd)) * 4
@@ -89,8 +91,9 @@ def _transpose_kernel(
         left = tl.load(tile - 1, mask=seen & (b > 0)[:, None], other=0.0)
         middle = tl.load(tile, mask=seen, other=0.0)
         right = tl.load(tile + 1, mask=seen & (b + 1 < width)[:, None], other=0.0)
-        # The sums of a step are added outside of the tensor cores, which round towards zero. Here
-        # the tensor cores must also have finished with the registers of x.
+        # The sums of a step are added outside of the tensor cores, because tensor cores round
+        # towards zero. At this point the tensor cores must also have finished reading the registers
+        # of x.
         zero = tl.zeros((BP, BF), tl.float32)
         high = _high(middle)
         low = middle - high
@@ -121,8 +124,8 @@ def _transpose_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold a step's eleven tiles only if
-    the tiles are half as large."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for the eleven tiles of a
+    step only if the tiles are half as large."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

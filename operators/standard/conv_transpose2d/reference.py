@@ -1,4 +1,4 @@
-"""Transposed 4 x 4 convolution, stride 2, padding 1."""
+"""Computes a transposed 4 x 4 convolution with stride 2 and padding 1."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Weights are scaled by the number of terms of a pixel, so that y is about normal for every
-    number of terms."""
+    """The weights are scaled by the number of terms of a pixel, so that y has a variance of about 1
+    for every number of terms."""
     batch, channels, filters = case.axes["batch"], case.axes["channels"], case.axes["filters"]
     x = rng.normal((batch, channels, case.axes["height"], case.axes["width"]), torch.float32)
     weight = rng.normal((channels, filters, 4, 4), torch.float32)
     if case.distribution == "edges":
-        # Large values at the borders of the image, where patches are cut off.
+        # Values at the borders of the image are larger, because patches are cut off there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
-        # The second half of the channels nearly undoes the first.
+        # The second half of the channels cancels most of the first half.
         half = channels // 2
         x[:, half : 2 * half] = x[:, :half]
         weight[half : 2 * half] = 0.5 * weight[half : 2 * half] - weight[:half]
@@ -30,8 +30,8 @@ def reference(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor, weight: Tensor, padding: int) -> Tensor:
-    """Adds one image for each place of the patch, two pixels apart, to an output with room for
-    whole patches. That output is then cut."""
+    """Adds one image for each position of the patch, with a spacing of two pixels, to an output
+    with room for whole patches. That output is then cropped."""
     height, width = x.shape[2:]
     room = torch.zeros(
         (x.shape[0], weight.shape[1], 2 * height + 2, 2 * width + 2), dtype=x.dtype, device=x.device

@@ -1,16 +1,18 @@
-"""Cross entropy with each row cut into chunks that stay in registers: one exponential an entry, all
-loads of a chunk in flight at once, and enough programs that others read while one computes.
+"""The kernels compute cross entropy in chunks of rows that fit in registers. So each entry needs
+one exponential, and all loads of a chunk are in flight at once. There are enough programs that some
+programs read while others compute.
 
-A second kernel merges the chunks of each row and adds up the losses in a fixed order; it is a
-programmatic dependent launch, which starts while the first one drains. Many short rows share a
-program."""
+The second kernel merges the chunks of each row and adds up the losses in a fixed order. It is a
+programmatic dependent launch: it starts while the last programs of the first kernel still run. Many
+short rows share a program."""
 
 import torch
 import triton
 import triton.language as tl
 
 CHUNK = 8192
-LOWEST = tl.constexpr(-3.0e38)  # finite: a row that is not read is all -inf and must not become NaN
+# The value is finite: an ignored row is all -inf, because it is not read, and must not become NaN.
+LOWEST = tl.constexpr(-3.0e38)
 
 
 @triton.jit
@@ -37,7 +39,7 @@ def _chunk_kernel(
     counts = target != ignore_index
     column = chunk * BLOCK + tl.arange(0, BLOCK)
     place = row.to(tl.int64) * classes
-    # An ignored row is not read at all.
+    # An ignored row is not read.
     mask = counts[:, None] & (column < classes)[None, :]
     x = tl.load(logits_ptr + place[:, None] + column[None, :], mask=mask, other=-float("inf")).to(
         tl.float32
@@ -50,7 +52,7 @@ def _chunk_kernel(
     out = row * chunks + chunk
     tl.store(tops_ptr + out, top, mask=row < rows)
     tl.store(sums_ptr + out, tl.sum(tl.exp(x - top[:, None]), axis=1), mask=row < rows)
-    # The part that the loss subtracts from the logarithm of the sum.
+    # Stores the part of the loss that is subtracted from the logarithm of the sum.
     tl.store(
         linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows
     )

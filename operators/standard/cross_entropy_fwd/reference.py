@@ -1,4 +1,4 @@
-"""Cross entropy with label smoothing and an ignored index."""
+"""Computes cross entropy with label smoothing and an ignored index."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A fifth of the rows is ignored (none for `plain`, which has no smoothing either).
-    `pad_class`: class 0 is the one ignored."""
+    """A fifth of the rows is ignored. In `plain`, no row is ignored and there is no smoothing. In
+    `pad_class`, class 0 is the ignored class."""
     rows, classes = case.axes["rows"], case.axes["classes"]
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
     if case.distribution == "offset":
@@ -22,8 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         targets = torch.where(rng.uniform((rows,), torch.float32) < 0.2, ignore, targets)
         targets[rows // 2] = ignore
     targets[-1] = classes - 1
-    # Targets are less likely than chance, so that the result shows which classes share the
-    # smoothing.
+    # Targets are less likely than in a random choice. So the result shows over which classes the
+    # smoothing is spread.
     chosen = targets.clamp_min(0)[:, None]
     logits.scatter_(1, chosen, logits.gather(1, chosen) - 2.0)
     return {
@@ -52,7 +52,8 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
 def _total(
     logits: Tensor, targets: Tensor, smoothing: float, counts: Tensor, others: int = 0
 ) -> tuple[Tensor, int]:
-    """Returns the sum over the rows that count, in float64, and their number."""
+    """Returns the sum over the rows that are not ignored, in float64, and the number of these
+    rows."""
     x = logits if logits.dtype == torch.float64 else logits.float()
     lse = torch.logsumexp(x, dim=-1)
     picked = x.gather(1, torch.where(counts, targets, 0)[:, None])[:, 0]

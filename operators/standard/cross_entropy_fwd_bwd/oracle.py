@@ -1,8 +1,8 @@
-"""Loss and gradient with the row in registers: logits are read once and the gradient is written
-once.
+"""The kernel computes loss and gradient with the row in registers. It reads the logits once and
+writes the gradient once.
 
-Rows beyond that take an online pass and a second read. The rows' losses are added up by a second
-kernel in a fixed order."""
+Rows that do not fit in registers need an online pass and a second read. A second kernel adds up the
+losses of the rows in a fixed order."""
 
 import torch
 import triton
@@ -20,7 +20,7 @@ def _one_block_kernel(
     columns = tl.arange(0, BLOCK)
     mask = columns < classes
     counts = target != ignore_index
-    # An ignored row is not read: every lane is masked, and the results computed from -inf are
+    # An ignored row is not read: every lane is masked, and the results, computed from -inf, are
     # replaced by zero.
     x = tl.load(logits_ptr + row * classes + columns, mask=mask & counts, other=-float("inf"))
     greatest = tl.maximum(tl.max(x, axis=0), -3.0e38)

@@ -1,4 +1,4 @@
-"""Cross entropy and its gradient."""
+"""Computes cross entropy and its gradient."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A fifth of the rows is ignored. `pad_class`: class 0 is the one ignored."""
+    """A fifth of the rows is ignored. In `pad_class`, class 0 is the ignored class."""
     rows, classes = case.axes["rows"], case.axes["classes"]
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
     if case.distribution == "offset":
@@ -40,7 +40,8 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
 
 
 def _rows(logits: Tensor, targets: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the sum, in float64, of the losses that count, and every row's gradient."""
+    """Returns the sum of the losses that are not ignored, in float64, and the gradient of every
+    row."""
     lse = torch.logsumexp(logits, dim=-1)
     safe = torch.where(counts, targets, 0)[:, None]
     picked = logits.gather(1, safe)

@@ -1,4 +1,4 @@
-"""Sparse matrix in CSR form times a dense matrix."""
+"""Multiplies a sparse matrix in CSR form by a dense matrix."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A value is scaled by its row's length^-1/2, so that entries of c are about normal for every
-    row length."""
+    """Each value is scaled by its row's length^-1/2, so that the entries of c have a variance of
+    about 1 for every row length."""
     m, nnz, k, n = (case.axes[name] for name in ("m", "nnz", "k", "n"))
     lengths = _lengths(rng, nnz, m, case.distribution == "skewed")
     offsets = torch.zeros((m + 1,), dtype=torch.int64, device=rng.device)
@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     values = rng.normal((nnz,), torch.float32) * lengths[row].to(torch.float32) ** -0.5
     columns = rng.integers((nnz,), 0, k, torch.int32)
     if case.distribution == "duplicates":
-        # Runs of three with one column: a row names a column more than once.
+        # Three consecutive entries have the same column, so rows contain a column more than once.
         columns = columns[torch.arange(nnz, device=rng.device) // 3 * 3]
     return {
         "offsets": offsets.to(torch.int32),
@@ -47,8 +47,8 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _product(first: Tensor, end: Tensor, columns: Tensor, values: Tensor, b: Tensor) -> Tensor:
-    """Computes the product by differences of float64 prefix sums, a few columns of b at a time.
-    That is deterministic and bounded in memory."""
+    """Computes the product by differences of float64 prefix sums, a few columns of b at a time. The
+    result is deterministic and needs a bounded amount of memory."""
     nnz, n = values.shape[0], b.shape[1]
     c = torch.empty((first.shape[0], n), dtype=b.dtype, device=b.device)
     step = max(1, (1 << 25) // nnz)

@@ -1,11 +1,13 @@
-"""Running maximum with index, an associative scan over pairs (value, column), in two forms.
+"""The kernels compute the running maximum and its index as an associative scan over pairs (value,
+column). There are two forms.
 
-Many rows: one warp per row, block after block with a running pair, one pass over memory. A warp
-scans by shuffles alone and waits for no other warp. The latency is hidden by the other warps, and
-by the next DEPTH blocks of its row, which are requested before a block is scanned. Few long rows:
-first each tile's maximum and its column; then each tile takes the best of the tiles before it, a
-few KB of L2, and scans. The second read of x costs a quarter more traffic, but no tile waits for
-another."""
+Many rows: one warp computes one row in one pass over memory, block after block with a running pair.
+A warp scans by shuffles only and waits for no other warp. Other warps hide the latency, and so do
+the next DEPTH blocks of the row, whose loads are issued before a block is scanned.
+
+Few long rows: the first kernel computes each tile's maximum and its column. The second kernel takes
+the best of the tiles before its own (a few KB from the L2 cache) and scans its tile. Reading x
+twice costs a quarter more traffic, but no tile waits for another tile."""
 
 import torch
 import triton
@@ -19,7 +21,7 @@ DEPTH = 1
 
 @triton.jit
 def _later(value_a, at_a, value_b, at_b):
-    # b stands behind a and wins only if it is larger, so the first of equal elements stays.
+    # b comes after a and wins only if it is larger, so the first of equal elements stays.
     larger = value_b > value_a
     return tl.where(larger, value_b, value_a), tl.where(larger, at_b, at_a)
 
@@ -66,7 +68,7 @@ def _warp_kernel(x_ptr, values_ptr, indices_ptr, cols, BLOCK: tl.constexpr, DEPT
         value, at = _scan(ahead[0], columns, before, before_at)
         tl.store(values_ptr + start + columns, value, mask=columns < cols)
         tl.store(indices_ptr + start + columns, at, mask=columns < cols)
-        # Both grow along the row, so the last of them is the greatest.
+        # Value and index both grow along the row, so the last pair has the maximum of both.
         before = tl.max(value, axis=0)
         before_at = tl.max(at, axis=0)
         ahead = ahead[1:]

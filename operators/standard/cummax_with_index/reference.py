@@ -1,4 +1,4 @@
-"""Running maximum and where it was first reached."""
+"""Computes the running maximum and the column where it was first reached."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     slope = torch.arange(cols, device=rng.device) / cols
     if case.distribution == "ties":
-        # Few distinct values, none of them a short binary fraction; adding zero turns -0.0 into
-        # 0.0.
+        # There are few distinct values, and none is a short binary fraction. Adding zero turns -0.0
+        # into 0.0.
         x = (3.0 * x + 12.0 * slope).round() * 0.3 + 0.0
     elif case.distribution == "falling":
         x -= 20.0 * slope
@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _running(x: Tensor) -> tuple[Tensor, Tensor]:
     values = torch.cummax(x, dim=-1).values
     column = torch.arange(x.shape[-1], device=x.device).expand_as(x)
-    # A column counts where it exceeds all before it; torch.cummax itself would name the last of
-    # equal elements.
+    # An index is a column whose value exceeds all values before it. torch.cummax would return the
+    # last of equal elements.
     fresh = torch.ones_like(x, dtype=torch.bool)
     fresh[:, 1:] = x[:, 1:] > values[:, :-1]
     indices = torch.cummax(torch.where(fresh, column, torch.zeros_like(column)), dim=-1).values

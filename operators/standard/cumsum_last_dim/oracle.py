@@ -1,11 +1,12 @@
-"""Inclusive row scan in one pass over memory, in two forms.
+"""The kernels compute an inclusive row scan in one pass over memory. There are two forms.
 
-Many rows: one program per row, block after block with a running total. Few long rows: one program
-per tile of a row, with decoupled look-back. Each tile publishes its own sum at once and its
-inclusive prefix as soon as it knows it; a tile adds up what its predecessors have published. Value
-and state share one 64-bit word, so a reader can never see one without the other. Tiles are numbered
-by a ticket, in the order in which they really start, so a tile only ever waits for tiles that run
-already."""
+Many rows: each program computes one row, block after block, with a running total.
+
+Few long rows: each program computes one tile of a row, with decoupled look-back. Each tile
+publishes its own sum at once, and its inclusive prefix when it is known. A tile adds up what its
+predecessors have published. The value and its state share one 64-bit word, so a reader always sees
+both together. A ticket numbers the tiles in the order in which they start. So a tile waits only for
+tiles that already run."""
 
 import torch
 import triton
@@ -13,7 +14,7 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 SUM: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
-# The word holds the sum of the row up to the end of this tile.
+# The word contains the sum of the row up to the end of this tile.
 PREFIX: tl.constexpr = tl.constexpr(2)
 
 
@@ -57,7 +58,8 @@ def _look_back_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), PREFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # All words up to and including the nearest prefix count, and all of them must be published.
+        # Uses all words up to and including the nearest prefix. All of these words must have been
+        # published.
         stop = tl.min(tl.where(state == PREFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

@@ -1,4 +1,4 @@
-"""Inclusive cumulative sum along the last dimension."""
+"""Computes the inclusive cumulative sum along the last dimension."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor) -> Tensor:
-    """Sums in float64 and rounds, so that no float32 order of summation is privileged."""
+    """Sums in float64 and rounds once, so that no particular float32 summation order is
+    favoured."""
     return x.double().cumsum(dim=-1).to(x.dtype)
 
 
@@ -41,7 +42,8 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _last_carry(blocks: Tensor) -> Tensor:
-    """Starts each block with the sum of the block before it, instead of all blocks before it."""
+    """Starts each block with the sum of the previous block instead of the sum of all previous
+    blocks."""
     totals = torch.nn.functional.pad(blocks.sum(-1), (1, 0))[:, :-1]
     return (blocks.cumsum(-1) + totals[..., None]).reshape(blocks.shape[0], -1)
 

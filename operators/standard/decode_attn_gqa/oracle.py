@@ -1,9 +1,10 @@
-"""Decoding attention in two kernels: parts of the keys, then their combination.
+"""Two kernels compute decoding attention. The first kernel computes parts of the keys, and the
+second combines the parts.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once:
-the cache is read once, and the group, padded to 16 rows, turns matrix-vector products into
-tensor-core products. Parts make up for a batch too small to fill the GPU; with one part the first
-kernel writes the result."""
+A program takes one part of a sequence for one key head, and all query heads of its group at once.
+So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products
+become tensor-core products. If the batch is too small to fill the GPU, there are several parts. If
+there is only one part, the first kernel writes the result."""
 
 import torch
 import triton

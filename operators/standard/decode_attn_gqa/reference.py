@@ -1,4 +1,4 @@
-"""Decoding attention: one query per sequence, grouped heads."""
+"""Computes decoding attention with one query per sequence and grouped heads."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is stretched so that each query looks at few keys: outputs stay O(1) instead of averaging
-    to zero. The first query of each group looks at its sequence's last key too, so that a length
-    off by one shows."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would average to
+    nearly 0. The first query of each group also attends to the last key of its sequence, so that a
+    length that is wrong by one is visible."""
     batch, capacity, kv_heads, dim = (
         case.axes[name] for name in ("batch", "capacity", "kv_heads", "head_dim")
     )
@@ -51,7 +51,7 @@ def _attend(
     key_head: list[int],
     scale: float,
 ) -> Tensor:
-    """Computes one sequence and key head at a time. Head h reads key head key_head[h]."""
+    """Computes one sequence and one key head at a time. Query head h uses key head key_head[h]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for b, length in enumerate(lengths):

@@ -1,11 +1,11 @@
-"""Delta rule: rows of the state do not depend on each other, so one warp owns 16 of them and walks
-through time with them in registers.
+"""The kernel computes the delta rule. Rows of the state do not depend on each other, so each warp
+keeps 16 of them in registers and loops over time.
 
-The state is held transposed, in a tile of (keys of a thread, threads that share a row, rows): a
-thread has consecutive keys, so that the vectors k and q reach it in wide loads, and most of a sum
-over keys is inside a thread. A step's output is S_old q + error (k . q), so its three sums are
-independent, and only one of them, S_old k, is on the path to the next step. Loads run several steps
-ahead (num_stages)."""
+The state is transposed and stored in a tile of (keys of a thread, threads that share a row, rows).
+A thread has consecutive keys. So it loads the vectors k and q in wide loads, and most of a sum over
+keys is inside the thread. The output of a step is S_old q + error (k . q), where S_old is the state
+before the step. So the three sums of a step are independent, and only S_old k delays the next step.
+Loads run several steps ahead (num_stages)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Delta rule, step by step."""
+"""Computes the delta rule step by step."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     low, high = {"slow": (0.01, 0.1), "sharp": (0.9, 0.999)}.get(case.distribution, (0.1, 0.9))
     beta = rng.uniform(keys[:3], torch.float32, low, high)
     if case.distribution == "repeated":
-        # Five keys come again and again, slightly changed: most of each correction undoes an
-        # earlier one.
+        # Five keys recur, slightly changed, so most of each correction cancels an earlier
+        # correction.
         k = 0.1 * k + k[:, :, torch.arange(seq, device=rng.device) % min(5, seq)]
     q = 2.0 * q / q.norm(dim=-1, keepdim=True)
     k = k / k.norm(dim=-1, keepdim=True)

@@ -1,5 +1,5 @@
-"""Tiles of about 8192 values: a thread reads 16 int8 values in one access and writes them as two
-vectors of float16."""
+"""Each program computes a tile of about 8192 values. A thread reads 16 int8 values in one access
+and writes them as two vectors of float16."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""int8 values times one scale per row."""
+"""Multiplies int8 values by one scale per row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             values,
         )
     elif case.distribution == "spread":
-        # Scales over seven decades; every fourth row keeps a large one, and the seventh is 0.
+        # The scales cover seven orders of magnitude. Every fourth row keeps a large scale, and the
+        # scale of row 7 is 0.
         small = scale * 10.0 ** rng.uniform((rows,), torch.float32, -7.0, 0.0)
         index = torch.arange(rows, device=rng.device)
         scale = torch.where(index % 4 == 0, scale, small)

@@ -1,5 +1,5 @@
-"""A tile of whole words: 32 elements to a row, so each word is loaded once and its bits are shifted
-out in registers."""
+"""Each program computes a tile of whole mask words. A row of the tile is the 32 elements of one
+word, so each word is loaded once, and its bits are extracted in registers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Dropout with a given mask of one bit per element."""
+"""Computes dropout with a given mask of one bit per element."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         p, bound = 0.25, 2.9
         bits = torch.full_like(bits, -1)
     elif case.distribution == "sparse":
-        # One bit in eight; the factor is large.
+        # One bit in eight is set, so the factor 1 / (1 - p) is large.
         p, bound = 0.875, 0.48
         bits = (
             bits
@@ -27,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         kept = _bits(bits, n)
         x = torch.where(~kept & (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1), float("inf"), x)
         x = torch.where(~kept & (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1), float("nan"), x)
-    # The last element is kept, and every case has one that counts there.
+    # The last element is always kept and not 0, so an error in it is visible in every case.
     x[n - 1] = 0.4
     bits[(n - 1) // 32] |= -(2**31) if (n - 1) % 32 == 31 else 1 << ((n - 1) % 32)
     return {"x": x.to(torch.float16), "bits": bits, "p": p}

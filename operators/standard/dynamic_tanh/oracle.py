@@ -1,6 +1,7 @@
-"""Dynamic tanh over tiles of rows x columns: gamma and beta are loaded once for all rows of a tile.
+"""Each program computes dynamic tanh for a tile of rows x columns. It loads gamma and beta once for
+all rows of the tile.
 
-tanh(u) = 1 - 2 / (exp(2u) + 1): one exponential, and at the ends exp is inf or 0, which gives
+tanh(u) = 1 - 2 / (exp(2u) + 1) needs one exponential. For large |u|, exp is inf or 0, which gives
 exactly 1 or -1."""
 
 import torch

@@ -1,4 +1,4 @@
-"""Dynamic tanh, a stand-in for normalisation."""
+"""Computes dynamic tanh, which replaces a normalisation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = 1.5 * rng.normal((rows, cols), torch.float32)
     alpha = 0.7
     if case.distribution == "huge":
-        # A tenth of the entries is far beyond saturation, and where exp overflows.
+        # For a tenth of the entries, tanh is saturated and exp overflows.
         x = torch.where(
             rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1, 1000.0 * x.clamp(-1.0, 1.0), x
         )

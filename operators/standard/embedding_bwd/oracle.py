@@ -1,9 +1,10 @@
-"""Gather instead of scatter: every row of the table has a few places for the numbers of its tokens,
-and one owner, which adds up their rows and writes the sum once; nothing of the table is zeroed,
-read back or added by atomics. Atomics only hand out the places, one per token.
+"""The kernels gather instead of scattering. Every row of the table has a short list of the tokens
+that use it, and one program that owns the row. The program adds up the gradients of these tokens
+and writes the sum once. So the table need not be zeroed, read back or updated by atomics. Atomics
+only assign the list positions, one per token.
 
-A row with more tokens than places looks through all indices for its own; that is slow only for rows
-that are many times as hot as the others."""
+If a row has more tokens than list positions, its program searches all indices for the row. That is
+slow only for rows that occur many times as often as the others."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Gradient of an embedding table: scatter-add of token gradients."""
+"""Computes the gradient of an embedding table as a scatter-add of token gradients."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         indices = (vocab * uniform**4).to(torch.int32)
         dy *= 0.25
     elif case.distribution == "hot":
-        # Half of the tokens are the same word; the sum over them stays O(1).
+        # Half of the tokens are the same word. dy is scaled so that the sum over them stays O(1).
         indices = torch.where(
             uniform < 0.5, vocab // 3, (vocab * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)
@@ -28,14 +28,15 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(dy: Tensor, indices: Tensor, vocab: int) -> Tensor:
-    """Sums in a stable order: tokens are sorted by row, then summed by segment, so that two runs
-    agree bit for bit."""
+    """Sums in a stable order: it sorts the tokens by row and then sums by segment. So two runs give
+    exactly the same bits."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=vocab)
     ends = counts.cumsum(0)
-    # A row's sum in float64 by prefix sums is exact enough for any float32 comparison.
+    # A row's sum is a difference of float64 prefix sums, which is exact enough for any float32
+    # comparison.
     dw = torch.zeros((vocab, dy.shape[1]), dtype=dy.dtype, device=dy.device)
-    columns = max(1, (1 << 27) // max(1, dy.shape[0]))  # bounds the float64 copy to 1 GiB
+    columns = max(1, (1 << 27) // max(1, dy.shape[0]))  # limits the float64 copy to 1 GiB
     for start in range(0, dy.shape[1], columns):
         part = dy[:, start : start + columns]
         prefix = torch.zeros(

@@ -1,8 +1,9 @@
-"""Embedding lookup: each program copies a slice of a few rows, every thread several 16-byte
-vectors.
+"""Each program copies a slice of the dimension for a few tokens. Every thread copies several
+16-byte vectors.
 
-Slices are the slower grid axis: while one is worked on, only that slice of the table has to stay in
-L2, which holds it where it could not hold the whole table beside a stream of writes."""
+The slice index is the slower grid axis. So the programs that run at the same time use only one
+slice of the table. That slice stays in the L2 cache despite the stream of writes; the whole table
+would not."""
 
 import torch
 import triton
@@ -17,7 +18,7 @@ def _lookup_kernel(
     columns = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
     source = tl.load(indices_ptr + rows, mask=rows < tokens, other=-1)
     mask = (rows < tokens)[:, None] & (columns < dim)[None, :]
-    # A padded row is masked out of the load, so its zeros cost no read.
+    # The mask of the load excludes padding tokens, so their zeros need no read.
     present = mask & (source >= 0)[:, None]
     values = tl.load(
         table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :],

@@ -1,4 +1,4 @@
-"""Embedding lookup with padding."""
+"""Computes an embedding lookup with padding."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     power = 4.0 if case.distribution == "zipf" else 1.0
     indices = (vocab * uniform**power).to(torch.int32).clamp(0, vocab - 1)
     indices[rng.uniform((tokens,), torch.float32, 0.0, 1.0) < share] = -1
-    indices[: min(2, tokens - 1)] = -1  # a small case has padding too
+    indices[: min(2, tokens - 1)] = -1  # a small case also has padding
     indices[-1] = vocab - 1
     return {"table": rng.normal((vocab, dim), case.dtype), "indices": indices}
 

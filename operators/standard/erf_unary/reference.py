@@ -1,4 +1,4 @@
-"""erf, element by element."""
+"""Computes erf, element by element."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def reference(x: Tensor) -> Tensor:
 
 
 def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    # Abramowitz and Stegun 7.1.25: three terms, an error of 2.5e-5.
+    # Formula 7.1.25 of Abramowitz and Stegun has three terms and an error of 2.5e-5.
     t = 1.0 / (1.0 + 0.47047 * x.abs())
     rational = 1.0 - t * (0.3480242 + t * (-0.0958798 + t * 0.7478556)) * torch.exp(-x * x)
     return {

@@ -1,10 +1,11 @@
-"""Attention backward in three kernels: delta, then dk and dv by blocks of keys, then dq by blocks
-of queries.
+"""Three kernels compute the backward pass of attention: first delta, then dk and dv by blocks of
+keys, then dq by blocks of queries.
 
-Computing the scores twice, once for each side, is cheaper than adding dq up with atomics, and gives
-the same bits every time. In the second kernel scores are transposed (keys x queries), so that p and
-ds are left operands straight from registers. Exponentials are base 2. Queries past the end load as
-zeros and so add nothing; keys past the end are hidden by the causal mask."""
+The scores are computed twice, once for each of the last two kernels. This is cheaper than adding up
+dq with atomics, and it always gives the same bits. The second kernel transposes the scores (keys x
+queries), so that p and ds are left operands, which tensor cores can read from registers.
+Exponentials are base 2. Queries past the end are loaded as zeros, so they add nothing. The causal
+mask hides keys past the end."""
 
 import torch
 import triton
@@ -84,7 +85,7 @@ def _keys_kernel(
     D: tl.constexpr,
     WHOLE: tl.constexpr,
 ):
-    # The first keys are seen by most queries: they come first.
+    # Most queries attend to the first keys, so the programs of the first keys start first.
     diagonal = tl.program_id(0) * BN
     head = tl.program_id(1).to(tl.int64) * seq
     keys = diagonal + tl.arange(0, BN)
@@ -195,7 +196,7 @@ def _queries_kernel(
     BN: tl.constexpr,
     D: tl.constexpr,
 ):
-    # The last queries see most keys: they come first.
+    # The last queries attend to most keys, so the programs of the last queries start first.
     diagonal = (tl.num_programs(0) - 1 - tl.program_id(0)) * BM
     head = tl.program_id(1).to(tl.int64) * seq
     rows = diagonal + tl.arange(0, BM)
@@ -218,8 +219,8 @@ def _queries_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory and 512 registers a lane hold blocks
-    of 64 rows, with walking blocks of 32."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory and 512 registers per lane are enough
+    for blocks of 64 rows, with loops over blocks of 32 rows."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -242,8 +243,8 @@ def flash_attn_bwd(
     rows = batch * heads * seq
     scale = dim**-0.5
     log2e = 1.4426950408889634
-    # The wide side of a tile stays in a program, and the narrow side walks. `wide` is a multiple of
-    # `narrow`, so loops end at the diagonal.
+    # A program keeps a block of `wide` rows and loops over blocks of `narrow` rows. `wide` is a
+    # multiple of `narrow`, so the loops end exactly at the diagonal.
     wide, narrow, warps = (128, 64, 8) if seq > 512 else (64, 64, 4)
     if _is_amd():
         wide, narrow, warps = 64, 32, 4

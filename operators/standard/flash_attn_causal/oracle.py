@@ -1,11 +1,11 @@
-"""Causal attention without a score matrix: one block of queries per program walks over the keys
-with a running maximum and sum.
+"""The kernel computes causal attention without storing a score matrix. Each program loops over the
+keys for one block of queries, with a running maximum and sum.
 
-Queries, keys and values come by TMA from a (batch * heads * seq) x head_dim view: no pointers and
-no masks on loads. Past the end of its head a block reads the next head's rows (or zeros). They are
-finite and hidden by the causal mask. Blocks left of the diagonal need no mask at all and have a
-loop of their own; the longest blocks (last queries) start first. Exponentials are base 2, log2(e)
-is folded into the scale."""
+TMA loads queries, keys and values from a (batch * heads * seq) x head_dim view, so the loads need
+neither pointers nor masks. A block at the end of a head also reads rows of the next head, or zeros.
+They are finite, and the causal mask hides them. Blocks left of the diagonal need no mask and have
+their own loop. The programs with the most blocks (those of the last queries) start first.
+Exponentials are base 2, and the scale includes log2(e)."""
 
 import torch
 import triton
@@ -79,7 +79,8 @@ def flash_attn_causal(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torc
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])
-    # Heads on the fast axis: all of the longest blocks come first, and the shortest fill the end.
+    # Heads are the fast grid axis, so all programs with the most blocks start first, and short
+    # programs fill the gaps at the end.
     _attention_kernel[(batch * heads, triton.cdiv(seq, bm))](
         q_desc,
         k_desc,

@@ -1,4 +1,4 @@
-"""Causal scaled dot-product attention."""
+"""Computes causal scaled dot-product attention."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
-    """Masks the keys from `hidden` after the query on. Computes one head at a time, because a long
-    sequence needs memory for one score matrix."""
+    """Masks all keys at position i + hidden and later, where i is the query's position. Computes
+    one head at a time, because a long sequence needs memory for one score matrix."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

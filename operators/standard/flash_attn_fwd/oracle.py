@@ -1,8 +1,8 @@
-"""Attention without a score matrix: one block of queries per program walks over the keys with a
-running maximum and sum.
+"""The kernel computes attention without storing a score matrix. Each program loops over the keys
+for one block of queries, with a running maximum and sum.
 
-All blocks of keys but the last are whole and need no mask; only the rest takes the masked step.
-Exponentials are base 2, with log2(e) folded into the scale."""
+All blocks of keys except the last are full and need no mask. Only a partial last block uses the
+masked step. Exponentials are base 2, and the scale includes log2(e)."""
 
 import torch
 import triton
@@ -80,11 +80,11 @@ def flash_attn_fwd(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.T
     seq_k = k.shape[2]
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
-    # Few queries leave a tall tile idle: smaller ones spread them over more SMs.
+    # If there are few queries, smaller tiles spread them over more SMs.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq_q > 512 else (64, 64, 4, 3)
     grid = (triton.cdiv(seq_q, bm), batch * heads)
-    # One view of all heads' rows. Values that a block reads past its head's end are finite, and
-    # they have no weight or are never stored.
+    # One view contains the rows of all heads. A block can read past the end of its head. The values
+    # there are finite; they have no weight, or they are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -1,4 +1,4 @@
-"""Scaled dot-product attention without a mask."""
+"""Computes scaled dot-product attention without a mask."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "bounded":
         v = rng.uniform(v.shape, torch.float32, -0.9, 0.9)
     elif case.distribution == "extreme":
-        # A direction that all keys share lifts all scores of a query by up to a few hundred, up or
-        # down.
+        # All keys have a common component, which moves all scores of a query up or down by up to a
+        # few hundred.
         shared = rng.normal((batch, heads, 1, dim), torch.float32)
         k += 3.0 * shared
         q += rng.uniform((*q.shape[:3], 1), torch.float32, -10.0, 10.0) * shared
@@ -33,7 +33,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, scale: float, block: int) -> Tensor:
     """Computes one head at a time, so that a long sequence needs memory for only one score matrix.
-    `block`: pads with keys of zeros to a multiple of it."""
+    Adds keys of zeros until the number of keys is a multiple of `block`."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq_k, _ = k.shape
     padding = -seq_k % block

@@ -1,10 +1,11 @@
-"""Split-KV decoding: parts of the keys in one kernel, their combination by log-sum-exp in a second.
+"""Two kernels compute split-KV decoding. The first kernel computes parts of the keys, and the
+second combines them by log-sum-exp.
 
-There is one query per head, but tensor cores still serve: they take keys and values as they come,
-in float16, while plain arithmetic would convert every element and add it up across threads. The
-query stands in all 16 rows of their smallest tile, so nothing is masked; all rows then hold the
-same. As many programs as run at once share the keys evenly, and each streams its part through a
-deep pipeline."""
+There is one query per head, but tensor cores are still faster. They use keys and values directly in
+float16, while other arithmetic would convert every element and add across threads. The query is
+copied to all 16 rows of the smallest tensor-core tile. So nothing is masked, and all rows contain
+the same result. The number of programs is what can run at the same time. The programs share the
+keys evenly, and each program streams its part through a deep pipeline."""
 
 import torch
 import triton
@@ -77,7 +78,7 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
         sums_ptr + slot[:, None] * D + dims[None, :], mask=(part < parts)[:, None], other=0.0
     )
     tl.store(o_ptr + head * D + dims, tl.sum(sums * weight[:, None], axis=0) / whole)
-    # Converts back from base 2.
+    # Converts log-sum-exp from base 2 to base e.
     tl.store(lse_ptr + head, (top + tl.log2(whole)) * 0.6931471805599453)
 
 

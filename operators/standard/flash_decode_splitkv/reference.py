@@ -1,4 +1,4 @@
-"""Decoding attention with log-sum-exp."""
+"""Computes decoding attention and its log-sum-exp."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal(shape, torch.float32)
     v = rng.normal(shape, torch.float32)
     if case.distribution == "extreme":
-        # A direction that all keys share moves all scores of a head to about 200.
+        # All keys have a common component, which moves all scores of a head to about 200.
         k += 2.5 * q[:, :, None]
     elif case.distribution == "tail":
-        # The keys that count come late, and earlier parts lose their weight.
+        # The keys with large weights come last, so earlier parts lose their weight.
         k[:, :, : seq - seq // 8] *= 0.5
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 

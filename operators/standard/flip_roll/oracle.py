@@ -1,8 +1,9 @@
-"""Reversed and rotated rows. Reading in falling order rules out 16-byte loads; but the lanes of a
-warp read neighbours, so whole cache lines all the same, if every lane holds one element of a block.
+"""The kernel reverses and rotates rows. Reads in descending order cannot be 16-byte loads. Instead,
+each lane loads one element of a block. The lanes of a warp read neighbouring elements, so the loads
+still use whole cache lines.
 
-Four blocks are loaded before the first is stored, which keeps enough bytes in flight. Narrow
-matrices put several rows into a block."""
+Four blocks are loaded before the first block is stored, which keeps enough bytes in flight. If the
+matrix is narrow, a block contains several rows."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Flip of the columns, then a roll."""
+"""Flips the columns and then rolls them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""MXFP4 to 16-bit floats. The bits of e2m1, moved under float16's exponent, are its value times
-2^-14, subnormal 0.5 included: one conversion and one multiplication by a power of two, without a
-table."""
+"""The kernel converts MXFP4 to 16-bit floats. It moves the bits of an e2m1 value to the sign bit,
+the two lowest exponent bits and the highest mantissa bit of a float16. That float16 is the value
+times 2^-14, also for the subnormal value 0.5. So the kernel needs one conversion and one
+multiplication by a power of two, and no table."""
 
 import torch
 import triton
@@ -15,7 +16,8 @@ def _value(nibble):
 
 @triton.jit
 def _dequant_kernel(packed_ptr, scale_ptr, y_ptr, count, GROUPS: tl.constexpr):
-    # Groups follow each other in memory across rows: the matrix is one long run of them.
+    # Groups are consecutive in memory, also from one row to the next. So the matrix is one long
+    # sequence of groups.
     group = tl.program_id(0).to(tl.int64) * GROUPS + tl.arange(0, GROUPS)
     inside = (group < count)[:, None]
     byte = tl.load(

@@ -1,4 +1,4 @@
-"""Unpacks MXFP4: e2m1 values, two to a byte, with a power-of-two scale per 32."""
+"""Unpacks MXFP4: two e2m1 values per byte, with a power-of-two scale per 32 values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "extreme":
         low, high = (117, 137) if half else (64, 191)
     packed = rng.integers((rows, 16 * groups), 0, 256, torch.uint8)
-    packed[-1, -1] = 0x52  # neither zero nor repeated, so that the last element shows errors
+    # The values are neither zero nor equal, so that an error in the last element is visible.
+    packed[-1, -1] = 0x52
     return {
         "packed": packed,
         "scale": rng.integers((rows, groups), low, high, torch.uint8),
@@ -31,7 +32,7 @@ def _unpacked(
     half: bool,
     magnitudes: tuple[float, ...] = MAGNITUDES,
 ) -> Tensor:
-    """Powers of two and their products with e2m1 are exact in float32."""
+    """Powers of two and their products with e2m1 values are exact in float32."""
     nibbles = torch.stack((low, high), dim=2).flatten(1).long()
     table = torch.tensor(
         [*magnitudes, *(-m for m in magnitudes)], dtype=torch.float32, device=low.device

@@ -1,5 +1,5 @@
-"""float8 GEMM on tensor cores. Their sums of float8 products are narrow, so every 128 products go
-to a float32 accumulator."""
+"""The kernel computes a float8 GEMM on tensor cores. Their sums of float8 products have low
+precision, so after every 128 products the sum is added to a float32 accumulator."""
 
 import torch
 import triton
@@ -66,10 +66,11 @@ def _tma_kernel(
     a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, programs,
     BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FLATTEN: tl.constexpr,
 ):  # fmt: skip
-    # Operand tiles by TMA. A program computes two tiles of c side by side, so that a is fetched
-    # once for both: fewer bytes out of L2, which bounds float8. Each block of k is summed on its
-    # own by the tensor cores, and both tiles take turns with one set of registers for that: 64 + 64
-    # for the accumulators, 64 for the block.
+    # TMA loads the operand tiles. A program computes two neighbouring tiles of c, so that it
+    # fetches a once for both tiles. That reduces the traffic from the L2 cache, which limits the
+    # speed of float8. The tensor cores sum each block of k separately, and both tiles use the same
+    # registers for this sum, one after the other. A thread needs 64 + 64 registers for the
+    # accumulators and 64 for the sum of the block.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, 2 * BN)
     for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=FLATTEN):
@@ -121,15 +122,15 @@ def fp8_gemm_rowwise(
     m, k = a.shape
     n = b.shape[0]
     c = torch.empty((m, n), dtype=torch.float16, device=a.device)
-    # Two accumulators per tile: 128 x 256 would need all registers of 8 warps, so the large tile is
-    # 128 x 128.
+    # There are two accumulators per tile. A tile of 128 x 256 would need all registers of 8 warps,
+    # so the large tile is 128 x 128.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 128, 128, 8, 4
     elif m <= 32:
         bm, bn, bk, warps, stages = 16, 32, 256, 4, 4
     elif k % 16 != 0:
-        # Rows that begin anywhere are loaded byte by byte: small tiles, which compile in seconds
-        # rather than minutes.
+        # If k is not a multiple of 16, rows are not aligned and are loaded byte by byte. Small
+        # tiles then compile in seconds and not in minutes.
         bm, bn, bk, warps, stages = 64, 64, 128, 8, 3
     elif m * n >= 512 * 512:
         bm, bn, bk, warps, stages = 128, 64, 128, 4, 4

@@ -1,4 +1,4 @@
-"""float8 e4m3 matrix product with a scale per row and per column."""
+"""Computes a float8 e4m3 matrix product with a scale per row and per column."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scales make the entries of c about 0.4 in size; the interpreter's float16 tensors hold values
-    of e4m3 too."""
+    """The scales are chosen so that the entries of c are about 0.4. For the interpreter, the
+    tensors are float16 but contain e4m3 values."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = 20.0 * rng.normal((m, k), torch.float32)
     b = 20.0 * rng.normal((n, k), torch.float32)
     size = 400.0 * k**0.5
     if case.distribution == "positive":
-        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
-        # is about 1.
+        # All terms have the same sign, so an accumulator with too little precision loses the small
+        # terms. c is about 1.
         a = 20.0 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 20.0 * rng.uniform((n, k), torch.float32, 0.5, 1.5)
         size = 200.0 * k

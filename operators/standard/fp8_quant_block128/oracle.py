@@ -1,5 +1,5 @@
-"""One program per block, which stays in registers: one read for the maximum and the values. One
-IEEE division per block."""
+"""Each program quantises one block, which stays in registers. So one read is enough for the maximum
+and for the values. There is one IEEE division per block."""
 
 import torch
 import triton

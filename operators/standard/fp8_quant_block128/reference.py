@@ -1,4 +1,4 @@
-"""float8 e4m3 quantisation with one scale per block of 128 x 128."""
+"""Quantises to float8 e4m3 with one scale per block of 128 x 128."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     blocks = (case.axes["row_blocks"], case.axes["col_blocks"])
     if case.distribution in ("grid", "ties"):
-        # Block scales are powers of two, so quotients are exact: values of e4m3, or also points
-        # halfway between two of them.
+        # The block scales are powers of two, so the quotients are exact. In `grid` they are e4m3
+        # values. In `ties` they also include midpoints of neighbouring e4m3 values.
         quotient = (
             _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
         )
@@ -34,13 +34,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         rng.uniform(blocks, torch.float32, 0.2, 2.0), rows, cols
     )
     if case.distribution == "spikes":
-        # Under a large maximum most of a block is subnormal in e4m3.
+        # The maximum is large, so most values of a block are subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.0001)
     elif case.distribution == "zero_blocks":
         kept = rng.integers(blocks, 0, 2, torch.int32) * (
             torch.arange(blocks[1], device=rng.device) != 1
         )
-        kept[-1, -1] = 1  # the last elements are checked
+        kept[-1, -1] = 1  # The last block is not zero, because its last element is checked.
         x *= _spread(kept.float(), rows, cols)
         x[: min(rows, SIDE), : min(cols, SIDE)] = 1.0
     # The last element is not a maximum, so that saturation cannot hide an error in it.
@@ -65,7 +65,7 @@ def _halfway(shape: tuple[int, int], rng: Rng) -> Tensor:
 
 
 def _spread(per_block: Tensor, rows: int, cols: int) -> Tensor:
-    """Expands one value per block to one per element."""
+    """Expands one value per block to one value per element."""
     return per_block.repeat_interleave(SIDE, 0)[:rows].repeat_interleave(SIDE, 1)[:, :cols]
 
 
@@ -95,8 +95,8 @@ def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
-    disagree. Block maxima stay."""
+    """Sets entries to 0 if their quotient is so near a tie that correct implementations could round
+    differently. Block maxima stay unchanged."""
     position, _ = _steps(x.float() / _scale(x)[1])
     return torch.where((position - position.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 

@@ -1,7 +1,8 @@
-"""Row-wise float8 quantisation with the row in registers: one read for the maximum and the values.
+"""The kernel quantises rows to float8. A row stays in registers, so one read is enough for the
+maximum and for the values.
 
-One IEEE division per row and a multiplication per element; exact ties occur only where the scale,
-hence its reciprocal, is a power of two."""
+There is one IEEE division per row, and one multiplication per element. This is exact enough,
+because ties occur only where the scale, and therefore its reciprocal, is a power of two."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""float8 e4m3 quantisation with one scale per row."""
+"""Quantises to float8 e4m3 with one scale per row."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ GREATEST = 448.0
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution in ("grid", "ties"):
-        # Row scales are powers of two, so quotients are exact: values of e4m3, or also points
-        # halfway between two of them.
+        # The row scales are powers of two, so the quotients are exact. In `grid` they are e4m3
+        # values. In `ties` they also include midpoints of neighbouring e4m3 values.
         quotient = (
             _grid((rows, cols), rng) if case.distribution == "grid" else _halfway((rows, cols), rng)
         )
@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         }
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "spikes":
-        # Under a large row maximum most of a row is subnormal in e4m3.
+        # The row maximum is large, so most values of a row are subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.001)
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.01

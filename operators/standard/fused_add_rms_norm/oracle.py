@@ -1,5 +1,5 @@
-"""Residual sum and RMS normalisation with the row in registers: two reads and two writes per
-element, nothing is read back."""
+"""The kernel computes the residual sum and its RMS normalisation with the row in registers. There
+are two reads and two writes per element, and nothing is read back."""
 
 import torch
 import triton

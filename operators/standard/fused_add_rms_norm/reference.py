@@ -1,4 +1,4 @@
-"""Residual sum and its RMS normalisation."""
+"""Computes a residual sum and its RMS normalisation."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.bfloat16:
-        # Bounded, so that |s| and |y| stay below 1: half a unit in the last place of a larger
-        # bfloat16 comes near the tolerance.
+        # The values are bounded, so that |s| and |y| stay below 1. For larger values, half a unit
+        # in the last place of bfloat16 would be near the tolerance.
         x = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         residual = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         w = rng.uniform((cols,), torch.float32, 0.2, 0.38)

@@ -1,8 +1,8 @@
-"""Linear layer and cross entropy without logits in memory.
+"""The kernels compute a linear layer and its cross entropy without storing the logits.
 
-The first kernel is a GEMM whose tiles end as one maximum and one sum of exponentials for each
-token; the tile that holds a token's target also writes that logit. A second kernel combines the
-tiles of each token, a third adds up the tokens, both in a fixed order."""
+The first kernel is a GEMM. It reduces each tile to one maximum and one sum of exponentials per
+token. The tile that contains a token's target also writes the target's logit. The second kernel
+combines the tiles of each token, and the third adds up the tokens. Both use a fixed order."""
 
 import torch
 import triton
@@ -26,8 +26,8 @@ def _tile_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # GROUP tiles of tokens at a time, so that a slice of w is read from memory once for all of
-    # them.
+    # Programs that run at the same time compute GROUP tiles of tokens, so that a slice of w is read
+    # from memory once for all these tiles.
     tiles_m = tl.cdiv(tokens, BM)
     tiles_n = tl.cdiv(vocab, BN)
     program = tl.program_id(0)
@@ -39,7 +39,7 @@ def _tile_kernel(
     rows = tile_m * BM + tl.arange(0, BM)
     words = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    # Tokens and words past the end wrap round; they are masked below.
+    # Tokens and words past the end wrap around to the start here. Their results are masked below.
     x_tile = x_ptr + (rows % tokens)[:, None] * k + depth[None, :]
     w_tile = w_ptr + (words % vocab).to(tl.int64)[None, :] * k + depth[:, None]
     acc = tl.zeros((BM, BN), tl.float32)

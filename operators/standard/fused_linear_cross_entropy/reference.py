@@ -1,4 +1,4 @@
-"""Cross entropy of a linear layer's outputs."""
+"""Computes the cross entropy of a linear layer's outputs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-STEP = 512  # tokens whose logits exist at a time
+STEP = 512  # the number of tokens whose logits are in memory at the same time
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Logits of spread 2. `offset`: a large part that all words of a token share. `likely`: targets
-    are mostly probable words."""
+    """The logits have a standard deviation of about 2. In `offset`, all words of a token have a
+    large common term. In `likely`, most targets are probable words."""
     tokens, vocab, k = case.axes["tokens"], case.axes["vocab"], case.axes["k"]
     x = 2.0 * k**-0.25 * rng.normal((tokens, k), torch.float32)
     w = k**-0.25 * rng.normal((vocab, k), torch.float32)
     targets = rng.integers((tokens,), 0, vocab, torch.int64)
     if case.distribution == "offset":
-        # One input to which every word gives the same weight.
+        # Every word has the same weight for one of the inputs.
         x[:, 0] = rng.uniform((tokens,), torch.float32, -100.0, 100.0)
         x[-1, 0] = 100.0  # exp of this value overflows in float32
         w[:, 0] = 1.0
@@ -32,7 +32,8 @@ def reference(x: Tensor, w: Tensor, targets: Tensor) -> Tensor:
 
 
 def _loss(x: Tensor, w: Tensor, targets: Tensor, padding: float) -> Tensor:
-    """Returns the sum over tokens. `padding` is the number of additional words, of logit zero."""
+    """Returns the sum over all tokens. `padding` is the number of additional words with a logit of
+    zero."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     total = torch.zeros((1,), dtype=torch.float64, device=x.device)
     weights = w.to(wide).T

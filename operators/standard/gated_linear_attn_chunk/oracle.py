@@ -1,10 +1,10 @@
-"""Gated linear attention, 64 steps at a time, with the state in registers; heads, segments and
-blocks of value columns run side by side.
+"""The kernels compute gated linear attention in chunks of 64 steps, with the state in registers.
+Heads, segments of the sequence and blocks of value columns are computed in parallel.
 
-Within a chunk the decay between two steps is a quotient of two running products. Both are taken
-relative to the middle of the chunk's decay, so with g >= -1 neither factor passes e^32: too much
-for float16, but not for TF32, which has float32's range. Decays towards the chunk's ends are at
-most 1, so those products are computed in float16."""
+Within a chunk the decay between two steps is a quotient of two running products. The kernel divides
+both products by the decay in the middle of the chunk. So for g >= -1 neither factor exceeds e^32.
+This is too large for float16, but not for TF32, which has the range of float32. Decays towards the
+ends of the chunk are at most 1, so these products are computed in float16."""
 
 import torch
 import triton
@@ -25,8 +25,8 @@ def _segment_kernel(
     DV: tl.constexpr,
     BV: tl.constexpr,
 ):
-    """Computes a segment's contribution to the state, and the factor by which it decays the state
-    before it."""
+    """Computes a segment's contribution to the state, and the factor by which the segment decays
+    the earlier state."""
     part = tl.program_id(2)
     slot = (tl.program_id(1) * tl.num_programs(2) + part).to(tl.int64)
     head = tl.program_id(1).to(tl.int64) * seq
@@ -99,9 +99,10 @@ def gated_linear_attn_chunk(
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # A chunk waits for the previous one, but segments of the sequence do not. A first kernel
-    # computes each segment's contribution to the state (it reads k, v and g once more), and the
-    # second starts each segment from the states of the segments before it.
+    # A chunk needs the state of the previous chunk, but segments of the sequence run in parallel.
+    # The first kernel computes each segment's contribution to the state, for which it reads k, v
+    # and g an additional time. The second kernel starts each segment with the combined states of
+    # the segments before it.
     parts = max(1, min(4, triton.cdiv(seq, 256)))
     segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
     parts = triton.cdiv(seq, segment)

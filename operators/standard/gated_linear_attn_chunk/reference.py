@@ -1,4 +1,4 @@
-"""Gated linear attention, step by step."""
+"""Computes gated linear attention step by step."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that the state remembers, so that o stays below about
+    """v is scaled by the number of steps that the state remembers, so that |o| stays below about
     5."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys, values = (batch, heads, seq, key_dim), (batch, heads, seq, case.axes["value_dim"])
     strength = {"normal": 0.1, "strong": 1.0, "slow": 0.004, "mixed": 0.1}[case.distribution]
     g = -strength * rng.uniform(keys, torch.float32, 0.0, 1.0)
     if case.distribution == "mixed":
-        # Every eighth step forgets nearly all, whatever the steps between do.
+        # Every eighth step forgets most of the state, whatever the gates of the other steps are.
         g[:, :, ::8] = -1.0
         g[..., ::3] *= 0.1
     v = 0.5 * min(float(seq), 1.0 + 1.0 / strength) ** -0.5 * rng.normal(values, torch.float32)

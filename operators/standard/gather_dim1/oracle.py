@@ -1,6 +1,7 @@
-"""Gather along rows. A row that fits into registers is read once, coalesced, and gathered on chip:
-32 scattered addresses of global memory cost a warp many more cycles than as many of shared memory.
-Longer rows are gathered from memory, where the caches hold them."""
+"""The kernel gathers along rows. A row that fits in registers is read once, with coalesced loads,
+and gathered on the chip. If a warp gathers from 32 scattered addresses, global memory needs many
+more cycles than shared memory. Longer rows are gathered from memory, where they are in the
+caches."""
 
 import torch
 import triton

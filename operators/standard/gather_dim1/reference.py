@@ -1,4 +1,4 @@
-"""Gather along the second dimension."""
+"""Gathers along the second dimension."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Gated GELU over flat vectors: the tanh form through the logistic function, 0.5 * (1 + tanh(u)) =
-1 / (1 + exp(-2u)).
+"""The kernel computes gated GELU over flat vectors. It computes the tanh form by the logistic
+function, 0.5 * (1 + tanh(u)) = 1 / (1 + exp(-2u)).
 
-For large negative gates exp overflows to inf, and the gate divided by inf is zero.
+For large negative gates exp overflows to inf, and the gate divided by inf is zero, which is
+correct.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

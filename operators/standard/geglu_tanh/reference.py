@@ -1,4 +1,4 @@
-"""gelu_tanh(a) * b."""
+"""Computes gelu_tanh(a) * b."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""GELU, exact form."""
+"""Computes GELU in its exact form."""
 
 from __future__ import annotations
 

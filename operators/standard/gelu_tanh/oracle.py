@@ -1,7 +1,7 @@
-"""GELU (tanh form) through the logistic function: 0.5 * (1 + tanh(u)) = 1 / (1 + exp(-2u)), one
-exponential and no tanh.
+"""The kernel computes GELU (tanh form) by the logistic function: 0.5 * (1 + tanh(u)) = 1 / (1 +
+exp(-2u)). This needs one exponential and no tanh.
 
-It also behaves at the ends: exp overflows to inf for large negative x, and x / inf is zero."""
+For large negative x exp overflows to inf, and x / inf is zero, which is correct."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""GELU, tanh approximation, float32 result."""
+"""Computes the tanh approximation of GELU with a float32 result."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: n - n // 8] *= 0.05
     elif case.distribution == "extreme":
-        # Zero for large negative x; large positive x would make outputs whose own float32 spacing
-        # is near the tolerance.
+        # The result is 0 for large negative x. Large positive x are left out, because the float32
+        # spacing of their results is near the tolerance.
         x = torch.where(
             rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1,
             -1000.0 * rng.uniform((n,), torch.float32, 0.0, 1.0),

@@ -1,4 +1,5 @@
-"""GEMM with bias and GELU on the accumulator: the bare product never goes to memory."""
+"""The kernel computes a GEMM and applies bias and GELU to the accumulator, so the product itself is
+never stored in memory."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Linear layer with bias and exact GELU."""
+"""Computes a linear layer with bias and exact GELU."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by k^-1/4, so that entries of the product are O(1) for every k."""
+    """The entries are scaled by k^-1/4, so that the entries of the product are O(1) for every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)
     b = k**-0.25 * rng.normal((k, n), torch.float32)
     bias = rng.uniform((n,), torch.float32, -0.5, 0.5)
     if case.distribution == "negative":
-        # Most of gelu's arguments lie where it bends.
+        # Most arguments of gelu lie where its curvature is large.
         bias -= 1.0
     elif case.distribution == "tail":
         a[:, : k - k // 8] *= 0.1

@@ -1,8 +1,9 @@
-"""Layer norm of a product plus a residual.
+"""The kernels compute the layer norm of a product plus a residual.
 
-Up to 256 columns a tile holds whole rows, and all is one kernel. For wider rows such a tile would
-be too flat for the tensor cores (b would be read again for every few rows): the sum goes to memory
-from large tiles, and a second kernel normalises rows that are mostly still in L2."""
+For up to 256 columns a tile contains whole rows, and one kernel computes everything. For wider rows
+such a tile would have too few rows for the tensor cores, and b would be read again for every few
+rows. Instead, the first kernel computes the sum in large tiles and stores it. The second kernel
+normalises the rows, which are mostly still in the L2 cache."""
 
 import torch
 import triton
@@ -36,8 +37,8 @@ def _product_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round. Their results are masked below, and the loads need
-    # no mask.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
+    # results are masked below.
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -113,8 +114,8 @@ def gemm_residual_layernorm(
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     else:
         bm, bn, bk, warps, stages = 64, 64, 64, 4, 4
-    # The sum waits in y itself, in float16, and is normalised in place: half the traffic of float32
-    # scratch.
+    # The sum is stored in y itself, in float16, and is normalised in place. This needs half the
+    # traffic of a float32 buffer.
     out = y
     grid = (triton.cdiv(m, bm) * triton.cdiv(n, bn),)
     even = k % bk == 0

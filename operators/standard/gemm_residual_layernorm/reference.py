@@ -1,4 +1,4 @@
-"""Layer normalisation of a product plus a residual."""
+"""Computes the layer normalisation of a product plus a residual."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`offset`: rows with a mean far from zero. `tiny`: variances about as large as eps."""
+    """In `offset`, the means of the rows are far from zero. In `tiny`, the variances are about as
+    large as eps."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = k**-0.25 * rng.normal((m, k), torch.float32)
     b = k**-0.25 * rng.normal((k, n), torch.float32)

@@ -1,4 +1,4 @@
-"""Matrix times vector."""
+"""Multiplies a matrix by a vector."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[: k - k // 8] *= 0.1
         x[k - k // 8 :] *= 2.0
     elif case.distribution == "positive":
-        # All terms have one sign and are slightly above bfloat16 numbers. A down-cast then errs to
-        # one side, so that the sum shows the error.
+        # All terms have the same sign and are slightly above bfloat16 numbers. A cast to bfloat16
+        # then always rounds in the same direction, so the error is visible in the sum.
         a = (rng.uniform((m, k), torch.float32, 1.0, 4.0) * k**-0.5).to(
             torch.bfloat16
         ).float() * 1.0017

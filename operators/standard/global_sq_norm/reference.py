@@ -1,4 +1,4 @@
-"""Root mean square of a whole vector."""
+"""Computes the root mean square of a whole vector."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
-    # Magnitudes in steps of 1/4, plus what bfloat16 drops: rounding errors of either sign would
-    # average out over the vector.
+    # The magnitudes are multiples of 1/4 plus a small term that bfloat16 loses. So all rounding
+    # errors have the same sign. Errors of both signs would cancel out over the vector.
     x = 1.0 + 0.25 * rng.integers((n,), 0, 4, torch.int32).float() + 0.0029
     if case.distribution == "spikes":
-        # Few entries hold most of the sum.
+        # A few entries contribute most of the sum.
         x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.002, 40.0 * x, x)
     elif case.distribution == "tail":
         x[n - n // 8 :] *= 4.0

@@ -1,9 +1,10 @@
-"""Causal grouped-query attention: one block of queries of one head per program, with a running
-maximum and sum.
+"""Each program computes causal grouped-query attention for one block of queries of one head, with a
+running maximum and sum.
 
-Heads of a group are neighbours in the grid's fastest dimension and run together, so that their keys
-and values come from L2. Blocks left of the diagonal need no mask and have a loop of their own; the
-longest blocks (last queries) start first. Exponentials are base 2."""
+Heads of a group are neighbours in the grid's fastest dimension and run at the same time. So their
+keys and values come from the L2 cache. Blocks left of the diagonal need no mask and have their own
+loop. The programs with the most blocks (those of the last queries) start first. Exponentials are
+base 2."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Causal grouped-query attention, the sequence before the heads."""
+"""Computes causal grouped-query attention. The sequence dimension comes before the heads."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, key_head: list[int], ahead: int, scale: float
 ) -> Tensor:
-    """Computes one head at a time. Head h reads key head key_head[h]. A query sees `ahead` keys
-    beyond itself."""
+    """Computes one head at a time. Query head h uses key head key_head[h]. Each query also attends
+    to `ahead` keys after its own."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, seq, heads, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

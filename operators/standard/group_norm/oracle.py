@@ -1,9 +1,10 @@
-"""Group normalisation. A group that fits into registers is read once, as a tile of channels x
-pixels: no division to find the channel. Groups whose sizes are powers of two need no masks, and
-take as many threads as an SM has.
+"""The kernels compute group normalisation. A group that fits in registers is read once, as a tile
+of channels x pixels, so finding an element's channel needs no division. If the sizes of a group are
+powers of two, its kernel needs no masks and uses as many threads as an SM can run.
 
-Larger groups are few, so each is split over programs: statistics of chunks first, then every
-program combines them and normalises a piece of one channel."""
+There are few larger groups, so each is split over programs. One kernel computes the statistics of
+chunks. Then every program of a second kernel combines these statistics and normalises a piece of
+one channel."""
 
 import torch
 import triton
@@ -17,7 +18,7 @@ CHUNK = 8192
 def _whole_tile_kernel(
     x_ptr, w_ptr, b_ptr, y_ptr, groups, eps, CHANNELS: tl.constexpr, PIXELS: tl.constexpr
 ):
-    # Sizes are powers of two: nothing is masked, and the compiler knows all strides.
+    # The sizes are powers of two, so nothing is masked, and the compiler knows all strides.
     program = tl.program_id(0)
     channel = tl.arange(0, CHANNELS)
     size: tl.constexpr = CHANNELS * PIXELS
@@ -125,8 +126,8 @@ def _registers(most: int) -> dict[str, int]:
 
 
 def _warps(most: int) -> int:
-    """Returns the largest number of warps of a program: 1024 threads are 32 warps of 32, or 16 of
-    64."""
+    """Returns the maximum number of warps of a program. 1024 threads are 32 warps of 32 threads, or
+    16 warps of 64 threads."""
     lanes = (
         32
         if triton.knobs.runtime.interpret

@@ -1,4 +1,4 @@
-"""Group normalisation of an NCHW tensor."""
+"""Computes the group normalisation of an NCHW tensor."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     )
     groups = case.axes["groups"]
     shape = (batch, channels, height, width)
-    # Channels of a group differ in offset and size, so that statistics per channel or over all
-    # channels are wrong.
+    # The channels of a group differ in mean and size. So statistics per channel or over all
+    # channels give wrong results.
     x = rng.normal(shape, torch.float32) * rng.uniform(
         (batch, channels, 1, 1), torch.float32, 0.7, 1.3
     )
@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "cancellation":
         grouped = grouped + rng.uniform(per_group, torch.float32, -30.0, 30.0)
     elif case.distribution == "tiny":
-        # The variance is as small as eps in some groups; in the first sample the first group is
+        # In some groups the variance is as small as eps. The first group of the first sample is
         # constant.
         grouped = grouped * torch.exp2(rng.uniform(per_group, torch.float32, -8.0, 0.0))
         grouped[0, 0] = 0.25

@@ -1,6 +1,6 @@
-"""Grouped GEMM in one launch. No table of tiles is built: a group ends inside a tile at most once,
-so cdiv(total, BM) + groups tiles are enough, and each program finds its group by a prefix sum over
-all group sizes in registers. The few superfluous programs return at once."""
+"""One launch computes the grouped GEMM without a table of tiles. Each group has at most one partial
+tile, so cdiv(total, BM) + groups tiles are enough. Each program finds its group by a prefix sum
+over all group sizes in registers. The few superfluous programs return at once."""
 
 import torch
 import triton
@@ -35,7 +35,7 @@ def _grouped_kernel(
         tile_m = tile - tl.sum(tl.where(lane < group, tiles, 0), axis=0)
         start = tl.load(offsets_ptr + group)
         height = tl.load(offsets_ptr + group + 1) - start
-        # Rows and columns past the end wrap round; they are never stored.
+        # Rows and columns past the end wrap around to the start. Their results are never stored.
         local = tile_m * BM + tl.arange(0, BM)
         columns = tile_n * BN + tl.arange(0, BN)
         depth = tl.arange(0, BK)
@@ -90,8 +90,8 @@ def _tma_kernel(
         left = tile_n * BN
         deep = group * k
         acc = tl.zeros((BM, BN), tl.float32)
-        # Rows past the end of a group belong to the next group and are never stored. Past k, w
-        # continues with the next group's matrix (finite), and x is zero there.
+        # Rows past the end of a group belong to the next group, and their results are never stored.
+        # Past k, w continues with the next group's matrix, which is finite, and x is zero there.
         for first in range(0, k, BK):
             acc = tl.dot(x_desc.load([top, first]), w_desc.load([deep + first, left]), acc)
         y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
@@ -116,7 +116,7 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     total, k = x.shape
     groups, _, n = w.shape
     y = torch.empty((total, n), dtype=x.dtype, device=x.device)
-    # Tall tiles waste rows on groups that are shorter than they are.
+    # Tall tiles waste rows if the groups have fewer rows than a tile.
     average = total // groups
     if average >= 512 and n >= 1024:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3

@@ -1,4 +1,4 @@
-"""Hard swish in one pass, with a multiplication by 1 / 6.
+"""The kernel computes hard swish in one pass. It multiplies by 1 / 6 instead of dividing.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,7 +1,9 @@
-"""Few bins: each program keeps a histogram of its own and adds it to the result once, so global
-atomics are rare whatever the values. With at most 256 of them the tensor cores count: a bin is a
-pair of nibbles, and the sum of products of one-hot rows is a 16 by 16 histogram. Many bins: an
-atomic per element, since then neighbours seldom meet."""
+"""The kernels use three methods, which depend on the number of bins.
+
+Few bins: each program keeps its own histogram and adds it to the result once, so global atomics are
+rare for any values. At most 256 bins: tensor cores count. A bin is a pair of nibbles, and the sum
+of products of one-hot rows is a 16 x 16 histogram. Many bins: each element is one atomic, because
+neighbouring elements are rarely in the same bin."""
 
 import torch
 import triton
@@ -9,8 +11,12 @@ import triton.language as tl
 
 PROGRAMS = 1056  # eight programs for each SM of the largest GPU
 MOST_BINS = 1024
-TENSOR_PROGRAMS = 3696  # programs of one warp; 28 for each SM of the largest GPU
-TENSOR_LEAST = 1 << 20  # elements; with fewer, undoing the products costs more than they save
+# The number of programs of the tensor-core kernel. Each program is one warp, with 28 for each SM of
+# the largest GPU.
+TENSOR_PROGRAMS = 3696
+# The minimum number of elements for the tensor-core kernel. With fewer elements, its final
+# conversion costs more than it saves.
+TENSOR_LEAST = 1 << 20
 
 
 @triton.jit
@@ -21,7 +27,7 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
         index = block * BLOCK + lane
         x = tl.load(x_ptr + index, mask=index < n, other=-1)
         inside = (x >= 0) & (x < bins)
-        # A mask costs time in every vote of the histogram, so blocks that need none have none.
+        # A mask costs time in the histogram instruction, so blocks that need no mask have none.
         if tl.min(inside.to(tl.int32), axis=0) > 0:
             total += tl.histogram(x, BINS)
         else:
@@ -30,14 +36,16 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
     tl.atomic_add(counts_ptr + b, total, mask=(b < bins) & (total > 0), sem="relaxed")
 
 
-# At most 256 bins are 16 x 16: the sum over elements of (one-hot upper nibble) x (one-hot lower
-# nibble) is a matrix product. A program is one warp; a tensor of 256 words is eight registers of
-# each lane, and inline assembly takes all eight at once. Of each four elements the upper nibbles
-# and then the lower ones are packed into a word. PRMT, which looks four nibbles up in a table of
-# eight bytes, makes one-hot rows of them: the table of row i holds 1 at place i. For i >= 8 it
-# holds 128 at place i - 8: the top bit of a nibble copies the sign of the entry that it finds, so
-# nibble i gives -1 (and i - 8 gives -128, which _UNDO subtracts). Lanes that hold other rows of the
-# same elements shuffle for them.
+# A histogram of at most 256 bins is 16 x 16. The sum over the elements of (one-hot upper nibble) x
+# (one-hot lower nibble) is a matrix product. A program is one warp. A tensor of 256 words is eight
+# registers per lane, and the inline assembly takes all eight registers at once.
+#
+# The assembly packs the upper nibbles and then the lower nibbles of four elements into one word.
+# The instruction PRMT looks up four nibbles in a table of eight bytes and so creates four entries
+# of a one-hot row. For i < 8 the table of row i contains 1 at index i. For i >= 8 it contains 128
+# at index i - 8: the top bit of a nibble copies the sign of the entry that it finds, so nibble i
+# gives -1. Nibble i - 8 gives -128, which _UNDO subtracts. Lanes with other rows of the same
+# elements get the word by a shuffle.
 _PACK = """
 {
     .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;
@@ -67,7 +75,7 @@ _PACK = """
     mov.u32 lane, %laneid;
     and.b32 at, lane, 3;
 """
-# One of the eight pairs of rows that a lane meets.
+# Processes one of the eight pairs of rows that a lane needs.
 _ROUND = """
     shfl.sync.idx.b32 w, w0, at, 31, 0xFFFFFFFF;
     shfl.sync.idx.b32 z, w1, at, 31, 0xFFFFFFFF;
@@ -87,7 +95,7 @@ _ROUND = """
 """
 _COUNT: tl.constexpr = tl.constexpr(_PACK + 8 * _ROUND + "}")
 
-# The one-hot rows of a lane's two row numbers, as tables of eight bytes.
+# Creates the tables, of eight bytes each, for the one-hot rows of a lane's two row numbers.
 _TABLES: tl.constexpr = tl.constexpr(
     """
     {
@@ -113,8 +121,8 @@ _TABLES: tl.constexpr = tl.constexpr(
     """
 )
 
-# The bin of each accumulator: a lane holds rows lane / 4 and that plus 8, columns lane % 4 * 2 and
-# the next one, and those plus 8.
+# Computes the bin of each accumulator. A lane has the rows r and r + 8 with r = lane / 4, and the
+# columns s, s + 1, s + 8 and s + 9 with s = lane % 4 * 2.
 _PLACES: tl.constexpr = tl.constexpr(
     """
     {
@@ -136,8 +144,8 @@ _PLACES: tl.constexpr = tl.constexpr(
     """
 )
 
-# Converts back from the tables' 1, -1 and -128, first along columns, then along rows. This is
-# exact, because all arithmetic is modulo 2^32.
+# Converts the tables' values 1, -1 and -128 back to counts, first along columns and then along
+# rows. This is exact, because all arithmetic is modulo 2^32.
 _UNDO: tl.constexpr = tl.constexpr(
     """
     {
@@ -191,7 +199,7 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
             index = ((block + tl.num_programs(0)) * STEPS + step) * 256 + lane
             next = next + (tl.load(x_ptr + index, mask=index < n, other=-1),)
         for step in tl.static_range(STEPS):
-            # Elements outside count as bin 0 here, and are subtracted at the end.
+            # Elements outside the range count as bin 0 here. They are subtracted at the end.
             wrong = now[step].to(tl.uint32, bitcast=True) >= bins.to(tl.uint32)
             outside += wrong.to(tl.int32)
             acc = tl.inline_asm_elementwise(
@@ -204,8 +212,8 @@ def _tensor_kernel(x_ptr, counts_ptr, n, bins, STEPS: tl.constexpr):
             )
 
     count = tl.inline_asm_elementwise(_UNDO, _EIGHTS, [acc], dtype=tl.int32, is_pure=False, pack=8)
-    # Uses the counts as a source only to keep their layout: in another layout the lanes would hold
-    # other numbers.
+    # The argument `count` only determines the layout. In another layout the lanes would contain
+    # other bins.
     place = tl.inline_asm_elementwise(
         _PLACES, _EIGHTS, [count], dtype=tl.int32, is_pure=False, pack=8
     )

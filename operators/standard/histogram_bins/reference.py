@@ -1,4 +1,4 @@
-"""Counts of each integer below a bound."""
+"""Counts each integer from 0 up to a bound."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n, bins = case.axes["n"], case.axes["bins"]
     if case.distribution == "outside":
-        # A third or more on either side of the range, some at the ends of int32.
+        # At least a third of the elements is below the range and a third above it. Some are the
+        # limits of int32.
         x = rng.integers((n,), -bins, 2 * bins, torch.int32)
         x[::11] = 2**31 - 1
         x[1::13] = -(2**31)

@@ -20,7 +20,7 @@ def _terms_kernel(
     x = tl.load(x_ptr + place, mask=mask, other=0.0)
     y = tl.load(y_ptr + place, mask=mask, other=0.0)
     distance = tl.abs(x - y)
-    # Both pieces in one: the parabola up to delta, then its tangent.
+    # One formula covers both cases: the parabola up to delta, and its tangent beyond.
     near = tl.minimum(distance, delta)
     term = near * (distance - 0.5 * near)
     tl.store(loss_ptr + place, term, mask=mask)

@@ -1,4 +1,4 @@
-"""Huber loss and its mean."""
+"""Computes the Huber loss and its mean."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`narrow`: most differences are beyond delta; `parabola`: none is. `outliers`: a few are
-    hundreds of deltas long."""
+    """In `narrow`, most differences are larger than delta; in `parabola`, none is. In `outliers`, a
+    few differences are thousands of times delta."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     y = rng.normal((n,), torch.float32)

@@ -1,9 +1,9 @@
-"""Gather instead of scatter: every row of `out` has a few places for the numbers of the rows of x
-that name it, and one owner, which adds them up in registers and touches its row once. Atomics only
-hand out the places, one per row of x.
+"""The kernels gather instead of scattering. Every row of `out` has a short list of the rows of x
+that are added to it, and one program that owns the row. The program adds up these rows in registers
+and accesses its own row once. Atomics only assign the list positions, one per row of x.
 
-A row that is named more often than it has places looks through all indices for its own; that is
-slow only for rows that are many times as hot as the others."""
+If a row occurs more often than its list has positions, its program searches all indices for the
+row. That is slow only for rows that occur many times as often as the others."""
 
 import torch
 import triton
@@ -25,7 +25,8 @@ def _place_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # Owners may start and fetch their rows. They wait for the end of this kernel themselves.
+        # Lets the programs of the second kernel start and load their rows of `out` now. They
+        # themselves wait for the end of this kernel.
         tl.extra.cuda.gdc_launch_dependents()
     t = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     index = tl.load(indices_ptr + t, mask=t < count, other=0)
@@ -54,13 +55,13 @@ def _add_kernel(
     columns = tl.program_id(0) % blocks * BLOCK_D + tl.arange(0, BLOCK_D)
     real = columns < dim
     place = out_ptr + row.to(tl.int64) * dim + columns
-    # Loaded before it is known if an index names the row: nearly all rows are named.
+    # Loads the row before it is known whether it occurs in the indices, because nearly all rows do.
     old = tl.load(place, mask=real, other=0.0)
     lane = tl.arange(0, BLOCK_T)
     if HOPPER:
         tl.extra.cuda.gdc_wait()
-    # Its first places are loaded too, whatever they hold: places behind the count are masked out
-    # below.
+    # Also loads the first list positions before the count is known. Positions past the count are
+    # masked out below.
     early = tl.load(list_ptr + row.to(tl.int64) * PLACES + lane)
     named = tl.load(counts_ptr + row)
     acc = tl.zeros((BLOCK_T, BLOCK_D), tl.float32)

@@ -1,4 +1,4 @@
-"""Scaled rows added to the rows that indices name."""
+"""Adds scaled rows to the rows that the indices select."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x *= 0.25
         alpha = -1.5
     elif case.distribution == "hot":
-        # Half of the rows go to the same place; the sum over them stays O(1).
+        # Half of the rows are added to the same row. x is scaled so that their sum stays O(1).
         indices = torch.where(
             uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)
@@ -39,13 +39,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _sums(indices: Tensor, x: Tensor, rows: int) -> Tensor:
-    """Sums rows with the same index in a fixed order: sorts them, then takes differences of float64
-    prefix sums."""
+    """Sums rows with the same index in a fixed order: it sorts them and then takes differences of
+    float64 prefix sums."""
     order = torch.argsort(indices, stable=True)
     counts = torch.bincount(indices, minlength=rows)
     ends = counts.cumsum(0)
     sums = torch.zeros((rows, x.shape[1]), dtype=torch.float64, device=x.device)
-    columns = max(1, (1 << 25) // x.shape[0])  # bounds the prefix sums to 256 MiB
+    columns = max(1, (1 << 25) // x.shape[0])  # limits the prefix sums to 256 MiB
     for start in range(0, x.shape[1], columns):
         part = x[:, start : start + columns]
         prefix = torch.zeros(

@@ -1,7 +1,7 @@
-"""Instance normalisation. A plane that fits into registers is read once.
+"""The kernels compute instance normalisation. A plane that fits in registers is read once.
 
-Larger planes are few, so each is split over programs: statistics of chunks first, then every
-program combines them and normalises one chunk."""
+There are few larger planes, so each is split over programs. One kernel computes the statistics of
+chunks. Then every program of a second kernel combines these statistics and normalises one chunk."""
 
 import torch
 import triton

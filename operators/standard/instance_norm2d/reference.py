@@ -1,4 +1,4 @@
-"""Instance normalisation of an NCHW tensor."""
+"""Computes the instance normalisation of an NCHW tensor."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "cancellation":
         x += rng.uniform(per_plane, torch.float32, -30.0, 30.0)
     elif case.distribution == "tiny":
-        # The variance is as small as eps in some planes; the first plane is constant.
+        # In some planes the variance is as small as eps. The first plane is constant.
         x *= torch.exp2(rng.uniform(per_plane, torch.float32, -8.0, 0.0))
         x[0, 0] = 0.25
     elif case.distribution == "spikes":

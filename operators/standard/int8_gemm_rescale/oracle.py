@@ -1,5 +1,5 @@
-"""int8 GEMM on tensor cores with int32 accumulators; the scales are applied once, to the finished
-tile."""
+"""The kernel computes an int8 GEMM on tensor cores with int32 accumulators. It applies the scales
+once, to the finished tile."""
 
 import torch
 import triton
@@ -39,7 +39,7 @@ def _gemm_kernel(
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
     a_tile = a_ptr + rows.to(tl.int64)[:, None] * k + depth[None, :]
-    # Tensor cores want both int8 operands with k contiguous, which is how b is stored.
+    # Tensor cores require k to be contiguous in both int8 operands. b is stored this way.
     b_tile = b_ptr + columns.to(tl.int64)[None, :] * k + depth[:, None]
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, BK):

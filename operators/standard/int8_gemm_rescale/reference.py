@@ -1,4 +1,4 @@
-"""int8 matrix product, summed exactly, then rescaled per row and per column."""
+"""Computes an int8 matrix product with exact sums, and then rescales it per row and per column."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scales make the entries of c about 0.6 in size, whatever k and the distribution."""
+    """The scales are chosen so that the entries of c are about 0.6 for every k and distribution."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = rng.integers((m, k), -127, 128, torch.int8)
     b = rng.integers((n, k), -127, 128, torch.int8)
     size = 73.3 * 73.3 * k**0.5
     if case.distribution == "positive":
-        # All products of one sign: sums of 150 million, which float32 cannot hold exactly.
+        # All products have the same sign. Their sums reach 150 million, which float32 cannot
+        # represent exactly.
         a = rng.integers((m, k), 64, 128, torch.int8)
         b = rng.integers((n, k), 64, 128, torch.int8)
         size = 2.5 * 95.5 * 95.5 * k**0.5 * k**0.5 / 4.0
@@ -35,8 +36,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """float64 holds every sum exactly, and its product is fast on every device, which that of
-    integers is not."""
+    """float64 represents every sum exactly. Its product is fast on every device; an integer product
+    is not."""
     return a.double() @ b.double().T
 
 

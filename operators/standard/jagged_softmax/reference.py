@@ -1,4 +1,4 @@
-"""Softmax within each segment of a packed vector."""
+"""Computes the softmax within each segment of a packed vector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
     """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, one
-    segment has the greatest length."""
+    segment has the maximum length."""
     total, segments, bound = (
         case.axes["total"],
         case.axes["offset_count"] - 1,
@@ -38,8 +38,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
         weights[segments // 2 - (segments // 2 % 5 == 2)] = 0.0
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64)
     missing = total - fixed - lengths.sum()
-    # Rounding down lost less than one element for each segment, so the first of the others get one
-    # more each.
+    # Rounding down removed less than one element per segment. The missing elements go to the first
+    # segments with a positive weight, one element each.
     lengths += (weights > 0) & ((weights > 0).cumsum(0) <= missing)
     if fixed:
         lengths[segments // 2 - (segments // 2 % 5 == 2)] = fixed
@@ -47,8 +47,7 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
 
 
 def _prefix_sums(x: Tensor) -> Tensor:
-    """Sums in blocks of rows, because on a GPU torch adds up one long row in an order that
-    varies."""
+    """Sums in blocks of rows, because on a GPU torch adds up one long row in a varying order."""
     if x.numel() <= BLOCK:
         return x.cumsum(0)
     blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)
@@ -63,7 +62,8 @@ def reference(values: Tensor, offsets: Tensor, max_length: int) -> Tensor:
     greatest = torch.full((lengths.numel(),), float("-inf"), dtype=wide.dtype, device=values.device)
     greatest = greatest.scatter_reduce(0, segment, wide, "amax")
     weight = torch.exp(wide - greatest[segment])
-    # Sums by float64 prefix, which is deterministic; a scatter of floats would not be.
+    # Computes segment sums by float64 prefix sums, which are deterministic. A scatter of floats
+    # would not be deterministic.
     prefix = torch.zeros((weight.numel() + 1,), dtype=torch.float64, device=values.device)
     prefix[1:] = _prefix_sums(weight.double())
     total = (prefix[offsets[1:].long()] - prefix[offsets[:-1].long()]).to(wide.dtype)
@@ -89,7 +89,7 @@ def mutants(
 
 
 def _place(values: Tensor, offsets: Tensor) -> Tensor:
-    """Returns the place of each value in its segment."""
+    """Returns the index of each value within its segment."""
     starts = torch.repeat_interleave(offsets[:-1].long(), (offsets[1:] - offsets[:-1]).long())
     return torch.arange(values.numel(), device=values.device) - starts
 

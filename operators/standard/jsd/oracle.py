@@ -27,11 +27,11 @@ def _terms_kernel(
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = place < size
-    # Past the end both values are so low that the term is zero.
+    # Past the end both values are so low that their term is zero.
     x = tl.load(x_ptr + place, mask=mask, other=-1.0e4)
     target = tl.load(target_ptr + place, mask=mask, other=-1.0e4)
-    # With the maximum factored out, one of the two exponentials of the mixture is 1. gap is log p -
-    # log q.
+    # The maximum of p and q is factored out, so one of the two exponentials of the mixture is 1.
+    # gap is log p - log q.
     gap = target - x
     ratio = tl.exp(-tl.abs(gap))
     top = tl.maximum(x, target)
@@ -39,7 +39,7 @@ def _terms_kernel(
     p_share = tl.where(leads, beta, beta * ratio)
     q_share = tl.where(leads, ratio - beta * ratio, 1.0 - beta)
     mixed = p_share + q_share
-    # p_share * (target - log_m) + q_share * (x - log_m), with target = x + gap
+    # The term is p_share * (target - log_m) + q_share * (x - log_m), with target = x + gap.
     term = tl.exp(top) * (mixed * (x - top - _log(mixed, HOPPER)) + p_share * gap)
     tl.store(shares_ptr + tl.program_id(0), tl.sum(term, axis=0))
 

@@ -1,4 +1,4 @@
-"""Generalised Jensen-Shannon divergence, batch mean."""
+"""Computes the mean of the generalised Jensen-Shannon divergence over a batch."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`extreme`: a fifth of the log-probabilities is so low that exp gives zero. `skewed`: beta is
-    far from a half."""
+    """In `extreme`, a fifth of the log-probabilities is so low that exp gives zero. In `skewed`,
+    beta is far from a half."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(1.2 * rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(2.0 * rng.normal((rows, cols), torch.float32), dim=-1)
     if case.distribution == "extreme":
         low = rng.uniform((rows, cols), torch.float32) < 0.2
         x = torch.where(low, x * 1000.0, x).clamp(-9900.0)
-        # Some entries are in only one of the two, most are in both.
+        # Some of the low entries are low in only one of the two inputs, most are low in both.
         low &= rng.uniform((rows, cols), torch.float32) < 0.8
         target = torch.where(low, target * 700.0, target).clamp(-9900.0)
     beta = 0.1 if case.distribution == "skewed" else 0.4

@@ -36,11 +36,11 @@ def _terms_kernel(
     x = tl.load(x_ptr + place, mask=mask, other=0.0)
     if LOG_TARGET:
         target = tl.load(target_ptr + place, mask=mask, other=-float("inf"))
-        # Past the end exp is 0, but 0 * -inf would be NaN.
+        # Past the end exp(target) is 0, but 0 * -inf would be NaN, so the term is masked.
         term = tl.where(mask, tl.exp(target) * (target - x), 0.0)
     else:
         target = tl.load(target_ptr + place, mask=mask, other=0.0)
-        # The smallest normal number replaces zero, so that the logarithm is finite and the term is
+        # Replaces 0 by the smallest normal number, so that the logarithm is finite and the term is
         # 0.
         term = target * (_log(tl.maximum(target, 1.1754944e-38), HOPPER) - x)
     tl.store(shares_ptr + tl.program_id(0), tl.sum(term, axis=0))

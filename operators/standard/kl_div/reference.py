@@ -1,4 +1,4 @@
-"""Kullback-Leibler divergence, batch mean."""
+"""Computes the mean of the Kullback-Leibler divergence over a batch."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`zeros`: nine of ten target probabilities are exactly zero. `low_logs`: a tenth of all
+    """In `zeros`, nine of ten target probabilities are exactly zero. In `low_logs`, a tenth of all
     log-probabilities is about -90."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(rng.normal((rows, cols), torch.float32), dim=-1)

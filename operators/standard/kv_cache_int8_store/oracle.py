@@ -1,5 +1,5 @@
-"""One program per token, for keys and values: all heads in one tile, read once, scaled and
-scattered."""
+"""Each program stores the keys and values of one token. It loads all heads as one tile, reads them
+once, scales them and scatters them."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Keys and values quantised to int8 per head and scattered to cache slots."""
+"""Quantises keys and values to int8 per head and scatters them to cache slots."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def _scale(x: Tensor, dims: tuple[int, ...] = (-1,)) -> tuple[Tensor, Tensor]:
 
 
 def _without_near_ties(x: Tensor) -> Tensor:
-    """Zeroes the entries whose quotient lies so near a tie that correct implementations could
-    disagree. Maxima stay."""
+    """Sets entries to 0 if their quotient is so near a tie that correct implementations could round
+    differently. Maxima stay unchanged."""
     quotient = x.float() / _scale(x)[1]
     return torch.where((quotient - quotient.floor() - 0.5).abs() < 2e-3, torch.zeros_like(x), x)
 
@@ -67,7 +67,7 @@ def _stored(
     skip: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     written = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
-    # A -1 that is not skipped wraps round to the last slot.
+    # A -1 that is not skipped wraps around to the last slot.
     target = slots_of[written].long() % caches[0].shape[0]
     values, scales = [], []
     for x, cache, cache_scale in ((k, caches[0], caches[2]), (v, caches[1], caches[3])):

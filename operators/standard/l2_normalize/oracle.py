@@ -1,5 +1,5 @@
-"""Rows over their norm, with whole rows in registers. Short rows share a program, so that each has
-enough bytes in flight."""
+"""The kernel divides rows by their norm, with whole rows in registers. Several short rows share a
+program, so that each program has enough bytes in flight."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Rows divided by their Euclidean norm."""
+"""Divides rows by their Euclidean norm."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     eps = 1e-6
     if case.distribution == "tiny":
-        # Norms on both sides of eps; every fourth row is zero, but not the last.
+        # The norms are below and above eps. Every fourth row is zero, except the last row.
         eps = 0.5
         x *= rng.uniform((rows, 1), torch.float32, 0.2, 2.0) * cols**-0.5
         x[:-1:4] = 0.0

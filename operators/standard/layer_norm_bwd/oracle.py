@@ -1,15 +1,17 @@
-"""Layer normalisation backward in two kernels.
+"""Two kernels compute the backward pass of layer normalisation.
 
-The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw and
-db in registers, so x and dy are read once. The next row is requested before the current one is
-reduced, and both of its sums go through one reduction. The second adds up the shares, a few hundred
-rows that are still in L2."""
+Each program of the first kernel loops over rows with a fixed stride. It writes dx and keeps its
+partial sums of dw and db in registers, so x and dy are read once. It issues the loads of the next
+row before it reduces the current row, and one reduction computes both sums of a row. The second
+kernel adds up the partial sums: a few hundred rows that are still in the L2 cache."""
 
 import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 396  # three for each SM of the largest GPU; more would only add shares to sum
+# Three programs for each SM of the largest GPU. More programs would only create more partial sums
+# to add.
+PROGRAMS = 396
 
 
 @triton.jit

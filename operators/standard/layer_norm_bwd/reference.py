@@ -1,4 +1,4 @@
-"""Gradients of layer normalisation with respect to input, weight and bias."""
+"""Computes the gradients of layer normalisation with respect to input, weight and bias."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32) + 0.5 * rng.normal((rows, 1), torch.float32)
     dy = rng.normal((rows, cols), torch.float32)
     if case.distribution == "cancellation":
-        # dy nearly constant along a row, so dx is a small difference of larger numbers.
+        # dy is nearly constant along a row, so dx is a small difference of larger numbers.
         dy = 0.3 * dy + rng.normal((rows, 1), torch.float32)
     elif case.distribution == "spikes":
         dy += 10.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)

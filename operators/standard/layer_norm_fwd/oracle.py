@@ -1,5 +1,5 @@
-"""Layer normalisation with the whole row in registers: one read, exact two-pass mean and variance
-without touching memory again."""
+"""The kernel computes layer normalisation with the whole row in registers. It reads the row once
+and computes the exact two-pass mean and variance without another memory access."""
 
 import torch
 import triton
@@ -12,7 +12,7 @@ def _layer_norm_kernel(x_ptr, w_ptr, b_ptr, y_ptr, cols, eps, BLOCK: tl.constexp
     columns = tl.arange(0, BLOCK)
     mask = columns < cols
     x = tl.load(x_ptr + start + columns, mask=mask, other=0.0).to(tl.float32)
-    # Loaded early, so that these hits in L2 overlap with the reductions.
+    # Loads weights and bias early, so that these L2 accesses overlap with the reductions.
     w = tl.load(w_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     b = tl.load(b_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     centred = tl.where(mask, x - tl.sum(x, axis=0) / cols, 0.0)

@@ -1,4 +1,4 @@
-"""Layer normalisation over the last dimension."""
+"""Computes layer normalisation over the last dimension."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "cancellation":
         x += rng.uniform((rows, 1), torch.float32, -30.0, 30.0)
     elif case.distribution == "spikes":
-        # Spikes dominate the variance but leave the normalised values below about 10.
+        # Spikes dominate the variance, but the normalised values stay below about 10.
         x += 10.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02)
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
     elif case.distribution == "flat":
-        # Variances around eps, so that the place where eps is added is visible.
+        # The variances are near eps, so that it is visible where eps is added.
         x *= 10.0 ** rng.uniform((rows, 1), torch.float32, -3.0, -2.0)
     w = 1.0 + 0.2 * rng.normal((cols,), torch.float32)
     b = 0.5 * rng.normal((cols,), torch.float32)

@@ -1,4 +1,4 @@
-"""Leaky relu in one pass.
+"""The kernel computes leaky relu in one pass.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""x > 0 ? x : slope * x, element by element."""
+"""Computes x > 0 ? x : slope * x, element by element."""
 
 from __future__ import annotations
 

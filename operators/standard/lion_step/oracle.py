@@ -1,5 +1,5 @@
-"""Lion in one pass: three reads and two writes per element. Values that depend only on scalars are
-computed on the host, in double."""
+"""The kernel computes the Lion step in one pass, with three reads and two writes per element. The
+host computes values that depend only on scalars, in double precision."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""One Lion step."""
+"""Computes one Lion step."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g += 30.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         g[: n - n // 8] *= 0.1
-    # If the sign of the step could depend on rounding, there is no step at all.
+    # Where rounding could change the sign of the step, g and m are set to 0, so that there is no
+    # step.
     doubtful = (BETA1 * m + (1.0 - BETA1) * g).abs() < 0.0011
     if case.distribution == "zeros":
         doubtful |= rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.2

@@ -1,4 +1,4 @@
-"""Row log-softmax."""
+"""Computes the log-softmax of each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "steep":
-        # Probabilities below e^-104, which float32 does not hold.
+        # Some probabilities are below e^-104, which float32 cannot represent.
         x *= 22.0
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 4.0

@@ -1,8 +1,8 @@
-"""Row logsumexp over tiles of rows x columns. Short rows share a program; long rows are split over
-programs and merged by a second kernel.
+"""Each program computes logsumexp for a tile of rows x columns. Several short rows share a program.
+Long rows are split over programs, and a second kernel merges the splits.
 
-A row that fits into one tile takes one exponential an entry; longer ones keep a maximum and a sum
-per lane, which costs two."""
+A row that fits in one tile needs one exponential per entry. A longer row keeps a maximum and a sum
+per lane, and needs two."""
 
 import torch
 import triton
@@ -10,7 +10,7 @@ import triton.language as tl
 
 TILE = 4096
 PROGRAMS = 528  # four programs for each SM of the largest GPU
-# Finite, so that a lane or a row of -inf has the weight exp(-inf) = 0 instead of a NaN
+# The value is finite, so that a lane or a row of -inf has the weight exp(-inf) = 0 instead of NaN.
 LOWEST = tl.constexpr(-3.0e38)
 
 

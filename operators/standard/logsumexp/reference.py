@@ -1,4 +1,4 @@
-"""Row logsumexp."""
+"""Computes the logsumexp of each row."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Every row has an offset: otherwise the errors of inputs rounded to bfloat16 would average out
-    within a row."""
+    """Every row has an offset. Otherwise the errors of rounding the inputs to bfloat16 would cancel
+    out within a row."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     sign = torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)
     offset = sign * rng.uniform((rows, 1), torch.float32, 30.0, 60.0)
     if case.distribution == "extreme":
-        # exp of these overflows or vanishes in float32. Some rows are all -inf, but not the last.
+        # exp of these values overflows or underflows in float32. Some rows are all -inf, except the
+        # last row.
         offset = sign * rng.uniform((rows, 1), torch.float32, 105.0, 115.0)
         hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.3
         hidden[1::5] = True

@@ -1,6 +1,7 @@
-"""Linear layer with a low-rank update. A first kernel makes s * (x A), a thin matrix, so that the
-update costs the big GEMM only one more step of its inner loop, on the accumulator that exists
-already. Doing x A in the big loop would repeat it for every tile of columns."""
+"""The kernels compute a linear layer with a low-rank update. The first kernel computes s * (x A),
+which is a thin matrix. So the update costs the large GEMM only one more step of its inner loop,
+with the same accumulator. Computing x A in the large GEMM would repeat it for every tile of
+columns."""
 
 import torch
 import triton
@@ -23,8 +24,8 @@ def _thin_kernel(
     BK: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # One program per block of rows would leave the memory idle. So each program takes a share of k,
-    # and the product's kernel adds the shares up.
+    # One program per block of rows would not use the whole memory bandwidth. So each program
+    # computes a part of k, and the kernel of the large product adds up these partial sums.
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     ranks = tl.arange(0, R)
     begin = tl.program_id(1) * share
@@ -44,7 +45,7 @@ def _thin_kernel(
         acc = tl.dot(x, a, acc)
         x_tile += BK
         a_tile += BK * r
-    # Columns past the rank are stored too: they are zero, and the second kernel needs no mask.
+    # Also stores the columns past the rank. They are zero, so the second kernel needs no mask.
     out_tile = out_ptr + (tl.program_id(1) * m + rows)[:, None] * R + ranks[None, :]
     tl.store(out_tile, acc * s, mask=(rows < m)[:, None])
 
@@ -133,7 +134,7 @@ def _tma_kernel(
     for _ in tl.static_range(1, SHARES):
         thin_tile += m * R
         thin += tl.load(thin_tile)
-    # Rows of b past the rank come as zeros.
+    # TMA loads rows of b past the rank as zeros.
     acc = tl.dot(thin.to(tl.float16), b_desc.load([0, left]), acc)
     tl.store(
         y_ptr + rows[:, None] * n + columns[None, :],

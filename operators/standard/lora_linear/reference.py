@@ -1,4 +1,4 @@
-"""Linear layer with a low-rank update."""
+"""Computes a linear layer with a low-rank update."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Both parts of the sum are O(1) for every k and r. `update`: the low-rank part is most of
-    it."""
+    """Both terms of the sum are O(1) for every k and r. In `update`, the low-rank term is
+    larger."""
     m, n, k, r = case.axes["m"], case.axes["n"], case.axes["k"], case.axes["r"]
     x = 0.6 * k**-0.25 * rng.normal((m, k), torch.float32)
     w = k**-0.25 * rng.normal((k, n), torch.float32)

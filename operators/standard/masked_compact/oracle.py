@@ -1,10 +1,12 @@
-"""Stream compaction in two kernels: selected elements per tile, then the work.
+"""Two kernels compute the stream compaction. The first kernel counts the selected elements, and the
+second moves them.
 
-The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running
-counts, so that only a quarter of the elements goes through the scan. The first kernel leaves counts
-of tiles and of spans of eight tiles; a program then adds up the spans before its own and a few
-tiles, instead of thousands of counts. Selected elements are written one by one; the fill is written
-where the tile itself reaches into it, as whole vectors."""
+The kernels read the mask as words of four bools. One multiplication by 0x01010101 gives the running
+counts within a word, so the scan needs only one value per word. The first kernel stores the counts
+of tiles and of spans of SPAN tiles. A program of the second kernel adds up the spans and the few
+tiles before its own tile, instead of thousands of tile counts. It writes selected elements one by
+one. If its tile reaches into the part of the output after the last selected element, it writes the
+fill value there in whole vectors."""
 
 import torch
 import triton
@@ -72,7 +74,8 @@ def _compact_kernel(
     words = _words(mask_ptr, words_ptr, word, n, EVEN)
     part = tl.arange(0, 4)[None, :]
     offsets = word[:, None] * 4 + part
-    # Read as whole vectors: a mask per element would cost more instructions than it saves traffic.
+    # Loads all elements as whole vectors. A mask per element would save traffic but cost more time
+    # for instructions.
     if EVEN:
         inside = (word < n // 4)[:, None]
     else:
@@ -95,8 +98,8 @@ def _compact_kernel(
     rank = base[:, None] + ((running[:, None] >> (8 * part)) & 7)
     chosen = (words[:, None] >> (8 * part)) & 1 != 0
     if FLAT:
-        # Neighbouring lanes take neighbouring elements. Their targets are neighbours too, so a
-        # store touches few sectors.
+        # Neighbouring lanes take neighbouring elements. Their targets are also neighbours, so a
+        # store accesses few sectors.
         rank = tl.reshape(tl.where(chosen, rank, -1), (TILE,))
         tl.store(y_ptr + rank, tl.reshape(values, (TILE,)), mask=rank >= 0)
     else:
@@ -109,7 +112,7 @@ def _compact_kernel(
         )
     if tile == 0:
         tl.store(count_ptr, total)
-        # The part before the first whole vector of the fill.
+        # Writes the part of the fill before its first whole vector.
         edge = total + tl.arange(0, 4)
         tl.store(
             y_ptr + edge,

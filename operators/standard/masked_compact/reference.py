@@ -1,4 +1,4 @@
-"""Stable stream compaction with a fill value behind."""
+"""Computes a stable stream compaction, followed by a fill value."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Masked scatter in two kernels: masked elements per tile, then the work.
+"""Two kernels compute the masked scatter. The first kernel counts the masked elements, and the
+second scatters.
 
-The mask is taken as words of four bools: one multiplication by 0x01010101 gives a word's running
-counts, so that only a quarter of the elements goes through the scan. The first kernel leaves counts
-of tiles and of spans of tiles; a program then adds up the spans before its own and a few tiles,
-instead of thousands of counts. Loads that depend on neither come first."""
+The kernels read the mask as words of four bools. One multiplication by 0x01010101 gives the running
+counts within a word, so the scan needs only one value per word. The first kernel stores the counts
+of tiles and of spans of SPAN tiles. A program of the second kernel adds up the spans and the few
+tiles before its own tile, instead of thousands of tile counts. It first issues the loads that do
+not depend on these counts."""
 
 import torch
 import triton
@@ -40,7 +42,7 @@ def _count_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # The second kernel may start and load its inputs. It waits for the counts itself.
+        # Lets the second kernel start and load its inputs now. It waits for the counts itself.
         tl.extra.cuda.gdc_launch_dependents()
     span = tl.program_id(0)
     words = _words(
@@ -74,7 +76,7 @@ def _scatter_kernel(
     words = _words(mask_ptr, words_ptr, word, n, EVEN)
     part = tl.arange(0, 4)[None, :]
     offsets = word[:, None] * 4 + part
-    # Read and written as whole vectors.
+    # Reads and writes whole vectors.
     if EVEN:
         inside = (word < n // 4)[:, None]
     else:

@@ -1,4 +1,4 @@
-"""Masked positions take consecutive source elements, then a fill value."""
+"""Fills masked positions with consecutive source elements, and then with a fill value."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _mask(case: Case, rng: Rng) -> Tensor:
 
 
 def _scatter(x: Tensor, mask: Tensor, source: Tensor, fill: Tensor | float, rank: Tensor) -> Tensor:
-    """`rank`: the source element that each masked position takes."""
+    """`rank` is the index of the source element for each masked position."""
     taken = source[rank.clamp(0, source.numel() - 1)]
     filled = torch.where(
         rank < source.numel(), taken, torch.as_tensor(fill, dtype=x.dtype, device=x.device)

@@ -1,5 +1,6 @@
-"""a^T b on tensor cores: a's tile is loaded as it lies (k x m, whole lines) and transposed as a
-view of shared memory, which the matrix unit reads in either order for 16-bit types."""
+"""The kernel computes a^T b on tensor cores. It loads a tile of a in memory order (k x m, whole
+lines) and transposes it as a view of shared memory. For 16-bit types, tensor cores can read shared
+memory in either order."""
 
 import torch
 import triton
@@ -28,8 +29,8 @@ def _at_b_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns of c past the end wrap round: they are never stored, and the loads need no
-    # mask.
+    # Rows and columns of c past the end wrap around to the start, so the loads need no mask. Their
+    # results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)

@@ -1,4 +1,4 @@
-"""float16 product of a transposed matrix and a matrix, accumulated in float32."""
+"""Computes a float16 product of a transposed matrix and a matrix, accumulated in float32."""
 
 from __future__ import annotations
 

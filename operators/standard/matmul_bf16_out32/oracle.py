@@ -1,5 +1,5 @@
-"""bfloat16 GEMM on tensor cores with a float32 result: tiles in groups for L2 reuse, pipelined
-loads, nothing rounded at the end."""
+"""The kernel computes a bfloat16 GEMM on tensor cores with a float32 result. Tiles are grouped for
+reuse in the L2 cache, loads are pipelined, and the accumulator is stored without rounding."""
 
 import torch
 import triton
@@ -20,8 +20,8 @@ def _matmul_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # GROUP tiles of rows at a time: programs that run together share few rows of a and few columns
-    # of b.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

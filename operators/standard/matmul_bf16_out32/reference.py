@@ -1,4 +1,4 @@
-"""bfloat16 matrix product, accumulated and returned in float32."""
+"""Computes a bfloat16 matrix product, accumulated and returned in float32."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""float16 GEMM on tensor cores: tiles in groups of eight rows for L2 reuse, software-pipelined
-loads, float32 accumulators."""
+"""The kernel computes a float16 GEMM on tensor cores. Tiles are in groups of eight rows for reuse
+in the L2 cache, loads are software-pipelined, and the accumulators are float32."""
 
 import torch
 import triton
@@ -20,8 +20,8 @@ def _matmul_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs that run together share few rows of a and few columns of b: walk down GROUP tiles
-    # before stepping right.
+    # The tiles go down GROUP rows before they move right, so that programs that run at the same
+    # time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -30,8 +30,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round instead of being masked: their products are never
-    # stored, and the loads stay unpredicated.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
+    # results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -73,8 +73,8 @@ def matmul_fp16(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
-    # Large tiles keep both warp groups of an SM busy; a small product needs more of them, hence
-    # smaller ones.
+    # Large tiles use both warp groups of an SM. A small product uses smaller tiles, so that there
+    # are enough tiles for all SMs.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif m * n >= 512 * 512:

@@ -1,4 +1,4 @@
-"""float16 matrix product, accumulated in float32."""
+"""Computes a float16 matrix product, accumulated in float32."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _narrow(a: Tensor, b: Tensor) -> Tensor:
-    """Rounds to float16 after every product, as a narrow accumulator does."""
+    """Rounds to float16 after every product, as an accumulator in float16 does."""
     c = torch.zeros((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     for i in range(a.shape[1]):
         c = (c.float() + a[:, i : i + 1].float() * b[i : i + 1].float()).to(a.dtype)

@@ -1,5 +1,5 @@
-"""float32 GEMM on the ordinary FMA pipes: input_precision="ieee" keeps tl.dot away from the tensor
-cores' TF32."""
+"""The kernel computes a float32 GEMM with ordinary FMA instructions. With input_precision="ieee",
+tl.dot does not use the TF32 tensor cores."""
 
 import torch
 import triton
@@ -28,7 +28,7 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap round; their products are never stored.
+    # Rows and columns past the end wrap around to the start. Their results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -59,7 +59,8 @@ def matmul_fp32_ieee(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     n = b.shape[1]
     c = torch.empty((m, n), dtype=a.dtype, device=a.device)
     if m * n >= 1024 * 1024:
-        # More programs hide the FMA latency better than larger tiles: 88 % of cuBLAS on an H200.
+        # More programs hide the FMA latency better than larger tiles. This reaches 88 % of the
+        # speed of cuBLAS on an H200.
         bm, bn, bk, warps, stages = (
             64,
             64,

@@ -1,4 +1,4 @@
-"""float32 matrix product at IEEE accuracy."""
+"""Computes a float32 matrix product at IEEE accuracy."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
-        # All terms have one sign, so that an accumulator that is too narrow loses the small ones. c
-        # is about 5.
+        # All terms have the same sign, so an accumulator with too little precision loses the small
+        # terms. c is about 5.
         a = 2.2 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 2.2 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
@@ -51,7 +51,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _tf32(x: Tensor) -> Tensor:
-    """Rounds to ten bits of mantissa."""
+    """Rounds the mantissa to ten bits."""
     return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 

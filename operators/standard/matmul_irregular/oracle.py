@@ -1,9 +1,9 @@
-"""float16 GEMM of odd sizes. Rows at odd addresses allow 2-byte loads only, which neither the
-asynchronous copies nor the pipeline take.
+"""The kernels compute a float16 GEMM of odd sizes. Rows at odd addresses allow only 2-byte loads,
+which asynchronous copies and software pipelining do not support.
 
-So a first kernel copies both operands into scratch with rows padded (by zeros) to 16 bytes, and the
-product's tiles come by TMA. The copy is O(mk + kn) against O(mnk), and its result is still in L2
-for all but the largest sizes."""
+So the first kernel copies both operands to scratch memory and pads rows with zeros to multiples of
+16 bytes. TMA then loads the tiles of the product. The copy costs O(mk + kn), and the product
+O(mnk). The copied operands are still in the L2 cache, except for the largest sizes."""
 
 import torch
 import triton
@@ -55,7 +55,8 @@ def _tma_kernel(
 
 
 def _padded(x: torch.Tensor) -> torch.Tensor:
-    # Rows only have to start at multiples of 16 bytes: TMA supplies the zeros past the end itself.
+    # Rows must only start at multiples of 16 bytes. TMA itself supplies zeros past the end of a
+    # row.
     rows, cols = x.shape
     width = triton.cdiv(cols, 8) * 8
     out = torch.empty((rows, width), dtype=x.dtype, device=x.device)

@@ -1,4 +1,4 @@
-"""float16 matrix product of odd sizes, accumulated in float32."""
+"""Computes a float16 matrix product of odd sizes, accumulated in float32."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
 
 
 def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
-    """Results of kernels that were written for even sizes."""
+    """Returns the results of kernels that support only even sizes."""
     whole = a.shape[1] // 16 * 16
     short = reference(a, b)
     short[:, short.shape[1] // 16 * 16 :] = 0

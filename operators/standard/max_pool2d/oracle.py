@@ -1,10 +1,10 @@
-"""Maximum pooling: a thread reads four neighbouring pixels as one vector, in each of three rows,
-and the pixel left of them.
+"""The kernel computes maximum pooling. A thread reads four neighbouring pixels as one vector in
+each of three rows, and the pixel left of each vector.
 
-That is all that two neighbouring windows need: three vectors and three single loads for two
-results, instead of nine single loads for each. Quads are numbered through all images, so that no
-lane idles whatever the sizes are. The row that windows share with those below them, and the pixels
-left of a vector, come from L1."""
+Two neighbouring windows need no other pixels. So there are three vectors and three single loads for
+two results, instead of nine single loads for each result. The groups of four pixels are numbered
+across all images, so that no lane is idle for any sizes. The row that windows share with the
+windows below comes from the L1 cache, and so do the pixels left of a vector."""
 
 import torch
 import triton
@@ -33,7 +33,7 @@ def _quads_kernel(
     here = index < total
     above = here & (i > 0)
     below = here & (i + 1 < height)
-    # The first pixel of the quad, in the middle one of the three rows.
+    # The first of the four pixels, in the middle row of the three rows.
     place = ((row // out_height).to(tl.int64) * height + i) * width + column
     lane = tl.arange(0, 4)
     quad = x_ptr + place[:, None] + lane[None, :]
@@ -52,7 +52,7 @@ def _quads_kernel(
     pair = tl.join(
         tl.maximum(tl.maximum(left, first), second), tl.maximum(tl.maximum(second, third), fourth)
     )
-    if EVEN:  # no row of results ends within a pair
+    if EVEN:  # Every row of results consists of whole pairs.
         tl.store(
             y_ptr + (2 * index.to(tl.int64))[:, None] + tl.arange(0, 2)[None, :],
             pair,

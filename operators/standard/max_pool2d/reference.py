@@ -1,4 +1,4 @@
-"""3 x 3 maximum pooling, stride 2, padding 1."""
+"""Computes 3 x 3 maximum pooling with stride 2 and padding 1."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         torch.float32,
     )
     if case.distribution == "negative":
-        # A zero from outside of the image would win everywhere.
+        # All values are negative, so a zero from outside of the image would always be the maximum.
         x = -0.5 - x.abs()
     return {"x": x.to(case.dtype)}
 
@@ -23,8 +23,8 @@ def reference(x: Tensor) -> Tensor:
 
 
 def _pool(x: Tensor, outside: float, before: int) -> Tensor:
-    """Returns the greatest of nine shifted images. Windows start `before` places before every
-    second pixel."""
+    """Returns the maximum of nine shifted images. Windows start `before` pixels before every second
+    pixel."""
     rows, columns = (x.shape[2] + 1) // 2, (x.shape[3] + 1) // 2
     padded = torch.nn.functional.pad(x, (before, 3, before, 3), value=outside)
     best = torch.full((*x.shape[:2], rows, columns), float("-inf"), dtype=x.dtype, device=x.device)

@@ -1,8 +1,8 @@
-"""Column means: programs take a strip of columns and a share of the rows, and sum down the strip in
-registers.
+"""The kernel computes column means. Each program takes a strip of columns and a part of the rows,
+and sums down the strip in registers.
 
-The shares' sums are a small matrix, which the same kernel sums: no atomics, so the result does not
-change from run to run."""
+The partial sums are a small matrix. A second launch of the same kernel sums this matrix. There are
+no atomics, so the result is the same in every run."""
 
 import torch
 import triton
@@ -30,7 +30,7 @@ def _sum_kernel(x_ptr, out_ptr, rows, cols, height, factor, ROWS: tl.constexpr, 
 def mean_dim0(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty((cols,), dtype=torch.float32, device=x.device)
-    # 128 columns are whole cache lines of a row in either dtype.
+    # 128 columns are whole cache lines of a row in both dtypes.
     strip = min(triton.next_power_of_2(cols), 128)
     tile_rows = min(triton.next_power_of_2(rows), TILE // strip)
     strips = triton.cdiv(cols, strip)

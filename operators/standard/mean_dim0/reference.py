@@ -1,4 +1,4 @@
-"""Mean over the first dimension."""
+"""Computes the mean over the first dimension."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: rows - rows // 8] *= 0.1
         x[rows - rows // 8 :] += 2.0
-    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either
-    # sign would average out over the rows.
+    # The values are multiples of 1/4 plus a small term, which bfloat16 loses except for small
+    # values. So the rounding errors have the same sign. Errors of both signs would cancel out over
+    # the rows.
     return {"x": (0.25 * torch.round(4.0 * x) + 0.0029).to(case.dtype)}
 
 

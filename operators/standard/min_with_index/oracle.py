@@ -1,10 +1,10 @@
-"""Minimum with index over the middle dimension: a tile is a piece of that dimension times a strip
-of the inner one, read in whole cache lines. Each lane keeps its smallest entry and the first place
-of that entry. One reduction down the tile follows at the end.
+"""The kernels compute the minimum and its index over the middle dimension. A tile is a piece of
+that dimension times a strip of the inner dimension, read in whole cache lines. Each lane keeps its
+smallest entry and the first index of that entry. One reduction over the tile follows at the end.
 
-Where strips are too few to fill the machine, the dimension is split over programs and a second
-kernel takes the best of the splits. A lane that meets nothing below +inf keeps its first place, so
-a column of +inf ends with index 0 and needs no case of its own."""
+If there are too few strips to fill the GPU, the middle dimension is split over programs, and a
+second kernel takes the best of the splits. A lane that finds no entry below +inf keeps its first
+index, so a column of +inf gets index 0 without a special case."""
 
 import torch
 import triton

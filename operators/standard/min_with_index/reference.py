@@ -1,4 +1,4 @@
-"""Minimum and its first index over the middle dimension."""
+"""Computes the minimum and its first index over the middle dimension."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["batch"], case.axes["length"], case.axes["inner"])
     x = rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Few different values, none of them representable in bfloat16. The smallest occurs about
-        # twice in a column; every seventh column has one value only.
+        # There are few different values, and none is exact in bfloat16. The minimum occurs about
+        # twice in a column. Every seventh column has only one value.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         x = x.masked_fill(rng.uniform(shape, torch.float32, 0.0, 1.0) < 2.0 / shape[1], -3.1415)
         x[:, :, 2::7] = 0.7891
@@ -36,7 +36,8 @@ def reference(x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _extremum(x: Tensor, first: bool) -> tuple[Tensor, Tensor]:
-    """Avoids torch.min, which does not promise which of several equal entries it names."""
+    """Does not use torch.min, because PyTorch does not specify which of several equal entries
+    torch.min returns."""
     values = x.amin(dim=1)
     length = x.shape[1]
     place = torch.arange(length, device=x.device)[:, None]

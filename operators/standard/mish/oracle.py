@@ -1,8 +1,8 @@
-"""Mish with one exponential and one division: with u = e^x (e^x + 2), tanh(log(1 + e^x)) is u / (u
-+ 2).
+"""The kernel computes Mish with one exponential and one division: with u = e^x (e^x + 2),
+tanh(log(1 + e^x)) is u / (u + 2).
 
-Above 20 the factor is 1 in float32, so the argument of the exponential is limited there and u
-cannot overflow.
+For x above 20 the factor is 1 in float32. So the argument of the exponential is limited to 20, and
+u cannot overflow.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

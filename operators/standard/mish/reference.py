@@ -1,4 +1,4 @@
-"""x * tanh(softplus(x))."""
+"""Computes x * tanh(softplus(x))."""
 
 from __future__ import annotations
 

@@ -1,14 +1,15 @@
-"""Latent-attention decoding in two kernels: parts of the keys, then their combination.
+"""Two kernels compute latent-attention decoding. The first kernel computes parts of the keys, and
+the second combines the parts.
 
-A block of the cache is loaded once and used twice, transposed for the scores and as it is for the
-values. Up to 64 heads share a program, since all heads read the same cache: that many rows fill the
-tensor cores, and 64 x 512 accumulators fill the registers of eight warps."""
+A block of the cache is loaded once and used twice: transposed for the scores, and unchanged for the
+values. All heads read the same cache, so up to 64 heads share a program. These are enough rows for
+the tensor cores, and accumulators of 64 x 512 fill the registers of eight warps."""
 
 import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 132  # one for each SM: a program takes most of the shared memory
+PROGRAMS = 132  # One program for each SM, because a program needs most of the shared memory.
 
 
 @triton.jit
@@ -103,8 +104,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory hold one block of 32 keys. With
-    blocks of 16 the accumulators stay in registers."""
+    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of 32 keys.
+    With blocks of 16 keys the accumulators stay in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

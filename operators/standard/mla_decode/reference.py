@@ -1,4 +1,4 @@
-"""Latent-attention decoding."""
+"""Computes latent-attention decoding."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ VALUES = 512
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scores have a deviation of about 3, so that each query looks at few keys and outputs stay
-    O(1)."""
+    """The scores have a standard deviation of about 3, so that each query attends to few keys.
+    Otherwise the outputs would average to nearly 0."""
     batch, heads, capacity = case.axes["batch"], case.axes["heads"], case.axes["capacity"]
     scale = 192**-0.5
     q = 3.0 * rng.normal((batch, heads, 576), torch.float32)
@@ -37,8 +37,8 @@ def reference(q: Tensor, cache: Tensor, lengths: Tensor, scale: float) -> Tensor
 def _attend(
     q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: int, values: int
 ) -> Tensor:
-    """Computes one sequence at a time. Scores come from the first `keys` numbers of a token, values
-    from number `values` on."""
+    """Computes one sequence at a time. Scores use the first `keys` numbers of a token. Values start
+    at number `values`."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty((*q.shape[:2], VALUES), dtype=wide, device=q.device)
     for b, length in enumerate(lengths):

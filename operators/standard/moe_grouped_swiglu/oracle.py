@@ -1,9 +1,9 @@
-"""Grouped GEMM with two accumulators, gate and up, that share the tiles of x; the activation
-happens in registers.
+"""The kernel computes a grouped GEMM with two accumulators, gate and up. Both use the same tiles of
+x, and the activation is computed in registers.
 
-The host does not know how rows are distributed, so the grid is made for the worst case, one partial
-tile per expert more than the rows need; each program finds its expert from the offsets, and the
-superfluous ones return at once."""
+The host does not know how many rows each expert has, so the grid is large enough for the worst case
+of one partial tile per expert. Each program finds its expert from the offsets. Superfluous programs
+return at once."""
 
 import torch
 import triton
@@ -28,8 +28,8 @@ def _grouped_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs that run together walk down GROUP tiles of rows, mostly of one expert, before they
-    # step right: weights stay in L2.
+    # The tiles go down GROUP rows before they move right. So programs that run at the same time
+    # mostly use the weights of the same expert, which stay in the L2 cache.
     tiles_n = tl.cdiv(hidden, BN)
     program = tl.program_id(0)
     group = program // (GROUP * tiles_n)
@@ -49,8 +49,8 @@ def _grouped_kernel(
     end = tl.sum(tl.where(mine, lasts, 0), axis=0)
     start = tl.sum(tl.where(mine, firsts + (tile_m - ends + tiles) * BM, 0), axis=0)
 
-    # Rows and columns past the end repeat others instead of being masked: their products are never
-    # stored.
+    # Rows past the end repeat the last row, and columns past the end wrap around to the start, so
+    # the loads need no mask. Their results are never stored.
     rows = start + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -98,8 +98,8 @@ def moe_grouped_swiglu(
     rows, dim = x.shape
     experts, _, hidden = w_gate.shape
     y = torch.empty((rows, hidden), dtype=x.dtype, device=x.device)
-    # Two accumulators of 128 x 128 fill the registers of eight warps. Few rows per expert waste
-    # less of a low tile.
+    # Two accumulators of 128 x 128 fill the registers of eight warps. If there are few rows per
+    # expert, tiles with fewer rows waste less work.
     if rows >= 128 * experts and hidden >= 512:
         bm, bn, bk, warps, stages = 128, 128, 64, 8, 3
     elif rows >= 32 * experts:

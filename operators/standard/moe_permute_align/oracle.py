@@ -1,12 +1,12 @@
-"""Stable counting sort in three kernels: slots per tile and expert; their running sums; then every
-tile is sorted and written out.
+"""Three kernels compute a stable counting sort. The first counts the slots per tile and expert. The
+second computes the running sums of these counts. The third sorts every tile and writes it.
 
-A tile belongs to one warp, which sorts keys in its registers: the expert above the slot's number in
-the tile. So the order is fixed, which atomics could not promise, and an expert's slots come out as
-neighbours and are written together, at a place that depends on the expert alone. Most
-compare-exchanges of the bitonic network are one minimum or maximum within a thread: low bits of a
-key's place name a register. Programs behind those of the tiles write padding and block owners at
-the same time."""
+One warp sorts the keys of a tile in its registers. A key contains the expert in its high bits and
+the slot's index in the tile in its low bits. So the order is deterministic, which it would not be
+with atomics. The slots of an expert become neighbours and are written together, with an offset that
+depends only on the expert. The low bits of a key's position select a register of a thread. So most
+compare-exchanges of the bitonic network are one minimum or maximum within a thread. The programs
+after those of the tiles write the padding and the owners of blocks at the same time."""
 
 import torch
 import triton
@@ -17,17 +17,18 @@ LANES = 32
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along the dimension of the hypercube that is this bit of a key's place."""
+    """Returns 0 and 1 along one dimension of the hypercube: the dimension of bit BIT of a key's
+    position."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _sort(h, LOG: tl.constexpr):
-    """Sorts a hypercube of int32 by a bitonic network. Descending runs are ascending runs of
-    complements."""
+    """Sorts a hypercube of int32 by a bitonic network. Descending runs are sorted as ascending runs
+    of complements."""
     for stage in tl.static_range(1, LOG + 1):
-        # Stage runs are 2^stage long; every second one is complemented, and the last stage has a
-        # single run.
+        # The runs of a stage have 2^stage keys. Every second run is complemented. The last stage
+        # has a single run.
         if stage == 1:
             h ^= -_side(LOG, 1)
         elif stage < LOG:
@@ -132,18 +133,20 @@ def _place_kernel(
     else:
         place = tl.arange(0, 1 << LOG)
         slot = (tile << LOG) + place
-        # Entries past the end sort behind all experts.
+        # Entries past the end have a larger expert number than all experts, so they are sorted to
+        # the end.
         expert = tl.load(expert_ptr + slot, mask=slot < n, other=0x3FFFF)
         key = (expert << LOG) | place
         counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
-        # From a key's place in the sorted tile to its place in the layout.
+        # The difference between a key's position in the layout and its position in the sorted tile,
+        # for each expert.
         shift = (
             tl.load(before_ptr + bins * tiles + tile, mask=known, other=0)
             + tl.cumsum(room - counts, axis=0)
             - (room - counts)
         )
-        # Keys have no order yet, so renaming their places costs nothing. Threads become the highest
-        # bits.
+        # The keys are not sorted yet, so this permutation may change their order. It needs no
+        # instruction. It makes the thread index the highest bits of the position.
         key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
         key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
         expert = key >> LOG

@@ -1,4 +1,4 @@
-"""Slots sorted by expert, every expert's run padded to whole blocks."""
+"""Sorts slots by expert and pads every expert's slots to whole blocks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "skewed":
         expert_of = (experts * uniform**3).to(torch.int32)
     elif case.distribution == "gaps":
-        # Two experts of three have nothing, the first and the last among them.
+        # Two of three experts have no slots, including the first and the last expert.
         expert_of = (experts * uniform).to(torch.int32) // 3 * 3 + 1
     elif case.distribution == "one":
         expert_of = torch.full((n,), experts // 2, dtype=torch.int32, device=rng.device)
@@ -38,8 +38,8 @@ def _layout(
     least: int,
     fill: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`order`: slots sorted by expert. `least`: number of blocks that even an expert without slots
-    gets. `fill`: value of padding."""
+    """`order` contains the slots sorted by expert. `least` is the minimum number of blocks of each
+    expert, even of an expert without slots. `fill` is the value of the padding."""
     device = expert_of.device
     counts = torch.bincount(expert_of, minlength=experts)
     blocks = ((counts + block - 1) // block).clamp(min=least)

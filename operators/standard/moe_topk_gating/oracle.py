@@ -1,12 +1,13 @@
-"""Top-k gating with a few tokens per program and their logits in registers: a bitonic network that
-keeps the best eight, one read of memory.
+"""Each program computes the top-k gating of a few tokens, with their logits in registers. It reads
+the logits once. A bitonic network keeps the best eight logits.
 
-Compare-exchanges dominate the cost. A logit's distance below the row's greatest, whose bits are
-ordered like integers, gives its last bits away to the expert's number: a minimum and a maximum of
-integers then order logits and experts together, the lower expert first. Distances below LIMIT still
-differ then where logits do (by at least 0.0009). If a chosen logit is further off, which is rare, a
-second form compares whole logits for that tile. Only the k chosen ones are exponentiated: the
-softmax's denominator cancels when weights are renormalised."""
+Compare-exchanges dominate the cost, so each is one minimum or maximum of integer keys. A key
+consists of the logit's distance from the row's maximum and of the expert's number, which replaces
+the distance's last bits. The bits of a distance are ordered like integers, so keys are ordered by
+logit and then by expert. For distances below LIMIT, keys of different logits (which differ by at
+least 0.0009) still differ. If a chosen logit has a larger distance, which is rare, a second method
+compares whole logits for that tile. Only the k chosen logits are exponentiated, because the
+denominator of the softmax cancels when the weights are renormalised."""
 
 import torch
 import triton
@@ -17,7 +18,8 @@ FAR: tl.constexpr = tl.constexpr(0x7FFFFFFF)
 
 @triton.jit
 def _ordered(bits):
-    """Converts a float's bits to an integer of the same order, and back."""
+    """Converts a float's bits to an integer with the same order, or such an integer back to the
+    bits."""
     return bits ^ ((bits >> 31) & 0x7FFFFFFF)
 
 
@@ -31,7 +33,7 @@ def _exact(
     BLOCK_T: tl.constexpr,
     BLOCK_E: tl.constexpr,
 ):
-    # Adding zero makes -0.0 equal to 0.0 in bits too.
+    # Adding zero turns -0.0 into 0.0, so that equal values have equal bits.
     keys = _ordered((logits + 0.0).to(tl.int32, bitcast=True))
     chosen = tl.full((BLOCK_T, SLOTS), -0x80000000, tl.int32)
     indices = tl.zeros((BLOCK_T, SLOTS), tl.int32)
@@ -46,13 +48,15 @@ def _exact(
 
 @triton.jit
 def _side(N: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along the dimension that is this bit of a key's place in its row."""
+    """Returns 0 and 1 along one dimension: the dimension of bit BIT of a key's position in its
+    row."""
     return tl.reshape(tl.arange(0, 2), [1] * (N - BIT) + [2] + [1] * BIT)
 
 
 @triton.jit
 def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
-    """Merges bitonic runs of 2^STAGE to ascending ones, in a row of a tile with 2^N keys."""
+    """Merges bitonic runs of 2^STAGE keys into ascending runs, in each row of a tile with 2^N
+    keys."""
     for i in tl.static_range(STAGE):
         other = h ^ tl.xor_sum(h, N - STAGE + 1 + i, True)
         h = tl.where(_side(N, STAGE - 1 - i) != 0, tl.maximum(h, other), tl.minimum(h, other))
@@ -61,9 +65,10 @@ def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
 
 @triton.jit
 def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
-    """Returns the 8 smallest of each row's 2^N keys, ascending. Runs of 8 are sorted, then pairs of
-    runs keep the smallest 8 of both. Descending runs are ascending runs of complements. The
-    smallest of an ascending and a descending run are their minima place by place."""
+    """Returns the 8 smallest of each row's 2^N keys in ascending order. First it sorts runs of 8.
+    Then, from each pair of runs, it keeps the smallest 8 keys. Descending runs are ascending runs
+    of complements. The 8 smallest keys of an ascending and a descending run are the minima of the
+    keys at the same positions."""
     h = tl.reshape(keys, [T] + [2] * N)
     h = _merge(h ^ -_side(N, 1), N, 1)
     h = _merge(h ^ -(_side(N, 1) ^ _side(N, 2)), N, 2)
@@ -72,8 +77,8 @@ def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
     else:
         h = _merge(h ^ -(_side(N, 2) ^ _side(N, 3)), N, 3)
         for stage in tl.static_range(3, N):
-            # Every second run holds complements. They are converted back, and the pair's minima are
-            # taken.
+            # Every second run contains complements. Converts them back, and then takes the minima
+            # of each pair of runs.
             h = tl.min(h ^ -_side(N - stage + 3, 3), axis=N - stage + 3 - 3)
             if stage < N - 1:
                 h = _merge(h ^ -_side(N - stage + 2, 3), N - stage + 2, 3)
@@ -95,8 +100,8 @@ def _gating_kernel(
     LOG: tl.constexpr,
     PIECE: tl.constexpr,
 ):
-    # A row is cut into pieces of 64 bytes, one after another in the same threads: four threads hold
-    # all of a row, and a warp loads eight rows at a time.
+    # A row is divided into pieces of 64 bytes. The same threads load all pieces of a row, one after
+    # another. So four threads have a whole row, and a warp loads eight rows at a time.
     BLOCK_E: tl.constexpr = 1 << LOG
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     columns = (
@@ -106,11 +111,11 @@ def _gating_kernel(
     at = rows.to(tl.int64)[:, None, None] * experts + columns
     logits = tl.load(logits_ptr + at, mask=mask, other=-float("inf"))
     greatest = tl.max(tl.max(logits, axis=1), axis=1)
-    # Lanes behind the end of a row, and rows behind the end, are infinitely far off.
+    # Lanes past the end of a row, and rows past the end, have an infinite distance.
     distance = tl.where(mask, greatest[:, None, None] - logits, float("inf"))
     keys = (distance.to(tl.int32, bitcast=True) & -BLOCK_E) | columns
-    # Keys carry their columns, so their order in the row is free. A thread's own keys are the last
-    # dimension.
+    # Each key contains its column, so the keys may have any order within the row. The last
+    # dimension contains a thread's own keys.
     keys = tl.permute(tl.reshape(keys, (BLOCK_T, BLOCK_E // PIECE, PIECE // 4, 4)), (0, 2, 1, 3))
     chosen = _least_eight(tl.reshape(keys, (BLOCK_T, BLOCK_E)), BLOCK_T, LOG)
     slots = tl.arange(0, 8)
@@ -149,7 +154,8 @@ def moe_topk_gating(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.T
         tokens,
         experts,
         K=k,
-        LIMIT=8192.0 / block_e,  # of the 23 bits, this many remain at a resolution of 2^-11
+        # below this distance, the mantissa bits that a key keeps have a resolution of 2^-11
+        LIMIT=8192.0 / block_e,
         BLOCK_T=tile,
         LOG=block_e.bit_length() - 1,
         PIECE=piece,

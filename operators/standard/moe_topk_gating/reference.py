@@ -1,4 +1,4 @@
-"""Top-k expert gating with renormalised softmax weights."""
+"""Computes top-k expert gating with renormalised softmax weights."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Logits are multiples of 1/1024, exact in float32 with an integer offset too: equal, or
-    clearly apart."""
+    """The logits are multiples of 1/1024, which are exact in float32 even with an integer offset.
+    So two logits are equal, or they differ clearly."""
     tokens, experts, k = case.axes["tokens"], case.axes["experts"], case.axes["k"]
     logits = (rng.normal((tokens, experts), torch.float32) * 1536.0).round() / 1024.0
     if case.distribution == "ties":
-        # Every second expert repeats the one before it, and the first pair leads half of the rows.
+        # Every second expert has the same logit as the expert before it. In half of the rows the
+        # first pair is the maximum.
         logits[::2, 0] = 6.0 + 3.0 / 1024.0
         logits[:, 1::2] = logits[:, 0 : experts - experts % 2 : 2]
     elif case.distribution == "offset":

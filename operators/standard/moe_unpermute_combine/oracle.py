@@ -1,5 +1,6 @@
-"""Weighted gather-sum: a program owns one token (a few, if rows are narrow) and a block of columns.
-The loop over k is unrolled, so that all k rows are in flight at once."""
+"""Each program computes the weighted gather-sum of one token (or of a few tokens, if rows are
+narrow) for a block of columns. The loop over k is unrolled, so that all k rows are in flight at
+once."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Weighted sum of each token's k expert outputs."""
+"""Computes the weighted sum of each token's k expert outputs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     weights = torch.softmax(rng.normal((tokens, k), torch.float32), dim=-1)
     expert_out = rng.normal((slots, dim), torch.float32)
     if case.distribution == "cancellation":
-        # The second expert of a token nearly undoes the first.
+        # The second expert of a token cancels most of the first expert.
         expert_out[places[:, 1].long()] = (
             0.1 * expert_out[places[:, 1].long()] - 2.0 * expert_out[places[:, 0].long()]
         )
@@ -27,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _combine(expert_out: Tensor, places: Tensor, weights: Tensor) -> Tensor:
-    """Adds one of the k at a time, so that memory for one gathered row per token is enough."""
+    """Adds one of the k outputs at a time, so that only one gathered row per token is in memory."""
     wide = torch.float64 if expert_out.dtype == torch.float64 else torch.float32
     y = torch.zeros((places.shape[0], expert_out.shape[1]), dtype=wide, device=expert_out.device)
     kept = torch.where(places >= 0, weights, torch.zeros_like(weights)).to(wide)

@@ -1,5 +1,5 @@
-"""One program per token: each element of the half picks its position axis by an offset into cos and
-sin, once for all heads of q and k."""
+"""Each program rotates one token. For each element of the half, the position axis is an offset into
+cos and sin. The program loads these values once for all heads of q and k."""
 
 import torch
 import triton

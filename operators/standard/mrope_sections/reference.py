@@ -1,4 +1,4 @@
-"""Rotary embedding with three position axes by sections of the head."""
+"""Computes a rotary embedding with three position axes, one for each section of the head."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ BASE = 10000.0
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """An image's tokens: time grows slowly, height and width run over a grid."""
+    """The positions are those of an image's tokens: time grows slowly, and height and width cover a
+    grid."""
     tokens, half = case.axes["tokens"], case.axes["half_dim"]
     shapes = ((tokens, case.axes["q_heads"], 2 * half), (tokens, case.axes["kv_heads"], 2 * half))
     q, k = (rng.uniform(shape, torch.float32, -0.7, 0.7) for shape in shapes)
@@ -20,7 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     start = rng.integers((3,), 1, 64, torch.int64)
     token = torch.arange(tokens, device=rng.device)
     positions = torch.stack((token // 7, 3 * token // 5 % 31, token % 37)) + start[:, None]
-    # A small base, so that angles of neighbouring tokens differ in every element of a head.
+    # The base is small, so that the angles of neighbouring tokens differ in every element of a
+    # head.
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / (2 * half))
     angles = positions.double()[:, :, None] * frequencies
     return {

@@ -1,5 +1,6 @@
-"""Two launches: the sums of all chunks, which reads the weights once, then per row the chunk that u
-falls into, and the place in it. A short row is one chunk and needs only the second."""
+"""There are two launches. The first kernel computes the sums of all chunks, which reads the weights
+once. The second kernel finds, for each row, the chunk that contains u and the index within that
+chunk. A short row is one chunk and needs only one launch."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""One index per row, drawn by the inverse of the cumulative weights."""
+"""Draws one index per row by inverting the cumulative weights."""
 
 from __future__ import annotations
 
@@ -6,12 +6,14 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-LEAST = 2e-5  # share of a row's sum that a drawn index has, so that no float32 sum can miss it
+# The minimum share of a row's sum that a drawn index has. It is so large that no float32 sum can
+# miss the index.
+LEAST = 2e-5
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Indices are drawn first; u is then put well inside their intervals, or, where sums are exact,
-    on a boundary."""
+    """Draws the indices first, and then chooses u well inside their intervals. In `exact`, where
+    sums are exact, u is on a boundary."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "exact":
         return _exact(rows, cols, rng)
@@ -21,7 +23,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "sparse":
         weights *= rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02
         weights[:, -1] = 0.5
-    # Not normalised: row sums have any size.
+    # The weights are not normalised: the sums of rows vary.
     weights *= torch.exp(rng.uniform((rows, 1), torch.float32, -3.0, 3.0)) / cols
     sums = weights.double().cumsum(1)
     total = sums[:, -1:]
@@ -37,8 +39,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _exact(rows: int, cols: int, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Returns small integers, many of them 0, in rows whose sums are one power of two. u equals
-    partial sums, including 0."""
+    """Returns weights that are small integers, many of them 0. The sums of all rows are the same
+    power of two. u equals partial sums, including 0."""
     weights = rng.integers((rows, cols), -2, 4, torch.int32).clamp_(min=0)
     power = 1 << (3 * cols + 1).bit_length()
     place = rng.integers((rows, 1), 0, cols, torch.int64)

@@ -1,15 +1,18 @@
-"""Paged decoding attention in two kernels: parts of the keys, then their combination.
+"""Two kernels compute paged decoding attention. The first kernel computes parts of the keys, and
+the second combines the parts.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once:
-the cache is read once, and the group, padded to 16 rows, turns matrix-vector products into
-tensor-core products. Each key of a block looks up its own page, so blocks and pages need not agree;
-the look-ups hit L1. Parts make up for a batch too small to fill the GPU."""
+A program takes one part of a sequence for one key head, and all query heads of its group at once.
+So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products
+become tensor-core products. Each key of a block looks up its own page, so the block size need not
+match the page size. These lookups hit the L1 cache. If the batch is too small to fill the GPU,
+there are several parts."""
 
 import torch
 import triton
 import triton.language as tl
 
-# two for each SM of the largest GPU: all run at once, and many sequences need no second kernel
+# Two programs for each SM of the largest GPU. All of them run at the same time, and a batch of many
+# sequences needs no second kernel.
 PROGRAMS = 264
 
 
@@ -161,7 +164,7 @@ def paged_attn_decode(
         num_warps=4,
         num_stages=3
         if _is_amd()
-        else 5,  # a look-up and what it finds share the depth of the pipeline
+        else 5,  # the lookup of a page and the load of its keys share the stages
     )
     if not final:
         grid = (batch * heads,)

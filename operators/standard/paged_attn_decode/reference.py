@@ -1,4 +1,4 @@
-"""Decoding attention over a paged cache."""
+"""Computes decoding attention over a paged cache."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         ).to(torch.float16)
         lengths[0] = 1
     if case.distribution == "shared":
-        # More places than pages: sequences have pages in common.
+        # The table has more entries than there are pages, so sequences share pages.
         table = torch.stack([rng.permutation(pages)[:most] for _ in range(batch)])
     else:
         table = rng.permutation(pages)[: batch * most].reshape(batch, most)
@@ -54,8 +54,8 @@ def _attend(
     lengths: list[int],
     scale: float,
 ) -> Tensor:
-    """Computes one sequence at a time: puts its pages in order, then does plain grouped
-    attention."""
+    """Computes one sequence at a time. Gathers the sequence's pages in order and then computes
+    plain grouped attention."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     size, kv_heads, dim = k_cache.shape[1:]
     out = torch.empty(q.shape, dtype=wide, device=q.device)
@@ -93,8 +93,8 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Returns the cost for all pages that a sequence may have, because the lengths are not known
-    here."""
+    """Returns the cost for the maximum number of pages of each sequence, because the lengths are
+    not known here."""
     batch, pages, size, most = (
         case.axes[name] for name in ("batch", "pages", "page_size", "max_pages")
     )

@@ -1,6 +1,7 @@
-"""Swap of the middle dimensions, a tile of consecutive positions of one head per program: stores
-are one contiguous block, loads are whole rows of dim elements. Programs of neighbouring heads run
-together, so that the rows they read are adjacent in memory."""
+"""The kernel swaps the two middle dimensions. Each program copies a tile of consecutive positions
+of one head. So stores are one contiguous block, and loads are whole rows of `dim` elements. The
+programs of neighbouring heads run at the same time, so the rows that they read are adjacent in
+memory."""
 
 import torch
 import triton
@@ -24,7 +25,7 @@ def permute_0213(x: torch.Tensor) -> torch.Tensor:
     batch, seq, heads, dim = x.shape
     y = torch.empty((batch, heads, seq, dim), dtype=x.dtype, device=x.device)
     if seq == 1 or heads == 1:
-        # A plain copy: rows of all entries can share tiles.
+        # The swap is a plain copy, so rows of all batch entries can share tiles.
         batch, seq, heads = 1, batch * seq * heads, 1
     block_d = triton.next_power_of_2(dim)
     block_s = max(1, min(4096 // block_d, triton.next_power_of_2(seq)))

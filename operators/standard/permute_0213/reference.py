@@ -1,4 +1,4 @@
-"""[b, s, h, d] -> [b, h, s, d]."""
+"""Permutes [b, s, h, d] to [b, h, s, d]."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""|x|^p as exp2(p * log2 |x|). log2(0) is -inf, which exp2 turns into 0 or, for a negative p, into
-+inf: zeros need no branch.
+"""The kernel computes |x|^p as exp2(p * log2 |x|). log2(0) is -inf, which exp2 turns into 0, or
+into +inf for a negative p. So zeros need no branch.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

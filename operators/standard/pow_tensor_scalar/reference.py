@@ -1,4 +1,4 @@
-"""|x|^p with a scalar p."""
+"""Computes |x|^p with a scalar p."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Row products over tiles of rows x columns: a product per lane, and one reduction at the end.
-Short rows share a program, long rows are split over programs.
+"""Each program computes the row products of a tile of rows x columns. Each lane has its own
+product, and one reduction follows at the end. Several short rows share a program, and long rows are
+split over programs.
 
-Partial products of splits are a small matrix, which the same kernel reduces: the result does not
-change from run to run."""
+The partial products of the splits are a small matrix. A second launch of the same kernel reduces
+this matrix, so the result is the same in every run."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Product over the last dimension."""
+"""Computes the product over the last dimension."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
-    # The logarithm of a row's product has a deviation of 0.5, whatever the number of columns.
+    # The logarithm of a row's product has a standard deviation of 0.5 for every number of columns.
     x = torch.exp((0.5 * cols**-0.5 * rng.normal((rows, cols), torch.float32)).clamp(-1.0, 1.0))
     if case.distribution == "signs":
         x = torch.where(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.3, -x, x)
     elif case.distribution == "zeros":
-        # About half of the rows hold a zero; the last does not.
+        # About half of the rows contain a zero. The last row does not.
         zero = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.7 / cols
         zero[1, cols // 2] = True
         zero[-1] = False
         x = x.masked_fill(zero, 0.0)
     elif case.distribution == "pairs":
-        # A few doubled entries in the first half, and as many halved ones in the second.
+        # Doubles a few entries in the first half, and halves as many in the second half.
         half = cols // 2
         doubled = rng.uniform((rows, half), torch.float32, 0.0, 1.0) < 20.0 / half
         x[:, :half] = torch.where(doubled, 2.0 * x[:, :half], x[:, :half])

@@ -1,8 +1,8 @@
-"""One program for each token: its angles are loaded once, all heads are normalised and rotated in
-registers, each byte moves once.
+"""Each program computes one token. It loads the token's angles once, and normalises and rotates all
+heads in registers, so each byte is moved once.
 
-A head is held as its two halves, so that the rotation needs no shuffle and the norm is one sum over
-both."""
+The two halves of a head are separate tensors, so that the rotation needs no shuffle. The norm is
+one sum over both halves."""
 
 import torch
 import triton
@@ -52,7 +52,7 @@ def _qkv_kernel(
     q_size = q_heads * 2 * half
     kv_size = kv_heads * 2 * half
     row = qkv_ptr + token * (q_size + 2 * kv_size)
-    # Values first: their loads are in flight while the norms wait for sums.
+    # Loads the values first, so that these loads are in flight while the norms wait for sums.
     lane = tl.arange(0, VALUES)
     v = tl.load(row + q_size + kv_size + lane, mask=lane < kv_size)
     _norm_rotate(row, q_weight_ptr, q_ptr + token * q_size, q_heads, half, c, s, eps, Q_HEADS, HALF)
@@ -91,7 +91,7 @@ def qk_norm_rope(
         triton.next_power_of_2(half),
     )
     values = triton.next_power_of_2(kv_heads * 2 * half)
-    # About 16 entries of q for each thread, one half of a head at a time.
+    # Each thread has about 16 entries of each half of q.
     warps = 4 if q_block * half_block <= 2048 else 8
     _qkv_kernel[(tokens,)](
         qkv, q_weight, k_weight, cos, sin, q, k, v, q_heads, kv_heads, half, eps,

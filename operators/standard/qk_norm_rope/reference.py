@@ -1,4 +1,4 @@
-"""Unpack qkv, RMS norm of q and k per head, rotation."""
+"""Unpacks qkv, computes the RMS norm of q and k per head, and rotates them."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`tiny`: mean squares about as large as eps. `spikes`: one entry of a head far larger than the
-    others, of either half."""
+    """In `tiny`, the mean squares are about as large as eps. In `spikes`, one entry of a head, in
+    either half, is far larger than the others."""
     tokens, half, packed = case.axes["tokens"], case.axes["half"], case.axes["packed"]
     qkv = rng.normal((tokens, packed), torch.float32)
     if case.distribution == "tiny":
         qkv *= 0.001 * torch.exp2(rng.uniform((tokens, 1), torch.float32, -1.0, 3.0))
     elif case.distribution == "spikes":
         qkv *= 1.0 + 3.0 * (rng.uniform((tokens, packed), torch.float32, 0.0, 1.0) < 0.02)
-    # Outputs below 0.5: bfloat16's own rounding stays well under the tolerance.
+    # Outputs stay below 0.5, so that the rounding error of bfloat16 is well below the tolerance.
     q_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
     k_weight = 0.06 * rng.uniform((2 * half,), torch.float32, 0.6, 1.2)
     position = torch.arange(tokens, dtype=torch.float32, device=rng.device)

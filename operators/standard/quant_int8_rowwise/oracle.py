@@ -1,8 +1,9 @@
-"""Row-wise int8 quantisation with the row in registers: one read for the maximum and the values.
+"""The kernel quantises rows to int8. A row stays in registers, so one read is enough for the
+maximum and for the values.
 
-One IEEE division per row and a multiplication per element: a correctly rounded division of each
-element would make this compute-bound. Exact ties occur only where the scale is a power of two, and
-there the reciprocal is exact."""
+There is one IEEE division per row, and one multiplication per element. With a correctly rounded
+division per element, compute would limit the speed. The multiplication is exact enough, because
+ties occur only where the scale is a power of two, and there the reciprocal is exact."""
 
 import torch
 import triton

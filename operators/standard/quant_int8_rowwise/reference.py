@@ -1,4 +1,4 @@
-"""Symmetric int8 quantisation with one scale per row."""
+"""Quantises symmetrically to int8 with one scale per row."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "ties":
-        # Row scales are powers of two and entries multiples of half a step, so every second
-        # quotient is an exact tie.
+        # The row scales are powers of two, and the entries are multiples of half a step. So every
+        # second quotient is an exact tie.
         step = torch.exp2(rng.integers((rows, 1), -7, -2, torch.int32).float())
         x = 0.5 * step * rng.integers((rows, cols), -253, 254, torch.int32)
         x[:, :1] = 127.0 * step

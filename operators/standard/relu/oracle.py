@@ -1,4 +1,5 @@
-"""Relu by a comparison, which is false for a NaN and so lets it through.
+"""The kernel computes relu by a comparison. The comparison is false for a NaN, so a NaN passes
+through.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""max(x, 0), element by element."""
+"""Computes max(x, 0), element by element."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The last element is positive, so that a kernel which leaves out the tail is found however
-    short the tail is."""
+    """The last element is positive, so that an error in the last, partial block is found, however
+    short that block is."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     if case.distribution == "special":
@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor) -> Tensor:
-    """torch.relu keeps NaN."""
+    """torch.relu returns NaN for NaN."""
     return torch.relu(x)
 
 

@@ -1,4 +1,4 @@
-"""Retention: causal linear attention with a fixed decay per head."""
+"""Computes retention: causal linear attention with a fixed decay per head."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that a head remembers, so that o stays below about 5 in
+    """v is scaled by the number of steps that a head remembers, so that |o| stays below about 5 in
     all heads."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys = (batch, heads, seq, key_dim)
@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         v *= 1.0 + 3.0 * (rng.uniform((batch, heads, seq, 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "aligned":
-        # All scores have one sign.
+        # Most scores are positive.
         q += 1.0
         k += 1.0
         v *= key_dim**-0.5
@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _retain(
     q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift: int = 0, variant: str = ""
 ) -> Tensor:
-    """Computes all pairs, one head at a time. `late`: extra steps of decay. `shift`: is added to
-    the number of the head. `variant`: of the mask."""
+    """Computes all pairs, one head at a time. `late` is the number of additional steps of decay.
+    `shift` is added to the head's number. `variant` names the mistake in the mask."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(v.shape, dtype=wide, device=q.device)

@@ -1,10 +1,11 @@
-"""Suffix sums in one pass over memory, in two forms.
+"""The kernels compute suffix sums in one pass over memory. There are two forms.
 
-Many rows: one program per row, block after block from the end, with a running total. Few long rows:
-one program per tile, and decoupled look-back, here towards the end of the row. A tile publishes its
-own sum at once and the sum of all that follows when it knows it. Value and state share a 64-bit
-word, so that they are seen together. Tiles are numbered by a ticket, last tile of a row first, so a
-tile only waits for tiles that run already."""
+Many rows: each program computes one row, block after block from the end, with a running total.
+
+Few long rows: each program computes one tile, with decoupled look-back, here towards the end of the
+row. Each tile publishes its own sum at once, and its suffix sum when it is known. The value and its
+state share one 64-bit word, so a reader always sees both together. A ticket numbers the tiles of a
+row from its end. So a tile waits only for tiles that already run."""
 
 import torch
 import triton
@@ -12,7 +13,7 @@ import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
 OWN: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
-# The word holds the sum from this tile to the end of the row.
+# The word contains the sum from this tile to the end of the row.
 SUFFIX: tl.constexpr = tl.constexpr(2)
 
 
@@ -26,7 +27,7 @@ def _row_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
         position = (blocks - 1 - i) * BLOCK + columns
         mask = position < cols
         x = tl.load(x_ptr + start + position, mask=mask, other=0.0)
-        # The sum of the following elements of the block is the block's sum without a prefix. A
+        # The suffix sum is the total minus the sum of the elements before it in the block. A
         # reversed scan would shuffle all lanes twice.
         total += tl.sum(x, axis=0)
         tl.store(y_ptr + start + position, total - (tl.cumsum(x, axis=0) - x), mask=mask)
@@ -44,7 +45,7 @@ def _look_ahead_kernel(
 ):
     ticket = tl.atomic_add(words_ptr, 1).to(tl.int32)
     row = ticket // tiles
-    done = ticket % tiles  # the number of this row's tiles that come first: those behind this one
+    done = ticket % tiles  # the number of tiles after this tile in the row, which come first
     columns = (tiles - 1 - done) * BLOCK + tl.arange(0, BLOCK)
     mask = columns < cols
     start = row.to(tl.int64) * cols
@@ -60,7 +61,8 @@ def _look_ahead_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), SUFFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # All words up to and including the nearest suffix count, and all of them must be published.
+        # Uses all words up to and including the nearest suffix sum. All of these words must have
+        # been published.
         stop = tl.min(tl.where(state == SUFFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

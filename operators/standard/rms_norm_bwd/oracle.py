@@ -1,14 +1,16 @@
-"""RMS normalisation backward in two kernels.
+"""Two kernels compute the backward pass of RMS normalisation.
 
-The first walks over rows with a fixed stride: it writes dx and keeps this program's share of dw in
-registers, so x and dy are read once. The second adds up the shares, a few hundred rows that are
-still in L2."""
+Each program of the first kernel loops over rows with a fixed stride. It writes dx and keeps its
+partial sum of dw in registers, so x and dy are read once. The second kernel adds up the partial
+sums: a few hundred rows that are still in the L2 cache."""
 
 import torch
 import triton
 import triton.language as tl
 
-PROGRAMS = 528  # four for each SM of the largest GPU; more would only add shares to sum
+# Four programs for each SM of the largest GPU. More programs would only create more partial sums to
+# add.
+PROGRAMS = 528
 
 
 @triton.jit

@@ -1,4 +1,4 @@
-"""Gradients of RMS normalisation with respect to input and weight."""
+"""Computes the gradients of RMS normalisation with respect to input and weight."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     )
     dy = rng.normal((rows, cols), torch.float32)
     if case.distribution == "aligned":
-        # dy nearly along x, so dx is a small difference of larger numbers.
+        # dy is nearly parallel to x, so dx is a small difference of larger numbers.
         dy = 0.3 * dy + torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, x, -x)
     elif case.distribution == "spikes":
         dy += 10.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)

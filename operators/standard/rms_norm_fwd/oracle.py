@@ -1,4 +1,5 @@
-"""RMS normalisation with the whole row in registers: one read of x, one write of y."""
+"""The kernel computes RMS normalisation with the whole row in registers. It reads x once and writes
+y once."""
 
 import torch
 import triton
@@ -21,7 +22,7 @@ def rms_norm_fwd(x: torch.Tensor, w: torch.Tensor, eps: float) -> torch.Tensor:
     y = torch.empty_like(x)
     rows, cols = x.shape
     block = triton.next_power_of_2(cols)
-    # 16 to 32 elements a thread: two to four 16-byte loads in flight.
+    # A thread has 16 to 32 elements, which are two to four 16-byte loads in flight.
     warps = 1 if block <= 512 else 4 if block <= 4096 else 8 if block <= 8192 else 16
     _rms_norm_kernel[(rows,)](x, w, y, cols, eps, BLOCK=block, num_warps=warps)
     return y

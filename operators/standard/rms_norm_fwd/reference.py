@@ -1,4 +1,4 @@
-"""RMS normalisation over the last dimension."""
+"""Computes RMS normalisation over the last dimension."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""RMS norm and linear layer. A first kernel writes the normalised rows in float16, which costs one
-pass over x; done inside the GEMM, it would be repeated for every tile of columns and would keep the
-tensor cores waiting for registers."""
+"""The kernels compute an RMS norm and a linear layer. The first kernel stores the normalised rows
+in float16, which costs one pass over x. Inside the GEMM, the normalisation would be repeated for
+every tile of columns, and tensor cores would wait for operands in registers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""RMS normalisation followed by a linear layer."""
+"""Computes RMS normalisation followed by a linear layer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Rows of x have sizes between 1/8 and 8. `offset`: a common mean in each row. `tiny`: mean
-    squares about as large as eps."""
+    """The rows of x have sizes from 1/8 to 8. In `offset`, each row has a nonzero mean. In `tiny`,
+    the mean squares are about as large as eps."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)
     if case.distribution == "offset":

@@ -1,5 +1,5 @@
-"""Backward of the rotary embedding for q and k in one launch: a program takes one token, looks its
-angles up once and turns all heads back with them."""
+"""One launch computes the backward pass of the rotary embedding for q and k. Each program takes one
+token, loads its angles once and rotates all heads back."""
 
 import torch
 import triton

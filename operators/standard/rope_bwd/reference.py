@@ -1,4 +1,4 @@
-"""Backward pass of the half-split rotary embedding."""
+"""Computes the backward pass of the half-split rotary embedding."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     angles = torch.arange(table, device=rng.device).double()[:, None] * frequencies[None, :]
     cos, sin = angles.cos().to(torch.float32), angles.sin().to(torch.float32)
     if case.distribution == "scaled":
-        # Long-context variants stretch the table: its rows are no longer of length 1.
+        # Long-context variants scale the table, so that its rows do not have length 1.
         cos, sin = 1.3 * cos, 1.3 * sin
     return {
         "dq_out": dq,
@@ -38,7 +38,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _turned(dy: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    """Rotates by cos and sin, which have a row for each token."""
+    """Rotates by cos and sin, which contain one row for each token."""
     first, second = dy.chunk(2, dim=-1)
     c, s = cos[:, None, :], sin[:, None, :]
     return torch.cat((first * c + second * s, second * c - first * s), dim=-1)

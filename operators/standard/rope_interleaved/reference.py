@@ -1,4 +1,4 @@
-"""Rotary position embedding of neighbouring pairs, over the first part of each head."""
+"""Computes the rotary position embedding of neighbouring pairs in the first part of each head."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def reference(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def mutants(x: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     rotary = 2 * cos.shape[1]
     halves = x.clone()
-    # The half-split rotation: pairs (i, i + rotary / 2).
+    # The half-split rotation uses the pairs (i, i + rotary / 2).
     halves[..., :rotary] = (
         x[..., :rotary].unflatten(-1, (2, rotary // 2)).transpose(-1, -2).flatten(-2)
     )

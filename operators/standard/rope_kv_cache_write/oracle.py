@@ -1,5 +1,5 @@
-"""One program per token: angles and slot are looked up once for all heads; each head's vector goes
-to its block as one contiguous piece."""
+"""Each program writes one token. It loads angles and slot once for all heads. It writes each head's
+vector to the token's block as one contiguous piece."""
 
 import torch
 import triton
@@ -32,7 +32,7 @@ def _write_kernel(
         target = ((block * heads + head) * block_size + slot % block_size) * 2 * half + i
         c = tl.load(cos_ptr + token * half + i, mask=i < half).to(tl.float32)
         s = tl.load(sin_ptr + token * half + i, mask=i < half).to(tl.float32)
-        # All loads first, so that they are in flight together.
+        # Issues all loads first, so that they are in flight together.
         first = tl.load(k_ptr + source, mask=mask).to(tl.float32)
         second = tl.load(k_ptr + source + half, mask=mask).to(tl.float32)
         v_first = tl.load(v_ptr + source, mask=mask)

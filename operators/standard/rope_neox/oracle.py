@@ -1,5 +1,5 @@
-"""Rotary embedding of q and k in one launch: a program takes one token, loads its angles once and
-rotates all heads with them."""
+"""One launch computes the rotary embedding of q and k. Each program takes one token, loads its
+angles once and rotates all heads."""
 
 import torch
 import triton

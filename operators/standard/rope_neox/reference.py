@@ -1,4 +1,4 @@
-"""Rotary position embedding, half-split form."""
+"""Computes the rotary position embedding in its half-split form."""
 
 from __future__ import annotations
 

@@ -1,11 +1,12 @@
-"""WKV recurrence: columns of the state do not depend on each other, so one warp owns 16 of them and
-walks through time with them in registers, as a tile of (keys of a thread, threads that share a
-column, columns). A thread has consecutive keys, so that the vectors r, k and w reach it in wide
-loads, and most of a sum over keys is inside a thread.
+"""The kernel computes the WKV recurrence. Columns of the state do not depend on each other, so each
+warp keeps 16 of them in registers and loops over time. The state is a tile of (keys of a thread,
+threads that share a column, columns). A thread has consecutive keys. So it loads the vectors r, k
+and w in wide loads, and most of a sum over keys is inside the thread.
 
-Threads of all columns would need the same exponentials, more than the few units for them can do: a
-first kernel does each once. The bonus term is v times a scalar, r . (bonus * k), so no second outer
-product is formed. Loads run several steps ahead (num_stages)."""
+The threads of all columns would need the same exponentials, which would be too many for the special
+function units. So another kernel first computes each exponential once. The bonus term is v times
+the scalar r . (bonus * k), so no second outer product is needed. Loads run several steps ahead
+(num_stages)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""WKV recurrence with data-dependent decay, step by step."""
+"""Computes the WKV recurrence with data-dependent decay, step by step."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """v is scaled by the number of steps that the state remembers, so that o is about normal."""
+    """v is scaled by the number of steps that the state remembers, so that o has a variance of
+    about 1."""
     batch, heads, seq, key_dim = (case.axes[name] for name in ("batch", "heads", "seq", "key_dim"))
     keys = (batch, heads, seq, key_dim)
     strength = {"slow": 0.004, "forgetful": 1.0}.get(case.distribution, 0.1)

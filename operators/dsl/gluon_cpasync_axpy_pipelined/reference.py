@@ -1,4 +1,4 @@
-"""z = a * x + y, element by element."""
+"""Computes z = a * x + y, element by element."""
 
 from __future__ import annotations
 

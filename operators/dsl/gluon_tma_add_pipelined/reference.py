@@ -1,4 +1,4 @@
-"""z = x + y, element by element."""
+"""Computes z = x + y, element by element."""
 
 from __future__ import annotations
 

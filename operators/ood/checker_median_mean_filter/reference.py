@@ -1,4 +1,4 @@
-"""3 x 3 median on even and 3 x 3 mean on odd pixels of a checkerboard."""
+"""Computes a 3 x 3 median on even pixels and a 3 x 3 mean on odd pixels of a checkerboard."""
 
 from __future__ import annotations
 

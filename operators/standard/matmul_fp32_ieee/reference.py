@@ -51,7 +51,7 @@ def mutants(a: Tensor, b: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
 
 
 def _tf32(x: Tensor) -> Tensor:
-    """Rounds the mantissa to ten bits."""
+    """Truncates the mantissa to ten bits."""
     return (x.view(torch.int32) & ~0x1FFF).view(torch.float32)
 
 

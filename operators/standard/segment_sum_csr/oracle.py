@@ -1,6 +1,6 @@
-"""Segment sums: a program owns a segment and a block of columns, and adds several rows at a time
-into separate registers, which it adds up at the end. No atomics, so the result does not depend on
-timing."""
+"""Each program sums one segment for a block of columns. It adds several rows at a time to separate
+registers, and adds up these registers at the end. There are no atomics, so the result does not
+depend on timing."""
 
 import torch
 import triton
@@ -33,8 +33,8 @@ def segment_sum_csr(values: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor
     segments = offsets.numel() - 1
     y = torch.empty((segments, dim), dtype=values.dtype, device=values.device)
     block_d = min(256, triton.next_power_of_2(dim))
-    # Eight rows in flight hide the latency of memory; narrow rows take more of them to keep every
-    # lane busy.
+    # Eight rows in flight hide the memory latency. If rows are narrow, more rows are in flight, so
+    # that every lane has work.
     block_r = max(8, 1024 // block_d)
     _segment_kernel[(segments, triton.cdiv(dim, block_d))](
         values, offsets, y, dim, BLOCK_R=block_r, BLOCK_D=block_d, num_warps=4

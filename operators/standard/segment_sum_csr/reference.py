@@ -1,4 +1,4 @@
-"""Sums of consecutive rows, one per segment."""
+"""Computes the sum of each segment of consecutive rows."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A row is scaled by its segment's length^-1/2, so that sums are about normal for every segment
-    length."""
+    """Each row is scaled by its segment's length^-1/2, so that the sums have a variance of about 1
+    for every segment length."""
     rows, dim, segments = case.axes["rows"], case.axes["dim"], case.axes["segments"]
     lengths = _lengths(rng, rows, segments, case.distribution == "skewed")
     offsets = torch.zeros((segments + 1,), dtype=torch.int64, device=rng.device)
@@ -40,8 +40,8 @@ def _lengths(rng: Rng, total: int, segments: int, skewed: bool) -> Tensor:
 
 
 def _sums(values: Tensor, first: Tensor, end: Tensor) -> Tensor:
-    """Sums by differences of float64 prefix sums. That is deterministic, and no float32 order of
-    summation is privileged."""
+    """Computes segment sums by differences of float64 prefix sums. The result is deterministic, and
+    no particular float32 summation order is favoured."""
     prefix = torch.zeros(
         (values.shape[0] + 1, values.shape[1]), dtype=torch.float64, device=values.device
     )

@@ -1,9 +1,9 @@
-"""Selective scan: each thread owns a channel and walks through time with all of its states in
-registers, so that a sum over states needs no other thread.
+"""Each thread computes the selective scan of one channel. It loops over time with all states of the
+channel in registers, so a sum over states needs no other thread.
 
-A step depends on the one before. So the speed depends on the number of warps that an SM can switch
-between, and on loads that run several steps ahead (num_stages). Exponentials are base 2, with
-log2(e) folded into a."""
+Each step depends on the previous step. So the speed depends on the number of warps between which an
+SM can switch, and on loads that run several steps ahead (num_stages). Exponentials are base 2, and
+a includes the factor log2(e)."""
 
 import torch
 import triton

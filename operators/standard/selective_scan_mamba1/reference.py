@@ -1,4 +1,4 @@
-"""Selective state-space scan, step by step."""
+"""Computes a selective state-space scan step by step."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """`long_memory`: states that decay slowly, so that early steps still count at the end; b is
-    smaller there."""
+    """In `long_memory`, states decay slowly, so that early steps still affect the end. b is smaller
+    there."""
     batch, seq, dim, state = (case.axes[name] for name in ("batch", "seq", "dim", "state"))
     u = rng.normal((batch, seq, dim), torch.float32)
     delta = rng.uniform((batch, seq, dim), torch.float32, 0.02, 0.2)
@@ -42,8 +42,7 @@ def _scan(
     variant: str = "",
     reset: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """`variant`: a mistake that one of the mutants makes. `reset`: the state is cleared after this
-    many steps."""
+    """`variant` names the mistake of a mutant. The state is cleared after every `reset` steps."""
     batch, seq, dim = u.shape
     h = torch.zeros((batch, dim, a.shape[1]), dtype=u.dtype, device=u.device)
     y = torch.empty_like(u)

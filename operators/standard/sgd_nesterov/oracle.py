@@ -1,4 +1,4 @@
-"""Nesterov SGD in one pass: three reads and two writes per element."""
+"""The kernel computes Nesterov SGD in one pass, with three reads and two writes per element."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""One SGD step with Nesterov momentum and weight decay."""
+"""Computes one SGD step with Nesterov momentum and weight decay."""
 
 from __future__ import annotations
 

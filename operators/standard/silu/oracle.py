@@ -1,4 +1,5 @@
-"""SiLU as x / (1 + exp(-x)): for large negative x the exponential is inf, and x / inf is zero.
+"""The kernel computes SiLU as x / (1 + exp(-x)). For large negative x the exponential is inf, and x
+/ inf is zero, which is correct.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""x * sigmoid(x), float32 result."""
+"""Computes x * sigmoid(x) with a float32 result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Linear layer for a few tokens, accumulated and returned in float32."""
+"""Computes a linear layer for a few tokens, accumulated and returned in float32."""
 
 from __future__ import annotations
 

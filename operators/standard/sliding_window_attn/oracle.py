@@ -1,9 +1,9 @@
-"""Sliding-window attention: a block of queries walks over the keys of its window only, with a
-running maximum and sum.
+"""Each program computes sliding-window attention for one block of queries. It loops over only the
+keys of the block's windows, with a running maximum and sum.
 
-The keys fall into three ranges: those that enter the window of some rows only, those that all rows
-see, and the diagonal. The middle one, most of a long window, needs no mask. Exponentials are base
-2, with log2(e) folded into the scale."""
+The keys form three ranges: keys that are in the windows of only some rows, keys that are in the
+windows of all rows, and the diagonal block. The middle range needs no mask, and it is most of a
+long window. Exponentials are base 2, and the scale includes log2(e)."""
 
 import torch
 import triton
@@ -69,10 +69,11 @@ def _window_kernel(
     q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
-    # A late row may see nothing of the first block. The finite start prevents -inf - -inf there.
+    # For a late row, all keys of the first block can be masked. The finite start value prevents
+    # -inf - -inf there.
     greatest = tl.full((BM,), -1.0e30, tl.float32)
-    # From `low` on at least one row sees the key, and from `inner` on all rows do (up to the
-    # diagonal).
+    # Keys from `low` on are in the window of at least one row. Keys from `inner` up to the diagonal
+    # are in the windows of all rows.
     low = max(diagonal - window + 1, 0) // BN * BN
     inner = min((max(diagonal + BM - window, 0) + BN - 1) // BN * BN, diagonal)
     acc, total, greatest = _attend(
@@ -139,7 +140,8 @@ def sliding_window_attn(
     batch, heads, seq, dim = q.shape
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     scale = dim**-0.5 * 1.4426950408889634
-    # If the window were much shorter than a tile, most of the tile would be masked work.
+    # If the window were much shorter than a tile, most of the tile would be masked. So a short
+    # window uses small tiles.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
     # One view contains the rows of all heads. A block can read past the end of its head. The values

@@ -1,4 +1,4 @@
-"""Causal attention within a sliding window."""
+"""Computes causal attention within a sliding window."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-CHUNK = 2048  # queries at a time: a score matrix of the whole of a long sequence would be too large
+# The number of queries that are computed at a time. For a long sequence, the whole score matrix
+# would be too large.
+CHUNK = 2048
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
@@ -33,8 +35,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, before: int, after: int, scale: float) -> Tensor:
-    """Query i sees keys i - before + 1 .. i + after. Computes one head and one chunk of queries at
-    a time."""
+    """Query i attends to the keys i - before + 1 .. i + after. Computes one head and one chunk of
+    queries at a time."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

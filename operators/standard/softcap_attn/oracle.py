@@ -1,8 +1,9 @@
-"""Soft-capped causal attention: one block of queries per program, with a running maximum and sum.
+"""Each program computes soft-capped causal attention for one block of queries, with a running
+maximum and sum.
 
-cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and the constant cap does not change a softmax. That
-leaves one base-2 exponential and one division per score; an exponential that overflows gives the
-limit, 0. Blocks left of the diagonal need no mask."""
+cap * tanh(x) = cap - 2 cap / (exp(2x) + 1), and the constant cap does not change a softmax. So each
+score needs one base-2 exponential and one division. If the exponential overflows, the quotient is
+0, which is the correct limit. Blocks left of the diagonal need no mask."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Causal attention with soft-capped scores."""
+"""Computes causal attention with soft-capped scores."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Scores reach beyond the cap, so that it matters; keys near it still differ enough to leave
-    outputs O(1)."""
+    """Scores exceed the cap, so that the cap affects the result. Capped scores still differ enough
+    that the outputs do not average to nearly 0."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     stretch, cap = {
         "normal": (7.0, 20.0),

@@ -1,5 +1,5 @@
-"""Softmax backward. Rows that fit into registers are read once, short ones several to a program;
-longer rows take one pass for the sum and a second read."""
+"""The kernels compute the backward pass of softmax. Rows that fit in registers are read once, and
+several short rows share a program. Longer rows need one pass for the sum and then a second read."""
 
 import torch
 import triton

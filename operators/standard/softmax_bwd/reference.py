@@ -1,4 +1,4 @@
-"""Gradient of the row softmax."""
+"""Computes the gradient of the softmax of each row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row softmax."""
+"""Computes the softmax of each row."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.dtype == torch.float16:
-        # keeps cols * y below about 8, so that float16's rounding stays under the tolerance
+        # Keeps cols * y below about 8, so that the rounding error of float16 is below the
+        # tolerance.
         x *= 0.5
     if case.distribution == "spikes":
         # The spikes are moderate, so that a probability times `cols` stays below a thousand. There

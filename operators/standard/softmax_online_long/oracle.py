@@ -1,11 +1,12 @@
-"""Softmax of long rows with one read of x: a program keeps its chunk in registers while the chunks
-of its row find their common maximum.
+"""The kernel computes the softmax of long rows with one read of x. Each program keeps its chunk of
+a row in registers until all chunks of the row have found their common maximum.
 
-Each chunk publishes its maximum and sum in one 64-bit word and waits for the words of its row.
-Chunks are numbered by a ticket, in the order in which programs really start, and a row has fewer
-chunks than the GPU runs programs at a time. A row whose chunks wait for others is the newest one,
-so all older rows can finish and make room. Rows beyond that take two kernels, the second in reverse
-order for the cache."""
+Each chunk publishes its maximum and its sum in one 64-bit word, and waits for the words of all
+chunks of its row. A ticket numbers the chunks in the order in which programs start. A row has fewer
+chunks than the number of programs that the GPU runs at a time. So only the newest row can wait for
+chunks that have not started. All older rows can finish and free their SMs. Rows with more chunks
+use two kernels. The second kernel processes them in reverse order, because the last chunks are
+still in the cache."""
 
 import torch
 import triton
@@ -13,9 +14,11 @@ import triton.language as tl
 
 CHUNK = 4096
 WARPS = 4
-MOST_WAITING = 264  # chunks of a row: each SM always runs two programs
+# The maximum number of chunks of a row for which programs wait. Each SM can always run two such
+# programs.
+MOST_WAITING = 264
 ONE_BLOCK = 32768
-# Finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of a NaN
+# The value is finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of NaN.
 LOWEST = tl.constexpr(-3.0e38)
 
 
@@ -33,7 +36,8 @@ def _row_of_words_kernel(
     greatest = tl.maximum(tl.max(x, axis=0), LOWEST)
     x = tl.exp(x - greatest)
     total = tl.sum(x, axis=0)
-    # The word of a finished chunk is never 0: its maximum is LOWEST or its sum is at least 1.
+    # The word of a finished chunk is never 0, because its maximum is LOWEST or its sum is at least
+    # 1.
     bits = total.to(tl.int32, bitcast=True).to(tl.int64) & 0xFFFFFFFF
     words = words_ptr + 1 + row * chunks
     tl.atomic_xchg(
@@ -86,7 +90,7 @@ def _write_kernel(
 def softmax_online_long(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty_like(x)
-    # A row of one block does not wait for others.
+    # A row of one block does not wait for other blocks.
     block, warps = (
         (max(1024, triton.next_power_of_2(cols)), 16) if cols <= ONE_BLOCK else (CHUNK, WARPS)
     )

@@ -1,4 +1,4 @@
-"""Softmax of few, very long rows."""
+"""Computes the softmax of a few very long rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, cols - cols // 8 :] += 2.0
     elif case.distribution == "rising":
-        # The running maximum grows all along the row.
+        # The running maximum increases along the whole row.
         x = 0.5 * x + torch.linspace(-3.0, 3.0, cols, device=rng.device)
     elif case.distribution == "masked_head":
         x[:, : 2 * cols // 3] = float("-inf")

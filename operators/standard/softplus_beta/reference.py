@@ -1,4 +1,4 @@
-"""Softplus with beta and threshold."""
+"""Computes softplus with beta and threshold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-# distribution -> (beta, threshold, spread of x)
+# Maps each distribution to (beta, threshold, standard deviation of x).
 SETTINGS = {
     "ties": (2.0, 1.5, 1.0),
     "overflow": (1.25, 200.0, 50.0),
@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = (spread * rng.normal((n,), torch.float32)).clamp(-120.0, 120.0)
     if case.distribution == "tail":
         x[: n - n // 8] *= 0.05
-    # Rounding must not decide on which side of the threshold an element lies.
+    # No element is so near the threshold that rounding could decide on which side it is.
     x = torch.where((beta * x.double() - threshold).abs() < 1e-3, torch.zeros_like(x), x)
     if case.distribution == "ties":
         x[::7] = 0.75

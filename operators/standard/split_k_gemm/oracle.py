@@ -1,14 +1,15 @@
-"""Split-K GEMM: the inner axis is shared out over two programs for each SM, which read disjoint
-slices and write a partial product each. A second kernel adds the partial products in a fixed order,
-so that two runs agree bit for bit. On Hopper the operands of a result of one tile come by TMA,
-which keeps deep slices of them on their way without registers."""
+"""The kernels compute a split-K GEMM. The inner axis is divided between two programs per SM. Each
+program reads its own slice of the operands and stores a partial product. A second kernel adds the
+partial products in a fixed order, so the result always has the same bits. On Hopper, if c is one
+tile, TMA loads the operands. TMA keeps long slices of the operands in flight without using
+registers."""
 
 import torch
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-WANTED_PROGRAMS = 264  # two
+WANTED_PROGRAMS = 264  # two programs for each SM of the largest GPU
 TMA_PROGRAMS = 132  # one program for each SM of the largest GPU
 TMA_BK = 128
 TMA_STAGES = 4
@@ -66,8 +67,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     HOPPER: tl.constexpr,
 ):
-    # One tile is all of c, and its operands come by TMA: deep slices of them are on their way
-    # without a thread's work.
+    # All of c is one tile. TMA loads its operands, so long slices are in flight without work for
+    # the threads.
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     split = tl.program_id(0)
@@ -144,8 +145,8 @@ def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     bk = 128
     tiles_n = triton.cdiv(n, bn)
     tiles = triton.cdiv(m, bm) * tiles_n
-    # At least four steps for each share: with fewer, its partial product would cost more than it
-    # saves.
+    # Each partial product has at least four steps. With fewer steps, storing and adding it would
+    # cost more time than the split saves.
     splits = max(1, min(WANTED_PROGRAMS // tiles, triton.cdiv(k, 4 * bk)))
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
     splits = triton.cdiv(k, chunk)

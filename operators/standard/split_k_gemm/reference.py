@@ -1,4 +1,4 @@
-"""Matrix product with a huge inner size."""
+"""Computes a matrix product with a very large inner size."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     return {"a": (scale * a).to(case.dtype), "b": (scale * b).to(case.dtype)}
 
 
-STEP = 16384  # products summed at a time
+STEP = 16384  # the number of products that are summed at a time
 
 
 def reference(a: Tensor, b: Tensor) -> Tensor:
@@ -38,7 +38,8 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """Multiplies by slices of k, which bounds the wide copies and keeps the float32 sums short."""
+    """Multiplies slices of k separately. This limits the memory for wide copies and keeps the
+    float32 sums short."""
     wide = torch.float64 if a.dtype == torch.float64 else torch.float32
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=wide, device=a.device)
     for first in range(0, a.shape[1], STEP):

@@ -1,8 +1,10 @@
-"""Chunk states: one program per chunk and head, a product head_dim x steps x state on tensor cores.
+"""Each program computes the state of one chunk and head, as a matrix product of head_dim x steps x
+state on tensor cores.
 
-The steps are taken from the chunk's end, so that the decay from a step to the end is a sum over the
-steps seen already. It is small near the end, where weights are large. float32 inputs are split in
-three TF32 products, which keeps float32's accuracy at tensor-core speed."""
+The program processes the steps from the chunk's end. So the decay from a step to the end is a sum
+over steps that it has already processed. This sum is small near the end, where the weights are
+large, so it is exact there. A product of float32 inputs is split into three TF32 products, which
+keeps the accuracy of float32 at tensor-core speed."""
 
 import torch
 import triton
@@ -59,8 +61,8 @@ def _state_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their matrix cores take float32 as it is. Their 64 KiB of shared
-    memory hold one block of steps; the next one waits in registers."""
+    """Returns True on AMD GPUs. Their matrix cores can multiply float32 directly. Their 64 KiB of
+    shared memory are enough for one block of steps. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -1,4 +1,4 @@
-"""State that each chunk of a state-space layer contributes."""
+"""Computes the state that each chunk of a state-space layer contributes."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """x is scaled by the number of steps that a state remembers, so that states are O(1)."""
+    """x is scaled by the number of steps that a state remembers, so that the states are O(1)."""
     batch, seq, heads, head_dim = (
         case.axes[name] for name in ("batch", "seq", "heads", "head_dim")
     )
     strength = {"normal": 0.05, "strong": 4.0, "slow": 0.002}[case.distribution]
     a = -strength * rng.uniform((batch, seq, heads), torch.float32, 0.0, 1.0)
     remembered = min(float(case.axes["chunk"]), 1.0 + 1.0 / strength)
-    # Products of rounded float16 have errors of their own, which a smaller result keeps well below
-    # the limit.
+    # Products of float16 values have rounding errors of their own. A smaller result keeps these
+    # errors well below the tolerance.
     size = 0.5 if case.dtype == torch.float16 else 1.0
     x = size * remembered**-0.5 * rng.normal((batch, seq, heads, head_dim), torch.float32)
     b = rng.normal((batch, seq, case.axes["groups"], case.axes["state"]), torch.float32)
@@ -37,8 +37,7 @@ def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: st
     groups, state = b.shape[2], b.shape[3]
     chunks = (seq + chunk - 1) // chunk
     missing = chunks * chunk - seq
-    # Steps past the end have no decay and no input, so that a short last chunk ends with the
-    # sequence.
+    # Steps past the end have no decay and no input, so a short last chunk ends with the sequence.
     pad = torch.nn.functional.pad
     decays = pad(a.double(), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)
     steps = pad(dt.to(wide), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)

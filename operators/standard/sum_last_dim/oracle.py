@@ -1,8 +1,8 @@
-"""Row sums over tiles of rows x columns: short rows share a program, long rows are split over
-programs.
+"""Each program computes the row sums of a tile of rows x columns. Several short rows share a
+program, and long rows are split over programs.
 
-Partial sums of splits are a small matrix, which the same kernel sums: no atomics, so the result
-does not change from run to run."""
+The partial sums of the splits are a small matrix. A second launch of the same kernel sums this
+matrix. There are no atomics, so the result is the same in every run."""
 
 import torch
 import triton

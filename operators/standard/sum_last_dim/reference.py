@@ -1,4 +1,4 @@
-"""Sum over the last dimension."""
+"""Computes the sum over the last dimension."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "cancellation":
-        # Large entries of one sign, then of the other: the sum of half a row is some 50 times the
-        # result.
+        # The first half has large positive entries and the second half large negative entries. The
+        # sum of half a row is about 50 times the result.
         half = cols // 2
         x[:, :half] += 100.0 * half**-0.5
         x[:, cols - half :] -= 100.0 * half**-0.5

@@ -1,5 +1,5 @@
-"""Gated SiLU: a tile of the output reads the same columns of both halves, 16 bytes a thread and
-half, in one pass."""
+"""The kernel computes gated SiLU in one pass. For a tile of the output it reads the same columns of
+both halves, 16 bytes per thread from each half."""
 
 import torch
 import triton
@@ -22,7 +22,8 @@ def _swiglu_kernel(x_ptr, y_ptr, rows, cols, BLOCK_R: tl.constexpr, BLOCK_C: tl.
 def swiglu(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape[0], x.shape[1] // 2
     y = torch.empty((rows, cols), dtype=x.dtype, device=x.device)
-    # Wide enough for whole cache lines, narrow enough to leave few idle lanes at the end of a row.
+    # A tile is wide enough for whole cache lines, and narrow enough that few lanes are idle at the
+    # end of a row.
     block_c = min(512, triton.next_power_of_2(cols))
     block_r = min(2048 // block_c, triton.next_power_of_2(rows))
     grid = (triton.cdiv(rows, block_r) * triton.cdiv(cols, block_c),)

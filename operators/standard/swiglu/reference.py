@@ -1,4 +1,4 @@
-"""silu(first half) * second half."""
+"""Computes silu(first half) * second half."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Two GEMMs that share their left operand in one loop: each tile of x is loaded once for both
-weights.
+"""The kernel computes two GEMMs with the same left operand in one loop. So each tile of x is loaded
+once for both weights.
 
-silu(gate) * up is formed from the two accumulators, so neither product goes to memory."""
+silu(gate) * up is computed from the two accumulators, so neither product is stored in memory."""
 
 import torch
 import triton
@@ -108,7 +108,7 @@ def swiglu_mlp_gate_up(x: torch.Tensor, w_gate: torch.Tensor, w_up: torch.Tensor
     m, k = x.shape
     n = w_gate.shape[1]
     y = torch.empty((m, n), dtype=torch.float32, device=x.device)
-    # Two accumulators of 128 x 128 are as many registers as one of 128 x 256.
+    # Two accumulators of 128 x 128 need as many registers as one accumulator of 128 x 256.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 128, 64, 8, 3
     elif m <= 16:

@@ -1,12 +1,13 @@
-"""Top k over 64-bit keys: the value's bits, in an order that integers share, above the complement
-of the column. One comparison then settles value and tie together.
+"""The kernels find the top k by 64-bit keys. The high bits of a key are the value's bits, converted
+so that integers have the same order as the values. The low bits are the complement of the column.
+So one comparison orders both values and ties.
 
-Long rows are read once for the maxima of groups of neighbours. The k-th best maximum, found bit by
-bit with counts, is a bound below which no entry can be among the k best, and hardly more than k
-entries reach it: these entries are collected, and only they are sorted. Rows in which too many do
-(equal entries) take the k best groups, an earlier one first, and select among all of their entries.
-One program does all of a row, so that a single launch suffices; rows that fit at once keep memory
-busy."""
+Long rows are read once, to compute the maxima of groups of neighbours. The k-th largest of these
+maxima is a bound: entries below it cannot be among the k largest. The kernel finds the bound bit by
+bit, by counting. Usually not many more than k entries reach the bound. They are collected, and only
+they are sorted. If too many entries reach the bound (because they are equal), the kernel takes the
+k best groups, earlier groups first, and selects among all their entries. One program computes a
+whole row, so one launch is enough. The rows that run at the same time keep the memory busy."""
 
 import torch
 import triton
@@ -56,7 +57,7 @@ def _short_kernel(
 
 @triton.jit
 def _unsigned(x):
-    """Converts a float's bits to an unsigned integer of the same order."""
+    """Converts a float's bits to an unsigned integer with the same order."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ ((bits >> 31) | -0x80000000)).to(tl.uint32, bitcast=True)
 
@@ -140,7 +141,7 @@ def _row_kernel(
         column = group[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
         x = tl.load(x_ptr + row * cols + column, mask=column < cols, other=-float("inf"))
         tl.store(maxima_ptr + row * groups + group, tl.max(x, axis=1), mask=group < groups)
-    tl.debug_barrier()  # maxima pass through memory to other threads of this program
+    tl.debug_barrier()  # The maxima are passed to other threads of this program through memory.
     _select(
         x_ptr,
         maxima_ptr,
@@ -184,10 +185,10 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     groups = triton.cdiv(cols, GROUP)
     scratch = torch.empty((rows, 3 * width), dtype=torch.int64, device=x.device)
     maxima = torch.empty((rows, groups), dtype=torch.float32, device=x.device)
-    # One block size for all but the longest rows: bitonic kernels are slow to compile.
+    # All but the longest rows use the same block size, because bitonic kernels compile slowly.
     block = max(1024, triton.next_power_of_2(groups))
-    # Four rows at a time on an SM limit the registers; only the rare path with equal entries would
-    # use more.
+    # The limit on registers lets an SM run four rows at a time. Only the rare path for equal
+    # entries would use more registers.
     _row_kernel[(rows,)](
         x,
         maxima,

@@ -1,4 +1,4 @@
-"""The k largest entries of each row, with their indices."""
+"""Finds the k largest entries of each row and their indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Transpose of a matrix."""
+"""Transposes a matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "nearly_symmetric":
-        # Square, and equal to its own transpose except for one corner, which must be moved.
+        # The matrix is square, and it equals its own transpose except for one corner, which must be
+        # moved.
         x = x + x.T
         x[: rows // 4, cols - cols // 4 :] += 1.0
     return {"x": x.to(case.dtype)}

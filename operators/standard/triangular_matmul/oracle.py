@@ -1,6 +1,6 @@
-"""Triangular GEMM: a tile of c walks over the inner axis only as far as its last row reaches. Left
-of the diagonal nothing is masked; the diagonal block has a loop of its own. The longest tiles (last
-rows) start first, so that the short ones fill the gaps at the end."""
+"""The kernel computes a triangular GEMM. A tile of c loops over the inner axis only up to its last
+row. Left of the diagonal nothing is masked. The diagonal block has its own loop. The tiles with the
+most steps (those of the last rows) start first, so that short tiles fill the gaps at the end."""
 
 import torch
 import triton
@@ -30,14 +30,14 @@ def _triangular_kernel(
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    # Rows and columns past the end wrap round; they are never stored. A wrapped row may meet a NaN,
-    # which stays in its own row.
+    # Rows and columns past the end wrap around to the start. Their results are never stored. A
+    # wrapped row can contain a NaN, which affects only its own results.
     a_tile = a_ptr + (rows % n)[:, None] * n + depth[None, :]
     b_tile = b_ptr + depth[:, None] * cols + (columns % cols)[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    # The diagonal block comes first. Entries above the diagonal may be NaN, so they are replaced in
-    # registers, not multiplied by zero. A mask in the load would differ from element to element and
-    # break the 16-byte copies.
+    # Computes the diagonal block first. Entries above the diagonal can be NaN, so they are replaced
+    # in registers and not multiplied by zero. A mask in the load would differ between elements and
+    # split the 16-byte copies.
     for first in range(tile_m * BM, min(tile_m * BM + BM, n), BK):
         here = first + depth
         a = tl.load(a_tile + first, mask=(here < n)[None, :], other=0.0)
@@ -66,13 +66,14 @@ def _tma_kernel(
     top = (tiles_m - 1 - group * GROUP - (program % (GROUP * tiles_n)) % height) * BM
     left = (program % (GROUP * tiles_n)) // height * BN
     rows = top + tl.arange(0, BM)
-    # The diagonal block comes first, all of it in one step, with its upper part replaced in
-    # registers. TMA supplies zeros past the end. This is not done in a loop, because the next
-    # step's a would be written to the registers that the tensor cores still read for this one.
+    # Computes the diagonal block first, in one step, and replaces its upper part in registers. TMA
+    # supplies zeros past the end. A loop is not possible here: it would write the next step's a to
+    # registers that the tensor cores still read for this step.
     a = a_square.load([top, top])
     b = b_square.load([top, left])
     acc = tl.dot(tl.where(tl.arange(0, BM)[None, :] <= tl.arange(0, BM)[:, None], a, 0.0), b)
-    # Every warp has finished with that block's shared memory before TMA fills it again.
+    # After the barrier, every warp has finished with that block's shared memory, so TMA may fill it
+    # again.
     tl.debug_barrier()
     for first in range(0, top, BK):
         acc = tl.dot(a_desc.load([top, first]), b_desc.load([first, left]), acc)
@@ -108,7 +109,8 @@ def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 4
     grid = (triton.cdiv(n, bm) * triton.cdiv(cols, bn),)
     if n * cols >= 2048 * 2048 and n % 8 == 0 and cols % 8 == 0:
-        # Rows of 16-byte multiples: whole tiles by TMA, one stage deeper, no pointers in registers.
+        # If rows are multiples of 16 bytes, TMA loads whole tiles. It needs no pointers in
+        # registers and allows one stage more.
         a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
         a_square = TensorDescriptor.from_tensor(a, [bm, bm])

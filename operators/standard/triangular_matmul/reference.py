@@ -1,4 +1,4 @@
-"""Lower-triangular matrix times matrix."""
+"""Multiplies a lower-triangular matrix by a matrix."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Entries are scaled by n^-1/4 each. `poisoned`: NaN and infinity above the diagonal."""
+    """a and b are each scaled by n^-1/4. In `poisoned`, a contains NaN and infinity above the
+    diagonal."""
     n, cols = case.axes["n"], case.axes["cols"]
     a = n**-0.25 * rng.normal((n, n), torch.float32)
     b = n**-0.25 * rng.normal((n, cols), torch.float32)

@@ -1,7 +1,7 @@
-"""Triplet loss with both distances from one read of the anchor: a program takes a few whole rows
-and stores the sum of their losses.
+"""The kernel computes the triplet loss. It reads the anchor once for both distances. Each program
+takes a few whole rows and stores the sum of their losses.
 
-A second kernel adds the shares in a fixed order."""
+A second kernel adds these partial sums in a fixed order."""
 
 import torch
 import triton
@@ -46,8 +46,8 @@ def triplet_margin(
     anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor, margin: float, eps: float
 ) -> torch.Tensor:
     rows, dim = anchor.shape
-    # 2048 entries of each matrix for a program: 16 a thread, so all three loads are in flight at
-    # once.
+    # A program loads 2048 entries of each matrix, which are 16 per thread, so all three loads are
+    # in flight at once.
     bd = triton.next_power_of_2(dim)
     bm = max(1, 2048 // bd)
     programs = triton.cdiv(rows, bm)

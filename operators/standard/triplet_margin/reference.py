@@ -1,4 +1,4 @@
-"""Triplet margin loss."""
+"""Computes the triplet margin loss."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """About a third of the rows has no loss. `large_eps`: eps changes distances. `equal`: the
-    positive equals the anchor, and so do some negatives."""
+    """About a third of the rows have no loss. In `large_eps`, eps changes the distances. In
+    `equal`, the positive equals the anchor, and so do some negatives."""
     rows, dim = case.axes["rows"], case.axes["dim"]
     anchor = 0.3 * dim**-0.5 * rng.normal((rows, dim), torch.float32)
     positive = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 0.4, 1.6) * rng.normal(
@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positive = anchor.clone()
         negative[::2] = anchor[::2]
         negative[1::2] *= 0.3
-    # A mean, which eps shifts: without one, its effect on a sum of squares would be small.
+    # The anchor has a nonzero mean. Without it, eps would have little effect on a sum of squares.
     shift = 0.1 if case.distribution == "large_eps" else 0.0
     eps = 0.05 if case.distribution == "large_eps" else 1e-6
     return {

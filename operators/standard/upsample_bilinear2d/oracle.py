@@ -1,9 +1,10 @@
-"""Bilinear resampling: a tile of output rows x columns per program, four gathers each.
+"""Each program resamples a tile of output rows x columns with four gathers per output.
 
-Positions come from integer divisions, exactly; they are made once per row and once per column of a
-tile. Neighbouring outputs read the same pixels, which L1 serves, so the traffic is that of x and y.
-When both sizes double, a program owns input pixels instead: nine loads make four outputs, with
-constant weights. Rows are numbered through all images, so that small images share a program."""
+Positions are computed exactly, by integer divisions, once per row and once per column of a tile.
+Neighbouring outputs read the same pixels, which are in the L1 cache, so the traffic is only that of
+x and y. If both sizes double, a program owns input pixels instead: nine loads per pixel are enough
+for four outputs, with constant weights. Rows are numbered across all images, so that small images
+share a program."""
 
 import torch
 import triton
@@ -45,15 +46,15 @@ def _double_kernel(x_ptr, y_ptr, rows, height, width, BH: tl.constexpr, BW: tl.c
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * BW + tl.arange(0, BW)
     i = row % height
-    # Lines are numbered through all images; neighbours are clamped to the image.
+    # Lines are numbered across all images. Neighbours are clamped to the image.
     line = row.to(tl.int64) * width
     above = line - tl.where(i > 0, width, 0)
     below = line + tl.where(i < height - 1, width, 0)
     left = tl.maximum(column - 1, 0)[None, :]
     right = tl.minimum(column + 1, width - 1)[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]
-    # First along the columns. Outputs 2 i and 2 i + 1 lie a quarter above and below the centre of
-    # pixel i.
+    # Resamples along the columns first. The outputs 2 i and 2 i + 1 are a quarter of a pixel above
+    # and below the centre of pixel i.
     centre = tl.load(x_ptr + line[:, None] + column[None, :], mask=mask, other=0.0)
     up = 0.75 * centre + 0.25 * tl.load(
         x_ptr + above[:, None] + column[None, :], mask=mask, other=0.0

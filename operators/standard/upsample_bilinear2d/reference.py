@@ -1,4 +1,4 @@
-"""Bilinear resampling with half-pixel centres."""
+"""Computes bilinear resampling with half-pixel centres."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def reference(x: Tensor, out_height: int, out_width: int) -> Tensor:
 
 
 def _half_pixel(size: int, out_size: int, x: Tensor, least: float = 0.0) -> Tensor:
-    """Returns the position of each output pixel in pixels of the input. The numerator is an
+    """Returns the position of each output pixel in units of input pixels. The numerator is an
     integer, so float64 rounds only once."""
     i = torch.arange(out_size, dtype=torch.float64, device=x.device)
     return (((2.0 * i + 1.0) * size - out_size) / (2.0 * out_size)).clamp_min(least)
@@ -52,7 +52,8 @@ def mutants(x: Tensor, out_height: int, out_width: int) -> dict[str, Tensor | tu
     def origin(size: int, out_size: int) -> Tensor:
         return torch.arange(out_size, dtype=torch.float64, device=x.device) * size / out_size
 
-    # Weights are below zero before the first centre. Two rows are needed for that to be visible.
+    # Before the first centre, the weights of the extrapolation are negative. This is visible only
+    # if there are at least two rows.
     beyond = torch.cat([2 * x[:, :, :1] - x[:, :, min(1, height - 1) :][:, :, :1], x], dim=2)
     return {
         "corners aligned": _resample(x, corners(height, out_height), corners(width, out_width)),

@@ -1,6 +1,6 @@
-"""Welford's update in every lane, so that x is read once and no lane waits for another: all lanes
-of a tile have seen equally many entries, hence one reciprocal serves them all. Lanes are merged at
-the end, and splits of a long row by a second kernel."""
+"""Every lane computes Welford's update, so x is read once and no lane waits for another lane. All
+lanes of a tile have processed the same number of entries, so they share one reciprocal. Lanes are
+merged at the end, and a second kernel merges the splits of a long row."""
 
 import torch
 import triton
@@ -12,8 +12,8 @@ PROGRAMS = 528  # four programs for each SM of the largest GPU
 
 @triton.jit
 def _merge(counts, means, squares, total):
-    """Merges mean and sum of squared deviations of pieces that were reduced separately, along axis
-    1."""
+    """Merges the means and the sums of squared deviations of pieces along axis 1. The pieces were
+    reduced separately."""
     mean = tl.sum(counts * means, axis=1) / total
     apart = means - mean[:, None]
     return mean, tl.sum(squares + counts * apart * apart, axis=1)

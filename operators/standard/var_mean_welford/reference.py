@@ -1,4 +1,4 @@
-"""Unbiased variance and mean of rows."""
+"""Computes the unbiased variance and the mean of rows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
         x[:, cols - cols // 8 :] += 1.0
-    # Multiples of 1/4, plus what bfloat16 drops from all but small ones: rounding errors of either
-    # sign would average out over a row.
+    # The values are multiples of 1/4 plus a small term, which bfloat16 loses except for small
+    # values. So the rounding errors have the same sign. Errors of both signs would cancel out over
+    # a row.
     return {"x": 0.25 * torch.round(4.0 * (x + centre)) + 0.0029}
 
 

@@ -1,9 +1,9 @@
-"""Packed causal attention: a program per block of queries of a sequence and head, with a running
-maximum and sum.
+"""Each program computes packed causal attention for one block of queries of one sequence and head,
+with a running maximum and sum.
 
-The grid is as deep as the longest sequence; a program beyond the end of its own sequence returns at
-once. Blocks left of the diagonal need no mask and have a loop of their own, and the longest blocks
-(last queries) start first. Exponentials are base 2."""
+The grid has enough blocks for the longest sequence. A program past the end of its own sequence
+returns at once. Blocks left of the diagonal need no mask and have their own loop. The programs with
+the most blocks (those of the last queries) start first. Exponentials are base 2."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Causal attention over packed sequences."""
+"""Computes causal attention over packed sequences."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
     """Returns lengths that add up to `total`. Every fifth sequence is empty. In `skewed`, one
-    sequence has the greatest length."""
+    sequence has the maximum length."""
     total, sequences, bound = (
         case.axes["total"],
         case.axes["offset_count"] - 1,
@@ -45,7 +45,7 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
     if case.distribution == "skewed":
         fixed = bound
         weights[longest] = 0.0
-    # No share may exceed the bound: the excess is spread evenly over the others.
+    # No length may exceed `bound`. The excess is distributed evenly over the other sequences.
     lengths = (weights / weights.sum() * (total - fixed)).to(torch.int64).clamp_max(bound)
     while int(missing := total - fixed - lengths.sum()) > 0:
         room = (weights > 0) & (lengths < bound)
@@ -62,7 +62,7 @@ def reference(q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: i
 def _attend(
     q: Tensor, k: Tensor, v: Tensor, offsets: list[int], causal: bool, scale: float
 ) -> Tensor:
-    """Computes one sequence and one head at a time, so that only one score matrix exists."""
+    """Computes one sequence and one head at a time, so that only one score matrix is in memory."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty(q.shape, dtype=wide, device=q.device)
     for start, end in itertools.pairwise(offsets):
@@ -94,7 +94,7 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Returns the cost for sequences of about equal length, of which a fifth are empty, because the
+    """Returns the cost for sequences of about equal length, of which a fifth is empty, because the
     lengths are not known here."""
     total, heads, dim, count = (
         case.axes["total"],

@@ -1,4 +1,4 @@
-"""Elementwise sum: one block of 2048 elements per program, so that each thread moves whole 16-byte
+"""Each program adds one block of 2048 elements, so that each thread loads and stores whole 16-byte
 vectors."""
 
 import torch

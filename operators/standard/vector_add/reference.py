@@ -1,4 +1,4 @@
-"""z = x + y, element by element."""
+"""Computes z = x + y, element by element."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Distribution `grid` holds multiples of 1/64 below 1, whose sums are exact in float16 and
-    bfloat16 alike."""
+    """In the distribution `grid`, the values are multiples of 1/64 below 1, so their sums are exact
+    in float16 and in bfloat16."""
     n = case.axes["n"]
     if case.distribution == "grid":
         x = (rng.integers((n,), -63, 64, torch.int32) / 64).to(case.dtype)
@@ -27,7 +27,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def reference(x: Tensor, y: Tensor) -> Tensor:
-    """PyTorch adds float16 and bfloat16 in float32 and rounds once."""
+    """PyTorch adds float16 and bfloat16 values in float32 and rounds once."""
     return x + y
 
 

@@ -1,8 +1,8 @@
-"""4-bit GEMM, computed transposed (c^T = w x^T), so that the unpacked weights go from registers
-straight into the tensor cores.
+"""The kernel computes a 4-bit GEMM in transposed form (c^T = w x^T), so that tensor cores read the
+unpacked weights directly from registers.
 
-A group's low and high nibbles belong to two contiguous halves of k: each byte tile feeds two
-products, and nothing is interleaved."""
+The low nibbles and the high nibbles of a group belong to two contiguous halves of k. So each byte
+tile is used for two products, and nothing is interleaved."""
 
 import torch
 import triton
@@ -32,7 +32,7 @@ def _gemm_kernel(
     tile_n = band * GROUP + (program % (GROUP * tiles_m)) % height
     tile_m = (program % (GROUP * tiles_m)) // height
 
-    # Rows past the end wrap round; their results are never stored.
+    # Rows past the end wrap around to the start. Their results are never stored.
     tokens = (tile_m * BM + tl.arange(0, BM)) % m
     channels = (tile_n * BN + tl.arange(0, BN)) % n
     half = tl.arange(0, 64)
@@ -46,8 +46,8 @@ def _gemm_kernel(
         x_low = tl.load(x_tile)
         x_high = tl.load(x_tile + 64)
         scale = tl.load(scale_tile)[:, None]
-        # 0x6400 | q is 1024 + q in float16, without a conversion. The difference of two such
-        # numbers is exact; times the scale, rounded once.
+        # As a float16, the bits 0x6400 | q are 1024 + q, so no conversion is needed. The difference
+        # of two such numbers is exact. Multiplying it by the scale rounds once.
         zero = (tl.load(zero_tile).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[:, None]
         low = ((packed & 15).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
         high = ((packed >> 4).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
@@ -81,7 +81,8 @@ def _tma_kernel(
     BN: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # The same with tiles by TMA, without pointers in registers: the weights need those registers.
+    # Computes the same with TMA loads, which need no pointers in registers. The weights need these
+    # registers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -144,7 +145,8 @@ def w4a16_gemm(
     if m * n >= 2048 * 2048:
         bm, bn, warps, stages = 256, 128, 8, 3
     elif m <= 32:
-        # Decoding reads the weights once and little else: small tiles, many in flight.
+        # Decoding reads the weights once and little else, so it uses small tiles and keeps many of
+        # them in flight.
         bm, bn, warps, stages = 16 if m <= 16 else 32, 64, 4, 5
     else:
         bm, bn, warps, stages = 64, 64, 4, 4

@@ -1,4 +1,4 @@
-"""float16 activations times packed 4-bit weights."""
+"""Multiplies float16 activations by packed 4-bit weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     zero = rng.integers((n, groups), 5, 11, torch.uint8)
     scale = rng.uniform((n, groups), torch.float32, 0.5, 1.2) * (0.2 * k**-0.5)
     if case.distribution == "zeros":
-        # Zero points at both ends of the range.
+        # The zero points are at the limits of the range.
         zero = 15 * rng.integers((n, groups), 0, 2, torch.uint8)
         scale *= 0.5
     elif case.distribution == "tail":
@@ -32,13 +32,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _halves(packed: Tensor) -> Tensor:
-    """Returns the low nibbles, then the high nibbles, as (n, groups, 2, 64)."""
+    """Returns first the low nibbles and then the high nibbles, with shape (n, groups, 2, 64)."""
     parts = packed.reshape(packed.shape[0], -1, GROUP // 2)
     return torch.stack((parts & 15, parts >> 4), dim=2)
 
 
 def _product(x: Tensor, q: Tensor, scale: Tensor, zero: Tensor) -> Tensor:
-    """Multiplies x by the unpacked weights. q is (n, groups, 128)."""
+    """Multiplies x by the unpacked weights. q has the shape (n, groups, 128)."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     weight = q.to(wide).sub_(zero.to(wide)[:, :, None]).mul_(scale.to(wide)[:, :, None])
     return (x.to(wide) @ weight.flatten(1).T).to(x.dtype)

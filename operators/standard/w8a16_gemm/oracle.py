@@ -1,8 +1,7 @@
-"""float16 x int8 GEMM, computed transposed: c^T = w x^T.
+"""The kernel computes a float16 x int8 GEMM in transposed form: c^T = w x^T.
 
-On Hopper only the left operand of a tensor core instruction may come from registers. The weights
-have to pass through registers to become float16, so they are put on the left; x stays in shared
-memory."""
+On Hopper, only the left operand of a tensor-core instruction can be in registers. The weights must
+pass through registers to become float16, so they are the left operand. x stays in shared memory."""
 
 import torch
 import triton
@@ -24,7 +23,7 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # Programs that run together share few channels and few tokens.
+    # The tiles are grouped so that programs that run at the same time share channels and tokens.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -46,9 +45,9 @@ def _gemm_kernel(
         else:
             w = tl.load(w_tile, mask=(first + depth)[None, :] < k, other=0)
             x = tl.load(x_tile, mask=(first + depth)[:, None] < k, other=0.0)
-        # int8 values are exact in float16; the scale waits until the sum is done. Without a
-        # conversion instruction: 0x6400 | (w + 128) is 1024 + 128 + w in float16, and the
-        # difference is exact.
+        # int8 values are exact in float16. The scale is applied after the sum. As a float16, the
+        # bits 0x6400 | (w + 128) are 1024 + 128 + w, so no conversion instruction is needed, and
+        # the difference is exact.
         biased = ((w.to(tl.uint8, bitcast=True) ^ 128).to(tl.uint16) | 0x6400).to(
             tl.float16, bitcast=True
         )
@@ -85,7 +84,8 @@ def w8a16_gemm(x: torch.Tensor, w: torch.Tensor, scale: torch.Tensor) -> torch.T
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 256, 128, 64, 8, 3
     elif m <= 32:
-        # Decoding reads the weights once and little else: deep tiles, many in flight.
+        # Decoding reads the weights once and little else, so it uses deep tiles and keeps many of
+        # them in flight.
         bm, bn, bk, warps, stages = 16 if m <= 16 else 32, 64, 128, 4, 5
     elif m * n >= 512 * 512:
         bm, bn, bk, warps, stages = 64, 128, 64, 4, 4

@@ -1,4 +1,4 @@
-"""float16 activations times int8 weights with a scale per output channel."""
+"""Multiplies float16 activations by int8 weights with a scale per output channel."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     w = rng.integers((n, k), -127, 128, torch.int8)
     size = k**-0.5 / 73.3
     if case.distribution == "positive":
-        # All terms have one sign, so that an accumulator that is too narrow loses the small ones.
+        # All terms have the same sign, so an accumulator with too little precision loses the small
+        # terms.
         x = rng.uniform((m, k), torch.float32, 0.5, 1.5)
         w = rng.integers((n, k), 32, 128, torch.int8)
         size = 2.0 / k / 80.0

@@ -1,8 +1,8 @@
-"""Selection with a broadcast condition: tiles of several rows, so that a tile's condition is loaded
-once and serves all its rows.
+"""Each program selects for a tile of several rows. It loads the broadcast condition once for all
+rows of the tile.
 
-Both arms are loaded whole. Loads masked by the condition would fall apart into single elements and
-save no 32-byte sector unless the condition has long runs."""
+Both inputs are loaded completely. Loads that are masked by the condition would be split into single
+elements. They would save no 32-byte sectors unless the condition has long runs."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""cond ? x : y with a condition that is broadcast over the middle dimension."""
+"""Computes cond ? x : y. The condition is broadcast over the middle dimension."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     y = rng.normal((batch, rows, cols), torch.float32)
     cond = rng.integers((batch, 1, cols), 0, 2, torch.int32).bool()
     if case.distribution == "special":
-        # Applies to both arms: the arm that is not selected must not leak either.
+        # Both inputs contain NaN and infinity, because values that are not selected must not affect
+        # the result.
         kind = rng.integers((batch, rows, cols), 0, 32, torch.int32)
         x = x.masked_fill(kind == 0, float("nan")).masked_fill(kind == 1, float("inf"))
         y = y.masked_fill(kind == 2, float("nan")).masked_fill(kind == 3, float("-inf"))
         x[-1, -1, -1] = y[-1, -1, -1] = 0.75
     elif case.distribution == "runs":
-        # Long runs, and batch entries that are all of one kind.
+        # The condition has long runs, and some batch entries where it is constant.
         cond = (
             (torch.arange(cols, device=rng.device) // 100 % 2 == 0).expand(batch, 1, cols).clone()
         )

@@ -1,4 +1,4 @@
-"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see, here that rows of a slice start aligned."""
+"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see: here, that rows of a slice are aligned."""
 
 import torch
 import triton
@@ -8,7 +8,8 @@ import triton.language as tl
 @triton.jit
 def _ceil_kernel(x_ptr, start_ptr, out_ptr, length, stride, BLOCK: tl.constexpr):
     tl.assume(stride % 16 == 0)
-    # The caller's promise: wrong data if broken.
+    # The caller must ensure that each start is a multiple of 16. Otherwise the kernel loads wrong
+    # data.
     start = tl.multiple_of(tl.load(start_ptr + tl.program_id(0)), 16)
     at = tl.max_contiguous(tl.arange(0, BLOCK), BLOCK)
     x = tl.load(x_ptr + start + at, mask=at < length)

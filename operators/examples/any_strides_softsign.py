@@ -1,4 +1,4 @@
-"""Strides of both dimensions as arguments: the kernel takes any view (transposed, sliced) without a copy."""
+"""The strides of both dimensions are arguments, so the kernel accepts any view (transposed, sliced) without a copy."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A lock of tl.atomic_cas and tl.atomic_xchg around an update of two words that must change together.
+"""A lock made of tl.atomic_cas (compare and swap) and tl.atomic_xchg protects an update of two words that must change together.
 
 A spinning program needs the holder to make progress: keep the section short and take one lock at a time.
 """

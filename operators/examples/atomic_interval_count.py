@@ -1,4 +1,4 @@
-"""One atomic per program, not per element: the block is reduced first, then tl.atomic_add puts it onto the total."""
+"""One atomic per program instead of one per element: the block is reduced first, then tl.atomic_add adds it to the total."""
 
 import torch
 import triton

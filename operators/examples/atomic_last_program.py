@@ -1,4 +1,4 @@
-"""The last program to finish does the rest: a ticket counter tells it that every partial result is there (number of sign changes)."""
+"""The last program to finish combines all partial results: a ticket counter tells it that it is the last (number of sign changes)."""
 
 import torch
 import triton
@@ -14,7 +14,7 @@ def _sign_changes_kernel(
     after = tl.load(x_ptr + at + 1, mask=at + 1 < n, other=1.0)
     change = ((here < 0) != (after < 0)) & (at + 1 < n)
     tl.store(partial_ptr + tl.program_id(0), tl.sum(change.to(tl.int32), axis=0))
-    tl.debug_barrier()  # the store comes before the ticket
+    tl.debug_barrier()  # the store must come before the ticket
     if tl.atomic_add(ticket_ptr, 1, sem="acq_rel") == tl.num_programs(0) - 1:
         part = tl.arange(0, PROGRAMS)
         counts = tl.load(

@@ -1,4 +1,4 @@
-"""Value and index in one 64-bit word: tl.atomic_max then keeps both together (the point farthest from the origin)."""
+"""Value and index share one 64-bit word, so tl.atomic_max keeps both together (the point farthest from the origin)."""
 
 import torch
 import triton
@@ -10,7 +10,7 @@ def _farthest_kernel(x_ptr, y_ptr, best_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n, other=0.0)
     y = tl.load(y_ptr + at, mask=at < n, other=0.0)
-    squared = x * x + y * y  # not negative: its bits order as the number does
+    squared = x * x + y * y  # not negative, so its bits have the same order as the number
     key = (squared.to(tl.int32, bitcast=True).to(tl.int64) << 32) | at.to(tl.int64)
     tl.atomic_max(best_ptr, tl.max(key, axis=0))
 

@@ -1,4 +1,4 @@
-"""Scattered tl.atomic_min: where each label occurs first. The target starts at the largest index, so no order is needed."""
+"""Scattered tl.atomic_min finds where each label occurs first. The target starts at the largest index, so order does not matter."""
 
 import torch
 import triton

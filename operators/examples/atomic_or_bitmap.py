@@ -1,4 +1,4 @@
-"""A set as a bitmap: tl.atomic_or sets bit v % 32 of word v // 32, so repeated values cost nothing more."""
+"""A set is a bitmap: tl.atomic_or sets bit v % 32 of word v // 32, so repeated values do no harm."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""@triton.autotune tries configurations once for each value of the key; the grid reads the block size that was chosen."""
+"""@triton.autotune measures its configurations once for each value of the key, and the grid reads the chosen block size."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Banded storage: each program reads the few diagonals of its rows, [rows, 2 * HALF + 1], against a window of the vector."""
+"""Banded storage, [rows, 2 * HALF + 1]: each program multiplies the few diagonals of its rows by a window of the vector."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Bisection with a fixed number of rounds: every lane halves its interval by tl.where, none diverges (roots of x + e^x = c)."""
+"""Bisection with a fixed number of rounds: every lane halves its interval by tl.where without divergence (roots of x + e^x = c)."""
 
 import torch
 import triton

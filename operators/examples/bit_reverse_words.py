@@ -1,4 +1,4 @@
-"""Shifts and masks in five rounds reverse a 32-bit word; unsigned integers keep the right shift from copying the sign."""
+"""Five rounds of shifts and masks reverse a 32-bit word. With unsigned integers the right shift does not copy the sign."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.histogram counts within a block, without atomics: how many different digits each row holds."""
+"""tl.histogram counts within a block without atomics: how many different digits each row contains."""
 
 import torch
 import triton
@@ -8,7 +8,7 @@ import triton.language as tl
 @triton.jit
 def _digit_kernel(x_ptr, out_ptr, cols, BLOCK: tl.constexpr):
     at = tl.arange(0, BLOCK)
-    # A bin that does not count.
+    # The value 15 of masked lanes is not a digit and is not counted.
     x = tl.load(x_ptr + tl.program_id(0) * cols + at, mask=at < cols, other=15)
     counts = tl.histogram(x, 16)
     present = (counts > 0) & (tl.arange(0, 16) < 10)

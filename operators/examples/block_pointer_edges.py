@@ -1,4 +1,4 @@
-"""Block pointers: make_block_ptr knows the shape, boundary_check does what a mask does, padding_option says what is outside."""
+"""Block pointers: make_block_ptr knows the shape, boundary_check replaces a mask, padding_option sets the values outside."""
 
 import torch
 import triton

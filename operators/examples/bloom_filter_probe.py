@@ -1,4 +1,4 @@
-"""Several probes per element into a bit table: all must hit; the loop over hash functions is unrolled and never leaves early."""
+"""Several probes per element into a bit table: all must hit. The loop over hash functions is unrolled and never ends early."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Integer divisions by constants become multiplications: civil dates from day numbers, branch-free, with three outputs."""
+"""Integer divisions by constants become multiplications: dates from day numbers, without branches and with three outputs."""
 
 import torch
 import triton
@@ -21,7 +21,7 @@ def _date_kernel(day_ptr, year_ptr, month_ptr, mday_ptr, n, BLOCK: tl.constexpr)
 
 
 def dates(days):
-    """Converts days since 1970-01-01, not before the year 0."""
+    """Converts days since 1970-01-01 to dates. The year must not be negative."""
     year, month, mday = (torch.empty_like(days) for _ in range(3))
     _date_kernel[(triton.cdiv(days.numel(), 32),)](days, year, month, mday, days.numel(), BLOCK=32)
     return year, month, mday

@@ -1,4 +1,4 @@
-"""A cast to a narrow integer wraps or is undefined beyond its range: clamp in float first, send NaN to zero."""
+"""A cast to a narrow integer wraps or is undefined beyond its range, so clamp in float first and replace NaN by zero."""
 
 import torch
 import triton

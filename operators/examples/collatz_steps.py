@@ -1,4 +1,4 @@
-"""A loop whose length depends on the data: all lanes go on while any lane is active, and finished lanes keep their value."""
+"""A loop whose length depends on the data: it runs while any lane is active, and finished lanes keep their value."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A serial recurrence per lane, rows side by side: the table-free CRC-32 of each row of bytes."""
+"""Each lane computes a serial recurrence for one row: the table-free CRC-32 of each row of bytes."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Sign and magnitude apart: cube roots of negative numbers, where a power would give NaN, by Newton's iteration."""
+"""Sign and magnitude are separate: cube roots of negative numbers, where a power would give NaN, by Newton's iteration."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.device_assert stops a kernel on a broken promise (only with TRITON_DEBUG=1 or debug=True, free otherwise): days before a month."""
+"""tl.device_assert stops a kernel on an invalid value (only with TRITON_DEBUG=1 or debug=True, otherwise free): days before a month."""
 
 import torch
 import triton
@@ -10,13 +10,14 @@ def _days_kernel(month_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     month = tl.load(month_ptr + at, mask=at < n, other=1)
     tl.device_assert((month >= 1) & (month <= 12), "month out of range", mask=at < n)
-    shifted = (month + 9) % 12  # March is 0, so February's length matters to no other month
+    # March is 0, so February comes last and its length affects no other month.
+    shifted = (month + 9) % 12
     days = (153 * shifted + 2) // 5 + 59
     tl.store(out_ptr + at, tl.where(month <= 2, (month - 1) * 31, days), mask=at < n)
 
 
 def days_before(months):
-    """Returns the days of the year before a month's first, in a common year."""
+    """Returns the number of days before the first day of a month, in a common year."""
     out = torch.empty_like(months)
     _days_kernel[(triton.cdiv(months.numel(), 16),)](months, out, months.numel(), BLOCK=16)
     return out

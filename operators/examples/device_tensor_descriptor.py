@@ -1,4 +1,4 @@
-"""A tensor descriptor made in the kernel (TMA on Hopper): tiles are named by element offsets, edges need no mask.
+"""A tensor descriptor made in the kernel (TMA on Hopper): element offsets select a tile, and edges need no mask.
 
 The descriptor lives in scratch memory, so the host sets an allocator once. The last stride must be 1, the others multiples of 16 bytes.
 """

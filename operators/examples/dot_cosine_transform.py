@@ -1,4 +1,4 @@
-"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, two to a side of a tl.dot."""
+"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, 2 x 2 blocks per tl.dot."""
 
 import torch
 import triton
@@ -10,7 +10,7 @@ def _dct_kernel(x_ptr, out_ptr, width):
     u = tl.arange(0, 16)[:, None]
     t = tl.arange(0, 16)[None, :]
     scale = tl.where(u % 8 == 0, 0.35355339, 0.5)
-    # 0.19634954 is pi / 16.
+    # The factor 0.19634954 is pi / 16.
     basis = tl.where(
         u // 8 == t // 8, scale * tl.cos((2 * (t % 8) + 1) * (u % 8) * 0.19634954), 0.0
     )
@@ -20,7 +20,7 @@ def _dct_kernel(x_ptr, out_ptr, width):
 
 
 def block_dct(image):
-    """Height and width are multiples of 16."""
+    """Transforms an image whose height and width are multiples of 16."""
     out = torch.empty_like(image)
     _dct_kernel[(image.shape[0] // 16, image.shape[1] // 16)](image, out, image.shape[1])
     return out

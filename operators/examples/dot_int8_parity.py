@@ -1,4 +1,4 @@
-"""tl.dot on int8 adds up in int32: how many set bits two 0/1 codes share, of which the parity is kept."""
+"""tl.dot on int8 accumulates in int32: it counts the set bits that two 0/1 codes share, and the kernel keeps the parity."""
 
 import torch
 import triton
@@ -19,7 +19,8 @@ def _parity_kernel(a_ptr, b_ptr, out_ptr, LENGTH: tl.constexpr, TILE: tl.constex
 
 
 def parity_table(a, b):
-    """Numbers of codes are multiples of 32, their length is a power of two from 32 on."""
+    """The numbers of codes are multiples of 32. Their length is a power of two that is at least
+    32."""
     out = torch.empty((a.shape[0], b.shape[0]), dtype=torch.int8, device=a.device)
     _parity_kernel[(a.shape[0] // 32, b.shape[0] // 32)](a, b, out, LENGTH=a.shape[1], TILE=32)
     return out

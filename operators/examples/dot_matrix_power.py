@@ -1,4 +1,4 @@
-"""A matrix that stays in registers through repeated tl.dot: A^(2^k) by squaring, for number of walks in a graph of 16 nodes."""
+"""A matrix stays in registers through repeated tl.dot: A^(2^k) by squaring, which counts walks in a graph of 16 nodes."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.dot with a small side: 3-D points padded to 16 columns by masks, since a matrix instruction has no narrower one."""
+"""tl.dot with a small side: masks pad 3-D points to 16 columns, because matrix instructions are not narrower."""
 
 import torch
 import triton
@@ -11,7 +11,7 @@ def _rotate_kernel(points_ptr, matrix_ptr, out_ptr, n, BLOCK: tl.constexpr):
     k = tl.arange(0, 16)
     points = tl.load(points_ptr + i * 3 + k[None, :], mask=(i < n) & (k[None, :] < 3), other=0.0)
     small = (k[:, None] < 3) & (k[None, :] < 3)
-    # Transposed by its strides.
+    # Swapping the strides transposes the matrix.
     matrix = tl.load(matrix_ptr + k[None, :] * 3 + k[:, None], mask=small, other=0.0)
     turned = tl.dot(points, matrix, input_precision="ieee")
     tl.store(out_ptr + i * 3 + k[None, :], turned, mask=(i < n) & (k[None, :] < 3))

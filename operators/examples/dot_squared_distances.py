@@ -1,4 +1,4 @@
-"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped since rounding may leave it below zero."""
+"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped because rounding can make it negative."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A while loop per block: Euclid's algorithm until every lane's remainder is zero, with the divisor of idle lanes kept from zero."""
+"""A while loop per block: Euclid's algorithm runs until every lane's remainder is zero, and idle lanes divide by a nonzero value."""
 
 import torch
 import triton

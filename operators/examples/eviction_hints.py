@@ -1,4 +1,4 @@
-"""Cache hints: what is read once streams through (evict_first), what every program reads stays (evict_last); cost of words by a table."""
+"""Cache hints: data that is read once is evict_first, data that every program reads is evict_last; cost of words by a table."""
 
 import torch
 import triton

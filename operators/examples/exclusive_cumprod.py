@@ -1,4 +1,4 @@
-"""An exclusive scan from an inclusive one: divide out nothing, shift the input by one (light that still passes after i layers)."""
+"""An exclusive scan from an inclusive one: shift the input by one instead of dividing (light that passes i layers)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A bitcast looks into a float: mantissa in [0.5, 1) and exponent, as frexp gives them, for normal numbers."""
+"""A bitcast extracts the fields of a float: mantissa in [0.5, 1) and exponent, as frexp returns them, for normal numbers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Rounding by integer arithmetic on the bits: float32 to the nearest value with 16 bits, ties to even."""
+"""Integer arithmetic on the bits rounds a float32 to the nearest value with 16 bits, ties to even."""
 
 import torch
 import triton

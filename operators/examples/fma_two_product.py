@@ -1,4 +1,4 @@
-"""tl.fma without a rounding in between: the exact error of a float32 product, as a second output."""
+"""tl.fma does not round between product and sum: it gives the exact error of a float32 product as a second output."""
 
 import torch
 import triton
@@ -25,4 +25,4 @@ def check():
     a, b = torch.randn(100), torch.randn(100)
     product, error = two_product(a, b)
     torch.testing.assert_close(product, a * b)
-    assert error.abs().max() <= 1e-6  # the interpreter rounds in between
+    assert error.abs().max() <= 1e-6  # the interpreter rounds the product before the addition

@@ -1,4 +1,4 @@
-"""Casting to an 8-bit float and back shows what the format loses: the largest rounding error of each block."""
+"""A cast to an 8-bit float and back shows what the format loses: the largest rounding error of each block."""
 
 import torch
 import triton
@@ -20,7 +20,7 @@ def rounding_loss(x, block=64):
 
 
 def check():
-    # Below 1.875: Triton 3.6's interpreter loses the carry into the exponent.
+    # Values stay below 1.875, because Triton 3.6's interpreter loses the carry into the exponent.
     x = torch.rand(128) * 0.8 + 1
     assert rounding_loss(torch.tensor([1.0, 1.25, 1.5, 2.0])).item() == 0
     assert 0.05 < rounding_loss(x).max() <= 0.126

@@ -1,4 +1,4 @@
-"""Two gathers at neighbouring indices, clamped before the load instead of masked after it: a lookup table with interpolation."""
+"""Two gathers at neighbouring indices, which are clamped before the load instead of masked after it: interpolation in a table."""
 
 import torch
 import triton
@@ -17,7 +17,7 @@ def _lookup_kernel(x_ptr, table_ptr, out_ptr, n, entries, BLOCK: tl.constexpr):
 
 
 def lookup(x, table):
-    """Interpolates at x in [0, 1], in a table of at least two entries."""
+    """Interpolates at x in [0, 1]. The table has at least two entries."""
     out = torch.empty_like(x)
     _lookup_kernel[(triton.cdiv(x.numel(), 64),)](x, table, out, x.numel(), table.numel(), BLOCK=64)
     return out

@@ -1,4 +1,4 @@
-"""Gluon: the layout says which thread holds what; here 4 consecutive values per thread, for a sawtooth made from indices alone."""
+"""Gluon: the layout says which thread has which values, here 4 consecutive values per thread, for a sawtooth made from indices alone."""
 
 import torch
 import triton

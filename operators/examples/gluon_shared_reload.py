@@ -1,4 +1,4 @@
-"""Gluon: shared memory by hand: a tile is stored with one layout and read back with another, whose reduction stays within a thread."""
+"""Gluon: explicit shared memory: a tile is stored with one layout and loaded with another, so that its reduction stays within a thread."""
 
 import torch
 from triton.experimental import gluon
@@ -21,7 +21,8 @@ def _below_peak_kernel(x_ptr, out_ptr, SIDE: gl.constexpr):
 
 
 def below_column_peak(x):
-    """Returns how far each value of a 32 x 32 tile lies below the largest of its column."""
+    """Returns the difference between the largest value of a column and each value, for a 32 x 32
+    tile."""
     out = torch.empty_like(x)
     _below_peak_kernel[(x.shape[0],)](x, out, SIDE=32, num_warps=4)
     return out

@@ -1,4 +1,4 @@
-"""Two outputs from one load: a number's Gray code, and the way back as a check digit of its own."""
+"""Two outputs from one load: a number's Gray code, and the decoded number as a check."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Three grid axes for three dimensions: a box cut out of a volume, 64-bit offsets where the product of sizes may pass 2^31."""
+"""Three grid axes for three dimensions: a box cut out of a volume, with 64-bit offsets where a product of sizes may exceed 2^31."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.swizzle2d renumbers a 2-D grid so that neighbours in time share rows and columns; here each tile stores when it is visited."""
+"""tl.swizzle2d renumbers a 2-D grid so that consecutive programs share rows and columns; here each tile stores its turn."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Guarding a root against rounding: the argument is clamped to its range before sqrt (distances on a sphere)."""
+"""A root guarded against rounding: the argument is clamped to its range before sqrt (distances on a sphere)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""@triton.heuristics derives a constant from the arguments: when the length divides evenly, the masks vanish from the code."""
+"""@triton.heuristics derives a constant from the arguments: if the length divides evenly, the code has no masks."""
 
 import torch
 import triton
@@ -18,7 +18,7 @@ def _negabinary_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr, EVEN: tl.constexp
 
 
 def negabinary(x):
-    """Converts to base -2, for small int32."""
+    """Converts int32 values with a small magnitude to base -2."""
     out = torch.empty_like(x)
     _negabinary_kernel[(triton.cdiv(x.numel(), 32),)](x, out, x.numel(), BLOCK=32)
     return out

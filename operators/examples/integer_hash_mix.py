@@ -1,4 +1,4 @@
-"""Wrapping unsigned arithmetic as a hash: multiply, shift, exclusive-or on uint32, the same on every machine."""
+"""Wrapping unsigned arithmetic as a hash: multiply, shift, exclusive-or on uint32, with the same result on every machine."""
 
 import torch
 import triton

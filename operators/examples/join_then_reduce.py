@@ -1,4 +1,4 @@
-"""tl.join stacks two blocks along a new last axis, over which any reduction works: the larger of two scores, and whose it is."""
+"""tl.join stacks two blocks along a new last axis, and any reduction can run over it: the larger of two scores, and its owner."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Connected components: every edge pulls the smaller label over by atomic_min; the host repeats until a flag stays clear."""
+"""Connected components: every edge propagates the smaller label by atomic_min, and the host repeats until a flag stays clear."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Branch-free binary search within a word: count leading zeros by halving, each step a tl.where."""
+"""Branch-free binary search within a word: leading zeros are counted by halving, with one tl.where per step."""
 
 import torch
 import triton

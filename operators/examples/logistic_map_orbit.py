@@ -1,4 +1,4 @@
-"""State in registers over many steps, one store in the end: the Lyapunov exponent of the logistic map for many parameters."""
+"""State stays in registers over many steps, with one store at the end: the Lyapunov exponent of the logistic map."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A 2-D tile from two program ids: rows and columns as [:, None] and [None, :], state of an iteration held in registers."""
+"""A 2-D tile from two program ids: rows and columns are [:, None] and [None, :], and an iteration's state stays in registers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Mixed dtypes: uint8 pixels and a float16 mask meet in float32, and go back rounded and clamped."""
+"""Mixed dtypes: uint8 pixels and a float16 mask are converted to float32, and the result is rounded, clamped and converted back."""
 
 import torch
 import triton

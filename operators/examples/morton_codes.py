@@ -1,4 +1,4 @@
-"""Bits of two coordinates interleaved (Z-order) by a small helper: @triton.jit functions call each other and are inlined."""
+"""A small helper interleaves the bits of two coordinates (Z-order): @triton.jit functions can call each other and are inlined."""
 
 import torch
 import triton
@@ -22,7 +22,7 @@ def _morton_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def morton(x, y):
-    """Returns the codes of coordinates below 2^15, int32."""
+    """Returns the int32 codes of coordinates below 2^15."""
     out = torch.empty_like(x)
     _morton_kernel[(triton.cdiv(x.numel(), 64),)](x, y, out, x.numel(), BLOCK=64)
     return out

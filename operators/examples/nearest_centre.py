@@ -1,4 +1,4 @@
-"""A running minimum with its index, kept over a loop by one comparison: which of a few centres each point is nearest to."""
+"""A running minimum with its index, kept by one comparison per step: the nearest of a few centres for each point."""
 
 import torch
 import triton
@@ -16,7 +16,7 @@ def _assign_kernel(point_ptr, centre_ptr, out_ptr, n, centres, BLOCK: tl.constex
         dx = x - tl.load(centre_ptr + k * 2)
         dy = y - tl.load(centre_ptr + k * 2 + 1)
         squared = dx * dx + dy * dy
-        nearer = squared < best  # strictly: the first of equals stays
+        nearer = squared < best  # a strict comparison keeps the first of equal distances
         best = tl.where(nearer, squared, best)
         which = tl.where(nearer, k, which)
     tl.store(out_ptr + at, which, mask=at < n)

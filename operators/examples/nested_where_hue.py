@@ -1,4 +1,4 @@
-"""Nested tl.where instead of if / elif: hue of RGB colours, three planes read by one stride."""
+"""Nested tl.where instead of if / elif: the hue of RGB colours, whose three planes are read with one stride."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A sorting network on four registers: five exchanges order four values, of which the middle two are averaged."""
+"""A sorting network on four registers: five exchanges order four values, and the mean of the middle two is stored."""
 
 import torch
 import triton

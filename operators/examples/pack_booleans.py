@@ -1,4 +1,4 @@
-"""Packing eight flags into a byte: a [BLOCK, 8] tile of loads, shifted by its column and summed over it."""
+"""Eight flags become a byte: a [BLOCK, 8] tile of loads is shifted by its column index and summed over the columns."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Persistent over 2-D tiles with one flat loop: the tile's coordinates come from its number, flatten=True lets loads run ahead."""
+"""A persistent flat loop over 2-D tiles: the tile's index gives its coordinates, and flatten=True lets loads run ahead."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A persistent kernel: as many programs as the GPU has multiprocessors, each taking every so-manyth row (share of negative values)."""
+"""A persistent kernel: one program per multiprocessor, and each takes every n-th row of the matrix (share of negative values)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.randn4x makes four numbers for the price of one: four columns of a table of normal deviates per row."""
+"""tl.randn4x computes four numbers at the cost of one: four columns of a table of normal deviates per row."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.range(num_stages=) lets loads of the next steps run during this one: x^T A y for each row pair, A read in column tiles."""
+"""tl.range(num_stages=) loads the data of the next steps during this step: x^T A y for each row pair, with A in column tiles."""
 
 import torch
 import triton

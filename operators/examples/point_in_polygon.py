@@ -1,4 +1,4 @@
-"""A loop over a short list that all lanes share: scalar loads of the corners, a crossing count per point."""
+"""A loop over a short list that all lanes share: scalar loads of the corners, and a count of crossings per point."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Following links by doubling: each round replaces a node's parent by its grandparent; the root of every tree after log2(n) launches."""
+"""Links are followed by doubling: each round replaces a node's parent by its grandparent, so log2(n) launches find all roots."""
 
 import torch
 import triton
@@ -13,7 +13,7 @@ def _jump_kernel(parent_ptr, next_ptr, n, BLOCK: tl.constexpr):
 
 
 def roots(parent):
-    # Two buffers: no program reads what another writes.
+    # There are two buffers, so no program reads a value that another program writes.
     now, other = parent.clone(), torch.empty_like(parent)
     for _ in range(parent.numel().bit_length()):
         _jump_kernel[(triton.cdiv(now.numel(), 32),)](now, other, now.numel(), BLOCK=32)

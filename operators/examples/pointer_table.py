@@ -1,4 +1,4 @@
-"""A list of tensors in one launch: addresses as int64, cast back to pointers in the kernel (span of each tensor)."""
+"""A list of tensors in one launch: their addresses are int64 values, cast back to pointers in the kernel (span of each tensor)."""
 
 import torch
 import triton

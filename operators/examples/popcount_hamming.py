@@ -1,4 +1,4 @@
-"""Counting set bits without an instruction for it: differences of bit strings, summed over the words of a row."""
+"""Set bits counted without a special instruction: differences of bit strings, summed over the words of a row."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Ragged rows with a grid over the longest one: blocks past a row's end leave at once (each row reversed)."""
+"""Ragged rows with a grid over the longest row: blocks past a row's end return at once (each row reversed)."""
 
 import torch
 import triton

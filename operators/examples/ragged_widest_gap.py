@@ -1,4 +1,4 @@
-"""Ragged rows (of variable length) by offsets, row r from offsets[r] to offsets[r + 1], in blocks; empty rows get a defined value."""
+"""Ragged rows (of variable length) in blocks: row r is offsets[r] to offsets[r + 1], and empty rows get a defined value."""
 
 import torch
 import triton
@@ -21,7 +21,8 @@ def _gap_kernel(value_ptr, offset_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 def widest_gap(values, offsets):
-    """Returns the widest gap of each row of ascending values, or 0 for fewer than two values."""
+    """Returns the widest gap between ascending values of each row, or 0 if a row has fewer than two
+    values."""
     out = torch.empty(offsets.numel() - 1, device=values.device)
     _gap_kernel[(out.numel(),)](values, offsets, out, BLOCK=8)
     return out

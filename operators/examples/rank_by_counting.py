@@ -1,4 +1,4 @@
-"""Ranks without sorting: every element is compared with all others in a [N, N] tile; ties go by position (few elements per row)."""
+"""Ranks without sorting: a [N, N] tile compares every element to all others, and position decides ties (few elements per row)."""
 
 import torch
 import triton

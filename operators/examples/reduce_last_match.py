@@ -1,4 +1,4 @@
-"""A reduction that finds a position: indices where the condition holds, -1 elsewhere, and the maximum (last byte equal to a key)."""
+"""A reduction finds a position: the maximum of the indices where a condition holds, and of -1 elsewhere (last byte equal to a key)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.reshape and tl.permute in registers: the four values of each 2 x 2 square side by side, for any reduction over them."""
+"""tl.reshape and tl.permute in registers make the four values of each 2 x 2 square adjacent, for any reduction over them."""
 
 import torch
 import triton
@@ -21,7 +21,7 @@ def _contrast_kernel(x_ptr, out_ptr, width, SIDE: tl.constexpr):
 
 
 def square_contrast(x):
-    """Height and width are multiples of 8."""
+    """Processes an image whose height and width are multiples of 8."""
     height, width = x.shape
     out = torch.empty((height // 2, width // 2), device=x.device)
     _contrast_kernel[(height // 8, width // 8)](x, out, width, SIDE=8)

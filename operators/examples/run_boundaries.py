@@ -1,4 +1,4 @@
-"""Comparing with the element before, the first one apart: where runs of equal values begin, with the block's edge loaded twice."""
+"""Each element is compared with the element before it: where runs of equal values begin, with block edges loaded twice."""
 
 import torch
 import triton

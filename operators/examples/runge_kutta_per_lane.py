@@ -1,4 +1,4 @@
-"""Many small problems side by side, one per lane: four-stage Runge-Kutta of a pendulum, both state variables in registers."""
+"""Many small problems, one per lane: four-stage Runge-Kutta of a pendulum, with both state variables in registers."""
 
 import torch
 import triton

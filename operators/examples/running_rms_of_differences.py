@@ -1,4 +1,4 @@
-"""A sliding window by an unrolled loop of shifted loads: root mean square of the last differences of a signal."""
+"""A sliding window is an unrolled loop of shifted loads: root mean square of the last differences of a signal."""
 
 import torch
 import triton

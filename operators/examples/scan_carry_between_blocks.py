@@ -1,4 +1,4 @@
-"""A row longer than one block: scan each block, add the carry of the blocks before, take the new carry from the block's total."""
+"""A row longer than one block: scan each block, combine it with the carry of earlier blocks, and update the carry by the block's total."""
 
 import torch
 import triton
@@ -12,7 +12,7 @@ def _and(a, b):
 
 @triton.jit
 def _prefix_and_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
-    carry = tl.full([], -1, tl.int32)  # all ones: nothing is cleared yet
+    carry = tl.full([], -1, tl.int32)  # all bits are 1: no bit is cleared yet
     for start in range(0, n, BLOCK):
         at = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + at, mask=at < n, other=-1)

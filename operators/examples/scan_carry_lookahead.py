@@ -1,4 +1,4 @@
-"""Adding long integers in parallel: generate/propagate pairs are scanned, so no digit waits for the one before."""
+"""Long integers are added in parallel: generate/propagate pairs are scanned, so no digit waits for the digit before it."""
 
 import torch
 import triton
@@ -19,14 +19,15 @@ def _long_add_kernel(a_ptr, b_ptr, carry_ptr, out_ptr, digits, BLOCK: tl.constex
     generate, _ = tl.associative_scan(
         ((total > 9).to(tl.int32), (total == 9).to(tl.int32)), 0, _carry
     )
-    tl.store(carry_ptr + at + 1, generate, mask=at < digits)  # into the digit above
+    # The carry goes to the next higher digit.
+    tl.store(carry_ptr + at + 1, generate, mask=at < digits)
     tl.debug_barrier()
     carried = tl.load(carry_ptr + at, mask=at <= digits, other=0)
     tl.store(out_ptr + at, (total + carried) % 10, mask=at <= digits)
 
 
 def add_digits(a, b):
-    """Adds numbers of decimal digits, lowest first. The sum has one digit more than the
+    """Adds numbers of decimal digits, lowest digit first. The sum has one digit more than the
     operands."""
     carry = torch.zeros(a.numel() + 1, dtype=torch.int32, device=a.device)
     out = torch.empty(a.numel() + 1, dtype=torch.int32, device=a.device)

@@ -1,4 +1,4 @@
-"""A scan over pairs: (value, is it valid) combine to the last valid value, which fills the gaps marked by NaN."""
+"""A scan over pairs (value, valid) finds the last valid value, which fills the gaps marked by NaN."""
 
 import torch
 import triton

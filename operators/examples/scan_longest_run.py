@@ -1,4 +1,4 @@
-"""Run lengths by a scan: (length of the run that ends here, is all of it true) is associative; the maximum is the longest run."""
+"""Run lengths by a scan: (length of the run that ends here, whether all of it is true) is associative; the maximum is the longest run."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.associative_scan with a combine function of one's own: running exclusive-or of each row."""
+"""tl.associative_scan with a custom combine function: the running exclusive-or of each row."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Scatter without atomics: a permutation writes every place once, so plain stores do (its inverse)."""
+"""Scatter without atomics: a permutation writes every position once, so plain stores are enough (its inverse)."""
 
 import torch
 import triton

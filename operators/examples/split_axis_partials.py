@@ -1,4 +1,4 @@
-"""One long axis split over a second grid dimension: each slice leaves its partial row, a second kernel adds them (bits set per column)."""
+"""A second grid dimension splits one long axis: each slice stores a partial row, a second kernel adds them (nonzero values per column)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A function in two pieces by tl.where: both sides are computed for every lane, so neither may divide by zero or overflow."""
+"""tl.where joins the two pieces of a function: both are computed for every lane, so neither may divide by zero or overflow."""
 
 import torch
 import triton
@@ -9,7 +9,7 @@ import triton.language as tl
 def _gamma_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + at, mask=at < n, other=1.0)
-    # The log never sees zero.
+    # tl.maximum ensures that the argument of log2 is never 0.
     power = 1.055 * tl.exp2(tl.log2(tl.maximum(x, 0.0031308)) / 2.4) - 0.055
     tl.store(out_ptr + at, tl.where(x <= 0.0031308, 12.92 * x, power), mask=at < n)
 

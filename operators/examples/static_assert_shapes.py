@@ -1,4 +1,4 @@
-"""tl.static_assert and tl.static_print check what is known when compiling: a mistake in a block size fails early and by name."""
+"""tl.static_assert and tl.static_print check compile-time values: a wrong block size fails early, with a message."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A 1-D stencil: three shifted loads of one array (the cache serves two of them), ends held fixed; two buffers take turns."""
+"""A 1-D stencil: three shifted loads of one array (the cache serves two of them), with fixed ends and two alternating buffers."""
 
 import torch
 import triton

@@ -1,6 +1,6 @@
-"""Masking the tail: the last block of a vector is partly outside, so every load and store carries the same mask.
+"""A masked tail: the last block of a vector is partly outside, so every load and store has the same mask.
 
-The lengths are scaled by the larger one first, so that squares neither overflow nor vanish.
+Both sides are first divided by the larger side, so that squares neither overflow nor underflow.
 """
 
 import torch

@@ -1,4 +1,4 @@
-"""A 1-D grid over the lower triangle only: tile row and column come from the tile's number, no program is idle (|a_i - a_j| for i >= j)."""
+"""A 1-D grid over the lower triangle only: the tile's number gives its row and column, so no program is idle (|a_i - a_j| for i >= j)."""
 
 import torch
 import triton
@@ -9,7 +9,8 @@ import triton.language as tl
 def _gap_kernel(a_ptr, out_ptr, n, TILE: tl.constexpr):
     tile = tl.program_id(0)
     down = ((tl.sqrt(8.0 * tile + 1.0) - 1.0) * 0.5).to(tl.int32)
-    down = tl.where(down * (down + 1) // 2 > tile, down - 1, down)  # the root may round up
+    # Corrects `down` if the square root was rounded up.
+    down = tl.where(down * (down + 1) // 2 > tile, down - 1, down)
     down = tl.where((down + 1) * (down + 2) // 2 <= tile, down + 1, down)
     across = tile - down * (down + 1) // 2
     i = down * TILE + tl.arange(0, TILE)

@@ -1,4 +1,4 @@
-"""A tuple as an argument: any number of tensors without a table of addresses; static_range unrolls over them (elementwise largest)."""
+"""A tuple as an argument: any number of tensors without a table of addresses, unrolled by static_range (elementwise largest)."""
 
 import torch
 import triton

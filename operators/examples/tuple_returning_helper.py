@@ -1,4 +1,4 @@
-"""A helper that returns a tuple: quotient and remainder as Python has them (rounded down), where the operators round to zero."""
+"""A helper returns a tuple: quotient and remainder as in Python (rounded down), where Triton's operators round towards zero."""
 
 import torch
 import triton

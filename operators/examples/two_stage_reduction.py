@@ -1,4 +1,4 @@
-"""Two kernels for one number: programs leave partial results in scratch memory, a single program combines them (largest |x|)."""
+"""Two kernels compute one number: programs store partial results in scratch memory, and a single program combines them (largest |x|)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Unpacking bit fields of uneven width: 16-bit pixels to three bytes, each stretched to the full range by repeating its top bits."""
+"""Bit fields of uneven width are unpacked: 16-bit pixels to three bytes, each extended to the full range by repeating its top bits."""
 
 import torch
 import triton

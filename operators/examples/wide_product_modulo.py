@@ -1,4 +1,4 @@
-"""64-bit intermediates: a product of two 31-bit numbers needs int64 before the remainder, and square-and-multiply gives powers."""
+"""64-bit intermediates: the product of two 31-bit numbers needs int64 before the remainder; square-and-multiply computes powers."""
 
 import torch
 import triton

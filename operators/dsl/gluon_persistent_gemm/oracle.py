@@ -2,8 +2,9 @@
 ring of operand tiles continues from one tile of c to the next.
 
 So the first operands of the next tile arrive while this tile is rounded and stored. The store (by
-TMA, from shared memory) ends during the products of the next tile. The operand tiles of all tiles
-of c have consecutive indices, and an operand tile's index determines its slot and its phase."""
+TMA, from shared memory) ends during the products of the next tile. Operand tiles are numbered
+consecutively across all tiles of c, and the number of an operand tile determines its slot and its
+phase."""
 
 import torch
 import triton
@@ -90,7 +91,8 @@ def _gemm_kernel(
             mbarrier.wait(ready.index(slot), index // STAGES & 1)
             acc = warpgroup_mma(a_ring.index(slot), b_ring.index(slot), acc, is_async=True)
             acc = warpgroup_mma_wait(1, deps=(acc,))
-            # Every warp has finished the previous MMA, so its operands may be overwritten.
+            # Every warp has finished the previous MMA, so the operands of that MMA may be
+            # overwritten.
             gl.thread_barrier()
             if index > 0:
                 _fetch(

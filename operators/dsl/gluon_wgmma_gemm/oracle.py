@@ -62,7 +62,7 @@ def _gemm_kernel(
         mbarrier.wait(ready.index(slot), i // STAGES & 1)
         acc = warpgroup_mma(a_ring.index(slot), b_ring.index(slot), acc, is_async=True)
         acc = warpgroup_mma_wait(1, deps=(acc,))
-        # Every warp has finished MMA i - 1, so its operands may be overwritten.
+        # Every warp has finished MMA i - 1, so the operands of that MMA may be overwritten.
         gl.thread_barrier()
         following = i - 1 + STAGES
         if (i > 0) & (following < steps):

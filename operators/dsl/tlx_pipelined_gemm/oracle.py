@@ -67,7 +67,7 @@ def _gemm_kernel(
         slot = i % STAGES
         acc = tlx.async_dot(a_ring[slot], b_ring[slot], acc)
         acc = tlx.async_dot_wait(1, acc)
-        # Every warp has finished MMA i - 1, so its operands may be overwritten.
+        # Every warp has finished MMA i - 1, so the operands of that MMA may be overwritten.
         tl.debug_barrier()
         ahead = i + STAGES - 1
         left = k - ahead * BK

@@ -1,10 +1,10 @@
 """This TLX kernel computes a persistent product with specialised warps. One task loads operand
 tiles with TMA. Two other tasks multiply, each for half of a tile's rows.
 
-The loader continues into the next tile without waiting, so the next tile's operands arrive while
-this tile is rounded and stored. The operand tiles of all tiles of c have consecutive indices, and
-an operand tile's index determines its slot and its phase. To wait for a free slot, the kernel waits
-for the slot's previous phase. For a new barrier the previous phase counts as complete."""
+The loader continues with the next tile of c without waiting, so that tile's operands arrive while
+this tile is rounded and stored. Operand tiles are numbered consecutively across all tiles of c, and
+the number of an operand tile determines its slot and its phase. To wait for a free slot, the kernel
+waits for the slot's previous phase. For a new barrier the previous phase counts as complete."""
 
 import torch
 import triton

@@ -1,6 +1,6 @@
-"""The kernel filters a strip of ROWS rows and four neighbouring columns with each thread. The
-thread issues all its loads before it computes. From each row it loads its four pixels as one
-vector, and the pixels to the left and right of them, which are in the L1 cache.
+"""Each thread filters a strip of ROWS rows and four neighbouring columns. It issues all its loads
+before it computes. From each row it loads its four pixels as one vector, and the pixels to the left
+and right of them, which are in the L1 cache.
 
 The median needs no full sort. After each column of three pixels is sorted, the median of the nine
 pixels is the median of three values: the largest of the three minima, the median of the three

@@ -11,7 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["images"], case.axes["height"], case.axes["width"])
     x = rng.normal(shape, torch.float32).clamp(-1.9, 1.9)
     if case.distribution == "spikes":
-        # Salt-and-pepper noise on a smooth image: the median removes the noise, the mean does not.
+        # The input is a smooth image with salt-and-pepper noise, which the median removes and the
+        # mean does not.
         x = 0.3 * x + 1.0
         drawn = rng.uniform(shape, torch.float32, 0.0, 1.0)
         x = torch.where(drawn < 0.05, -7.0, torch.where(drawn > 0.95, 7.0, x))

@@ -14,8 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     lo = rng.uniform(shape, torch.float32, -2.0, 0.2)
     hi = lo + rng.uniform(shape, torch.float32, 0.0, 2.5)
     if case.distribution == "sticky":
-        # Long memory: a is near 1 and the bounds are wide, so a state survives for hundreds of
-        # steps.
+        # a is near 1 and the bounds are wide, so a state affects hundreds of later steps.
         a = 1.0 - 0.02 * a
         b *= 0.2
         lo, hi = lo - 1.5, hi + 1.0

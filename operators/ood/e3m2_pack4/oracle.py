@@ -9,7 +9,7 @@ import torch
 import triton
 import triton.language as tl
 
-# 1.5 * 2^23. Adding this value to a small float rounds the float to an integer, ties to even.
+# The value is 1.5 * 2^23. Adding it to a small float rounds the float to an integer, ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

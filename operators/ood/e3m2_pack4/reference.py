@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["rows"], 4 * case.axes["groups"])
     x = 3.0 * rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Half of the entries are a representable magnitude or the midpoint of two. The other
-        # entries are the next float above or below such a point.
+        # Half of the entries are a representable magnitude or the midpoint of two such magnitudes.
+        # The other entries are the next float above or below such a point.
         table = torch.tensor(_magnitudes(), device=rng.device)
         points = torch.cat(
             (

@@ -15,14 +15,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     tau = torch.tensor([0.3, 0.5, 0.2, 0.8], dtype=torch.float32, device=rng.device)
     if case.distribution == "smooth":
-        # A wave with noise: most fine details are below their threshold, and most coarse details
-        # are above theirs. One level has a threshold of 0.
+        # The input is a wave with noise: most fine details are below their threshold, and most
+        # coarse details are above theirs. One level has a threshold of 0.
         at = torch.arange(cols, dtype=torch.float32, device=rng.device) * 0.11
         x = 2.0 * torch.sin(at + rng.uniform((rows, 1), torch.float32, 0.0, 6.0)) + 0.15 * x
         tau = torch.tensor([0.25, 0.0, 0.4, 0.6], dtype=torch.float32, device=rng.device)
     elif case.distribution == "steps":
-        # Integers, each repeated four times, with little noise: most details are near 0, the others
-        # are far above their thresholds.
+        # The input consists of integers, each repeated four times, with little noise. So most
+        # details are near 0, and the others are far above their thresholds.
         x = (
             rng.integers((rows, cols // 4), -6, 7, torch.int32).float().repeat_interleave(4, dim=1)
             + 0.05 * x

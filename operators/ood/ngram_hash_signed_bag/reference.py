@@ -26,8 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         lengths = rng.integers((rows,), 0, min(seq, 6) + 1, torch.int32)
         size = 1.0
     elif case.distribution == "repeats":
-        # Only three different tokens, so the same trigrams occur often, with the same buckets and
-        # signs.
+        # There are only three different tokens, so the same trigrams occur often, with the same
+        # buckets and signs.
         tokens = rng.integers((rows, seq), 0, 3, torch.int32)
         size = 1.0
     elif case.distribution == "huge_tokens":

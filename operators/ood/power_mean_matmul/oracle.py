@@ -127,8 +127,8 @@ def _matmul_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages. AMD GPUs have only 64 KiB of shared memory, which is
-    enough for one step's tiles. There, the loads run one step ahead, and their values wait in
+    """Returns the number of pipeline stages. AMD GPUs have only 64 KiB of shared memory, which are
+    enough for one step's tiles only. There, the loads run one step ahead, and their values wait in
     registers."""
     if (
         triton.knobs.runtime.interpret

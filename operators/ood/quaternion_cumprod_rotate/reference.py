@@ -11,11 +11,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, steps = case.axes["rows"], case.axes["steps"]
     q = rng.normal((rows, steps, 4), torch.float32)
     if case.distribution == "slow":
-        # Small rotations about a drifting axis, as in the integration of an angular velocity.
+        # The factors are small rotations about a drifting axis, as in the integration of an angular
+        # velocity.
         q *= 0.05
         q[..., 0] = 1.0
     elif case.distribution == "flips":
-        # Half turns about an axis or its negative. q and -q are the same rotation.
+        # The factors are half turns about an axis or its negative. q and -q are the same rotation.
         turn = torch.eye(4, dtype=torch.float32, device=rng.device)[
             rng.integers((rows, steps), 0, 4)
         ]

@@ -55,7 +55,7 @@ def _tiles_kernel(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
-    # Rows that fit in one block: lanes keep nothing between tiles, and the next tiles are copied
+    # Each row fits in one block, so lanes keep nothing between tiles. The next tiles are copied
     # into shared memory while this tile is reduced.
     column = tl.arange(0, BLOCK)[None, :]
     for tile in tl.range(

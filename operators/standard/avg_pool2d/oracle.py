@@ -55,7 +55,7 @@ def _pairs_kernel(
 ):
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * (2 * BW) + tl.arange(0, 2 * BW)
-    # The first input line of a row of windows, numbered across all images.
+    # The index of the first input line of a row of windows. Lines are numbered across all images.
     line = (row // out_height).to(tl.int64) * height + 2 * (row % out_height)
     place = line[:, None] * width + column[None, :]
     mask = (row < rows)[:, None] & (column < width)[None, :]

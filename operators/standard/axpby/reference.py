@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In float16 the values are uniform. Their range keeps |z| below 4, where the rounding error of
-    float16 is far below the tolerance."""
+    """In float16 the values are uniform in a range that keeps |z| below 4. There the rounding error
+    of float16 is far below the tolerance."""
     n = case.axes["n"]
     a, b = 0.7, -1.3  # neither value is exact in float16
     if case.dtype == torch.float16:

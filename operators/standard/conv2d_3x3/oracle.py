@@ -100,8 +100,8 @@ def _conv_kernel(
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    # Computes image and position again, without the wrap, because those of 256 pixels would occupy
-    # registers during the loop.
+    # Computes image and position again, here without the wrap. If they were kept from above, they
+    # would occupy registers during the loop.
     area = height * width
     images = places // area
     within = places % area
@@ -118,9 +118,9 @@ def _conv_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most`, but at most two on AMD GPUs. Their 64 KiB of
-    shared memory are enough for one step's tiles only. There, the loads run one step ahead, and
-    their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
+    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
+    ahead, and their values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

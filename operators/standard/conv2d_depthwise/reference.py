@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Values at the borders of the image are larger, because padding affects the result there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
-        # A bright image, and filters whose weights add up to almost 0.
+        # The image is bright, and the weights of each filter add up to almost 0.
         x += 8.0
         weight -= weight.mean(dim=(1, 2), keepdim=True)
     bias = 0.5 * rng.normal((shape[1],), torch.float32)

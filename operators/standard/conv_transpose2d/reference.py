@@ -30,8 +30,9 @@ def reference(x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
 
 
 def _spread(x: Tensor, weight: Tensor, padding: int) -> Tensor:
-    """Adds one image for each position of the patch, with a spacing of two pixels, to an output
-    with room for whole patches. That output is then cropped."""
+    """Each input pixel contributes a patch of 4 x 4 output pixels. For each position in the patch,
+    adds the contributions of all input pixels to every second output pixel. The output has room for
+    whole patches and is then cropped."""
     height, width = x.shape[2:]
     room = torch.zeros(
         (x.shape[0], weight.shape[1], 2 * height + 2, 2 * width + 2), dtype=x.dtype, device=x.device

@@ -68,7 +68,8 @@ def _warp_kernel(x_ptr, values_ptr, indices_ptr, cols, BLOCK: tl.constexpr, DEPT
         value, at = _scan(ahead[0], columns, before, before_at)
         tl.store(values_ptr + start + columns, value, mask=columns < cols)
         tl.store(indices_ptr + start + columns, at, mask=columns < cols)
-        # Value and index both grow along the row, so the last pair has the maximum of both.
+        # The running maximum and its index never decrease along the row, so the last pair has the
+        # maximum of both.
         before = tl.max(value, axis=0)
         before_at = tl.max(at, axis=0)
         ahead = ahead[1:]

@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _running(x: Tensor) -> tuple[Tensor, Tensor]:
     values = torch.cummax(x, dim=-1).values
     column = torch.arange(x.shape[-1], device=x.device).expand_as(x)
-    # An index is a column whose value exceeds all values before it. torch.cummax would return the
-    # last of equal elements.
+    # An index is the column of the last value that exceeded all values before it. torch.cummax
+    # would return the last of equal elements.
     fresh = torch.ones_like(x, dtype=torch.bool)
     fresh[:, 1:] = x[:, 1:] > values[:, :-1]
     indices = torch.cummax(torch.where(fresh, column, torch.zeros_like(column)), dim=-1).values

@@ -1,5 +1,5 @@
-"""Two kernels compute decoding attention. The first kernel computes parts of the keys, and the
-second combines the parts.
+"""Two kernels compute decoding attention. The first kernel computes attention over parts of the
+keys, and the second combines the results.
 
 A program takes one part of a sequence for one key head, and all query heads of its group at once.
 So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products

@@ -1,11 +1,11 @@
-"""Two kernels compute split-KV decoding. The first kernel computes parts of the keys, and the
-second combines them by log-sum-exp.
+"""Two kernels compute split-KV decoding. The first kernel computes attention over parts of the
+keys, and the second combines the results by log-sum-exp.
 
-There is one query per head, but tensor cores are still faster. They use keys and values directly in
-float16, while other arithmetic would convert every element and add across threads. The query is
-copied to all 16 rows of the smallest tensor-core tile. So nothing is masked, and all rows contain
-the same result. The number of programs is what can run at the same time. The programs share the
-keys evenly, and each program streams its part through a deep pipeline."""
+There is only one query per head, but tensor cores are still faster. They use keys and values
+directly in float16, while other arithmetic would convert every element and add across threads. The
+query is copied to all 16 rows of the smallest tensor-core tile. So nothing is masked, and all rows
+contain the same result. There are as many programs as can run at the same time. The programs share
+the keys evenly, and each program streams its part through a deep pipeline."""
 
 import torch
 import triton

@@ -1,8 +1,8 @@
 """The kernel quantises rows to float8. A row stays in registers, so one read is enough for the
 maximum and for the values.
 
-There is one IEEE division per row, and one multiplication per element. This is exact enough,
-because ties occur only where the scale, and therefore its reciprocal, is a power of two."""
+There is one IEEE division per row, and one multiplication per element. The multiplication is exact
+enough: ties occur only where the scale is a power of two, and there the reciprocal is exact."""
 
 import torch
 import triton

@@ -10,8 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n, bins = case.axes["n"], case.axes["bins"]
     if case.distribution == "outside":
-        # At least a third of the elements is below the range and a third above it. Some are the
-        # limits of int32.
+        # At least a third of the elements is below the range, and at least a third is above it.
+        # Some elements are the limits of int32.
         x = rng.integers((n,), -bins, 2 * bins, torch.int32)
         x[::11] = 2**31 - 1
         x[1::13] = -(2**31)

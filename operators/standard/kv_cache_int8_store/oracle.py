@@ -5,8 +5,8 @@ import torch
 import triton
 import triton.language as tl
 
-# 1.5 * 2^23. Adding this value leaves no fraction bits, so the sum is rounded to an integer, ties
-# to even.
+# The value is 1.5 * 2^23. Adding it leaves no fraction bits, so the sum is rounded to an integer,
+# ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

@@ -9,8 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-# Three programs for each SM of the largest GPU. More programs would only create more partial sums
-# to add.
+# The number of programs: three for each SM of the largest GPU. More programs would only create more
+# partial sums to add.
 PROGRAMS = 396
 
 

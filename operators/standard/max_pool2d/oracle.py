@@ -33,7 +33,7 @@ def _quads_kernel(
     here = index < total
     above = here & (i > 0)
     below = here & (i + 1 < height)
-    # The first of the four pixels, in the middle row of the three rows.
+    # The index of the first of the four pixels, in the middle of the three rows.
     place = ((row // out_height).to(tl.int64) * height + i) * width + column
     lane = tl.arange(0, 4)
     quad = x_ptr + place[:, None] + lane[None, :]

@@ -1,5 +1,5 @@
-"""Two kernels compute latent-attention decoding. The first kernel computes parts of the keys, and
-the second combines the parts.
+"""Two kernels compute latent-attention decoding. The first kernel computes attention over parts of
+the keys, and the second combines the results.
 
 A block of the cache is loaded once and used twice: transposed for the scores, and unchanged for the
 values. All heads read the same cache, so up to 64 heads share a program. These are enough rows for

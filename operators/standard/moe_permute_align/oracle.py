@@ -138,8 +138,8 @@ def _place_kernel(
         expert = tl.load(expert_ptr + slot, mask=slot < n, other=0x3FFFF)
         key = (expert << LOG) | place
         counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
-        # The difference between a key's position in the layout and its position in the sorted tile,
-        # for each expert.
+        # For each expert, the difference between a key's position in the layout and its position in
+        # the sorted tile.
         shift = (
             tl.load(before_ptr + bins * tiles + tile, mask=known, other=0)
             + tl.cumsum(room - counts, axis=0)

@@ -1,5 +1,5 @@
-"""Two kernels compute paged decoding attention. The first kernel computes parts of the keys, and
-the second combines the parts.
+"""Two kernels compute paged decoding attention. The first kernel computes attention over parts of
+the keys, and the second combines the results.
 
 A program takes one part of a sequence for one key head, and all query heads of its group at once.
 So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products
@@ -11,8 +11,8 @@ import torch
 import triton
 import triton.language as tl
 
-# Two programs for each SM of the largest GPU. All of them run at the same time, and a batch of many
-# sequences needs no second kernel.
+# The number of programs: two for each SM of the largest GPU. All of them run at the same time, and
+# a batch of many sequences needs no second kernel.
 PROGRAMS = 264
 
 

@@ -8,8 +8,8 @@ import torch
 import triton
 import triton.language as tl
 
-# Four programs for each SM of the largest GPU. More programs would only create more partial sums to
-# add.
+# The number of programs: four for each SM of the largest GPU. More programs would only create more
+# partial sums to add.
 PROGRAMS = 528
 
 

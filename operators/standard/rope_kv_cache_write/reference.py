@@ -50,8 +50,8 @@ def _rotated(k: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> Tensor:
     kept = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
     blocks, heads, size, dim = cache.shape
-    # Writes to the slots of a cache without blocks, and then converts it back to blocks. A -1 that
-    # is not skipped wraps around to the last slot.
+    # Converts the cache from blocks to slots, writes the slots, and converts the cache back. A -1
+    # that is not skipped wraps around to the last slot.
     by_slot = cache.transpose(1, 2).reshape(blocks * size, heads, dim)
     by_slot = by_slot.index_copy(0, slots_of[kept].long() % (blocks * size), x[kept])
     return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()

@@ -2,8 +2,8 @@
 state on tensor cores.
 
 The program processes the steps from the chunk's end. So the decay from a step to the end is a sum
-over steps that it has already processed. This sum is small near the end, where the weights are
-large, so it is exact there. A product of float32 inputs is split into three TF32 products, which
+over steps that it has already processed. Near the end, where the weights are large, this sum is
+small and therefore precise. A product of float32 inputs is split into three TF32 products, which
 keeps the accuracy of float32 at tensor-core speed."""
 
 import torch

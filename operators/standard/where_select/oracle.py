@@ -1,5 +1,5 @@
-"""Each program selects for a tile of several rows. It loads the broadcast condition once for all
-rows of the tile.
+"""Each program computes a tile of several rows. It loads the broadcast condition once for all rows
+of the tile.
 
 Both inputs are loaded completely. Loads that are masked by the condition would be split into single
 elements. They would save no 32-byte sectors unless the condition has long runs."""

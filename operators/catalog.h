@@ -49,7 +49,7 @@ struct Output {
   std::string from;
 };
 
-/// The extent of each axis by its name, for example {"rows", 7}.
+/// Maps the name of each axis to its extent, for example {"rows", 7}.
 using Axes = std::map<std::string, std::int64_t>;
 
 struct Case {

@@ -22,7 +22,7 @@ namespace assay::operators {
 struct Guide {
   std::string topic;  // the file's name without .md
   std::string title;  // the file's first line without "# "
-  std::string text;   // the whole file
+  std::string text;   // the file's whole text
 };
 
 /// Returns the guides, sorted by topic. The error message names the missing folder, or the file

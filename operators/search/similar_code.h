@@ -45,7 +45,7 @@ class SimilarCode {
   std::size_t texts_;
   /// Maps each gram to the indices of the texts that contain it, in ascending order.
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> holders_;
-  std::vector<double> weights_;  // one for each text
+  std::vector<double> weights_;  // the sum of the weights of each text's grams
 };
 
 }  // namespace assay::operators

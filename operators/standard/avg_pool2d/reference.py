@@ -31,7 +31,8 @@ def reference(x: Tensor, kernel: int, stride: int, padding: int, count_include_p
 
 
 def _pool(x: Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> Tensor:
-    """Divides sums of shifted images by sums of the same shifts of an image of ones."""
+    """Sums shifted copies of the image. Divides by the window's size, or by the sum of the same
+    shifts of an image of ones, which counts the pixels inside."""
     total = _sums(x, kernel, stride, padding)
     ones = torch.ones((1, 1, *x.shape[2:]), dtype=x.dtype, device=x.device)
     return total / (kernel * kernel if count_include_pad else _sums(ones, kernel, stride, padding))

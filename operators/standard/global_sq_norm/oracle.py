@@ -1,5 +1,5 @@
-"""One block of the vector per program, all of its loads in flight at once, one share of the sum
-each: no loop, so the machine always has fresh loads of the next programs to issue.
+"""Each program takes one block of the vector, issues all its loads at once, and stores one partial
+sum. It has no loop, so the GPU can always issue the loads of the next programs.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""

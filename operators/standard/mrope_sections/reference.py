@@ -43,7 +43,8 @@ def _axes(half: int, section_t: int, section_h: int, device: torch.device) -> Te
 def _rotated(
     q: Tensor, k: Tensor, cos: Tensor, sin: Tensor, axis: Tensor, element: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """Rotates element i of the half by the angle of position axis axis[i] at index element[i]."""
+    """Rotates the i-th pair of elements by the angle of position axis axis[i] at index
+    element[i]."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     c, s = (
         cos.to(wide)[axis, :, element].T[:, None, :],

@@ -49,7 +49,7 @@ def _exact(rows: int, cols: int, rng: Rng) -> dict[str, Tensor | int | float | b
     sums = weights.cumsum(1)
     target = sums.gather(1, rng.integers((rows, 1), 0, cols, torch.int64))
     target[1::4] = 0
-    target[-1] = sums[-1, cols // 2]  # the last index is not 0
+    target[-1] = sums[-1, cols // 2]  # the last row's index is not 0
     target = torch.where(target == power, 0, target)
     return {
         "weights": weights.to(torch.float32),

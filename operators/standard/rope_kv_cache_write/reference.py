@@ -83,7 +83,7 @@ def mutants(
     flat = (blocks, size, heads, dim)
 
     def head_last(cache: Tensor, x: Tensor) -> Tensor:
-        """Reads the cache as if its layout were (blocks, block_size, heads, dim)."""
+        """Writes to the cache as if its layout were (blocks, block_size, heads, dim)."""
         return (
             _written(cache.reshape(flat).transpose(1, 2), x, slots_of)
             .transpose(1, 2)

@@ -95,7 +95,8 @@ def ssd_chunk_state(
         P=head_dim,
         N=state,
         STEPS=64 if half else 32,
-        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",  # has no effect for float16
+        # This option has no effect for float16.
+        PRECISION="tf32" if half else "ieee" if amd else "tf32x3",
         num_warps=warps,
         num_stages=2 if amd else 3,
     )

@@ -110,7 +110,7 @@ def _select(
     else:
         top = tl.topk(_keys(best, group, group < groups), K)
         column = (0xFFFFFFFF - (top & 0xFFFFFFFF))[:, None] * GROUP + tl.arange(0, GROUP)[None, :]
-        # There may be fewer than K groups.
+        # Masks missing groups, because there may be fewer than K groups.
         mask = (top != LOWEST)[:, None] & (column < cols)
         x = tl.load(x_ptr + row * cols + column, mask=mask, other=0.0)
         every = tl.reshape(_keys(x, column, mask), (1, K * GROUP))

@@ -26,7 +26,7 @@ class CudaDevice final : public Device {
   CudaDevice(const SandboxConfig& config, const CudaOptions& options) : gpu_(config, options) {}
 
   DeviceInfo info() const override {
-    const LauncherDevice facts = gpu_.launchers.device().value_or(LauncherDevice{});
+    const DeviceFacts facts = gpu_.launchers.device().value_or(DeviceFacts{});
     const std::string description = facts.name.empty()
                                         ? "starting"
                                         : facts.name + ", " + std::to_string(facts.sms) + " SMs, " +
@@ -42,20 +42,20 @@ class CudaDevice final : public Device {
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     JobExecution run(job, monitor);
-    const std::optional<LauncherDevice> facts = gpu_.wait_until_ready(run);
-    if (!facts) {
+    const std::optional<LauncherReady> ready = gpu_.wait_until_ready(run);
+    if (!ready) {
       conclude(run.verdict(), {});
       return run.finish();
     }
     Provenance& provenance = run.verdict().provenance;
     provenance.device = gpu_.name;
-    provenance.device_name = facts->name;
-    provenance.driver = facts->driver;
+    provenance.device_name = ready->device.name;
+    provenance.driver = ready->device.driver;
     provenance.operator_revision = operator_revision(job.operator_dir);
-    execute_by_kind(run, *facts);
+    execute_by_kind(run, ready->device);
     add_pool_facts(provenance, gpu_.candidates.facts());
     if (run.verdict().tier == Tier::host) add_pool_facts(provenance, gpu_.host.facts());
-    add_missing_layers(provenance, facts->layers);
+    add_missing_layers(provenance, ready->layers);
     std::vector<std::string> required;
     for (const CaseRequest& one : job.cases) required.push_back(one.id);
     if (job.kind == JobKind::compile && !run.failed())
@@ -66,7 +66,7 @@ class CudaDevice final : public Device {
   }
 
  private:
-  void execute_by_kind(JobExecution& run, const LauncherDevice& facts) {
+  void execute_by_kind(JobExecution& run, const DeviceFacts& facts) {
     const Job& job = run.job();
     if (job.kind == JobKind::compile && !job.plans.empty()) {
       run.fail(ErrorKind::unsupported,
@@ -84,7 +84,7 @@ class CudaDevice final : public Device {
   }
 
   /// Profiles for a target that is not this device's, by the figures of the compiled kernels.
-  void profile_for_other_target(JobExecution& run, const LauncherDevice& facts,
+  void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
                                 const std::string& target) {
     const Job& job = run.job();
     Judge& judge = gpu_.shape_judge();

@@ -66,19 +66,19 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
   if (!has_test_judge(options)) shape_judge_.emplace(config, spawner, "cpu");
 }
 
-std::optional<LauncherDevice> GpuContext::wait_until_ready(JobExecution& run) {
-  Result<LauncherDevice> facts = launchers.ready(run.deadline(kStartMs));
-  if (!facts) {
+std::optional<LauncherReady> GpuContext::wait_until_ready(JobExecution& run) {
+  Result<LauncherReady> ready = launchers.ready(run.deadline(kStartMs));
+  if (!ready) {
     const std::optional<std::string> error = launchers.last_start_error();
-    if (error && facts.error().code != ErrorCode::cancelled)
+    if (error && ready.error().code != ErrorCode::cancelled)
       run.fail(ErrorKind::device_unhealthy, name + ": " + *error);
     else
-      run.fail_infrastructure(facts.error(), "starting device " + name);
+      run.fail_infrastructure(ready.error(), "starting device " + name);
     return std::nullopt;
   }
-  scheduler.set_memory_slots(static_cast<int>(
-      std::clamp<std::int64_t>(facts->memory_bytes / kMemorySlotBytes, config.gpu_sharers, jobs)));
-  return std::move(*facts);
+  scheduler.set_memory_slots(static_cast<int>(std::clamp<std::int64_t>(
+      ready->device.memory_bytes / kMemorySlotBytes, config.gpu_sharers, jobs)));
+  return std::move(*ready);
 }
 
 }  // namespace assay::sandbox

@@ -2,11 +2,11 @@
 // launchers, candidates) and the caches.
 //
 //   GpuContext gpu(config, {.index = 0, .driver = "cuda", .judge_device = ""});
-//   std::optional<LauncherDevice> facts = gpu.wait_until_ready(run);
-//   if (facts) GpuJob(gpu, *facts, run).execute();
+//   std::optional<LauncherReady> ready = gpu.wait_until_ready(run);
+//   if (ready) GpuJob(gpu, ready->device, run).execute();
 //
 // Each member is thread-safe, and no member is replaced after construction. The figures of the
-// device (LauncherDevice) are known only after a launcher has started. They are no member: each job
+// device (DeviceFacts) are known only after a launcher has started. They are no member: each job
 // gets a copy.
 #pragma once
 
@@ -39,9 +39,10 @@ class GpuContext {
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
-  /// Waits until the first launcher has its context, and returns the figures of the device. Returns
-  /// nothing when the run's verdict has become an error.
-  std::optional<LauncherDevice> wait_until_ready(JobExecution& run);
+  /// Waits until the first launcher has its context, and returns what it reported: the figures of
+  /// the device and the layers of its jail. Returns nothing when the run's verdict has become an
+  /// error.
+  std::optional<LauncherReady> wait_until_ready(JobExecution& run);
   /// Returns a judge for jobs that need shapes only. With a real GPU this judge has no GPU, so a
   /// job that compiles neither waits for the inputs of another job nor disturbs a job that is
   /// timed.

@@ -21,7 +21,7 @@ namespace assay::sandbox {
 
 class GpuJob {
  public:
-  GpuJob(GpuContext& gpu, const LauncherDevice& facts, JobExecution& run)
+  GpuJob(GpuContext& gpu, const DeviceFacts& facts, JobExecution& run)
       : gpu_(gpu), facts_(facts), run_(run) {}
   GpuJob(const GpuJob&) = delete;
   GpuJob& operator=(const GpuJob&) = delete;
@@ -60,7 +60,7 @@ class GpuJob {
                 std::map<std::string, std::string> missing = {});
 
   GpuContext& gpu_;
-  const LauncherDevice& facts_;
+  const DeviceFacts& facts_;
   JobExecution& run_;
   Judge* judge_ = nullptr;  // set by execute()
   PreparedJob prepared_;    // set by prepare()

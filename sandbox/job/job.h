@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "sandbox/job/profile.h"
+#include "sandbox/wire/operation_time.h"
 
 namespace assay::sandbox {
 
@@ -228,13 +229,6 @@ struct Timing {
   double clock_mhz = 0;        // median clock of the multiprocessors during the samples
   std::int64_t discarded = 0;  // samples whose clock was clearly below that median
   double age_ms = 0;  // of an oracle's reused time in a profile; 0 when measured in this job
-};
-
-/// The time of one operation of a launch plan, run after the operations before it with cold caches.
-struct OperationTime {
-  std::string name;        // name of the kernel, "copy" or "fill"
-  bool submitted = false;  // a kernel of the submission; false for data movement of torch
-  double ns = 0;
 };
 
 struct CaseRecord {

@@ -158,7 +158,8 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
   Result<LaunchOutcome> outcome = (*launcher)->launch(files.request, plan, files.fds, deadline);
   if (!outcome) return fail(outcome.error());
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome))
-    return fail(ErrorCode::unavailable, "the plan did not run under ncu: " + failure->message);
+    return fail(ErrorCode::unavailable,
+                "the plan did not run under ncu: " + failure->error.message);
   Result<std::string> report = (*launcher)->finish(deadline);
   if (!report) return fail(report.error());
   Result<std::vector<KernelCounters>> counters = read_ncu_report(*report, run.verdict().kernels);

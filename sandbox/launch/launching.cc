@@ -81,6 +81,18 @@ LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::
   return files;
 }
 
+ErrorKind error_kind(LaunchErrorKind kind) {
+  switch (kind) {
+    case LaunchErrorKind::invalid_plan: return ErrorKind::invalid_plan;
+    case LaunchErrorKind::launch_failure: return ErrorKind::launch_failure;
+    case LaunchErrorKind::gpu_fault: return ErrorKind::gpu_fault;
+    case LaunchErrorKind::gpu_memory_limit: return ErrorKind::gpu_memory_limit;
+    case LaunchErrorKind::canary_violation: return ErrorKind::canary_violation;
+    case LaunchErrorKind::internal_error: return ErrorKind::internal_error;
+  }
+  return ErrorKind::internal_error;
+}
+
 LaunchSession::LaunchSession(JobExecution& run, LauncherPool& launchers, Whose whose)
     : run_(run),
       launchers_(launchers),
@@ -158,13 +170,14 @@ std::optional<Launched> LaunchSession::perform(LaunchRequest request, const Case
   if (!outcome) return failed(outcome.error(), one.id);
   if (const auto* failure = std::get_if<LaunchFailure>(&*outcome)) {
     failed_ = true;
-    if (failure->kind == ErrorKind::gpu_fault || failure->kind == ErrorKind::internal_error)
+    const LaunchError& error = failure->error;
+    if (error.kind == LaunchErrorKind::gpu_fault || error.kind == LaunchErrorKind::internal_error)
       launchers_.invalidate_idle();
-    run_.fail(failure->kind, failure->message + " (case '" + one.id + "')");
+    run_.fail(error_kind(error.kind), error.message + " (case '" + one.id + "')");
     return std::nullopt;
   }
   Launched launched = std::get<Launched>(std::move(*outcome));
-  if (whole.time && !launched.timing) {
+  if (whole.time && !launched.samples) {
     run_.fail(ErrorKind::internal_error, "the launcher took no samples of case '" + one.id + "'");
     return std::nullopt;
   }
@@ -194,13 +207,13 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
   return std::nullopt;
 }
 
-std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes,
+std::optional<Floor> physics_floor(const DeviceFacts& device, double cost_bytes,
                                    double cost_flops) {
   if (device.bandwidth_bytes_per_s <= 0 || device.clock_khz <= 0) return std::nullopt;
   const double flops_per_ns = static_cast<double>(device.sms) *
                               static_cast<double>(device.clock_khz) * 1e3 *
                               peak_operations_per_cycle(device.target) / 1e9;
-  const double bytes_per_ns = device.bandwidth_bytes_per_s / 1e9;
+  const double bytes_per_ns = static_cast<double>(device.bandwidth_bytes_per_s) / 1e9;
   const double arithmetic = cost_flops / flops_per_ns;
   const double uncached = std::max(0.0, cost_bytes - static_cast<double>(device.l2_bytes));
   return Floor{std::max(arithmetic, cost_bytes / bytes_per_ns),

@@ -84,6 +84,9 @@ struct LaunchFiles {
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
                          int output_fd, std::int64_t gpu_memory_bytes);
 
+/// Returns the error of the verdict whose plan a launcher could not perform.
+ErrorKind error_kind(LaunchErrorKind kind);
+
 /// The least time of a case on a device.
 struct Floor {
   double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
@@ -91,7 +94,6 @@ struct Floor {
   double possible_ns = 0;
 };
 /// Returns nothing if the device's figures are unknown.
-std::optional<Floor> physics_floor(const LauncherDevice& device, double cost_bytes,
-                                   double cost_flops);
+std::optional<Floor> physics_floor(const DeviceFacts& device, double cost_bytes, double cost_flops);
 
 }  // namespace assay::sandbox

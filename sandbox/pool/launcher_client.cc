@@ -66,6 +66,23 @@ void append_lines(std::string_view log, bool errors, std::string& out) {
   }
 }
 
+Status check_case(const std::string& replied, const std::string& requested) {
+  if (replied == requested) return {};
+  return fail(ErrorCode::corrupt, "the launcher replied about case '" + replied +
+                                      "' to a request for case '" + requested + "'");
+}
+
+/// Reads the reply that ends a launch.
+Result<LaunchOutcome> parse_outcome(const Frame& frame, const std::string& case_id) {
+  const auto checked = [&](auto reply) -> Result<LaunchOutcome> {
+    if (!reply) return fail(reply.error());
+    if (Status same = check_case(reply->case_id, case_id); !same) return fail(same.error());
+    return LaunchOutcome(std::move(*reply));
+  };
+  if (frame.type() == "launch_error") return checked(parse_launch_failure(frame));
+  return checked(parse_launched(frame));
+}
+
 }  // namespace
 
 LauncherClient::LauncherClient() : log_number_(log_numbers().take()) {}
@@ -121,13 +138,13 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   client->socket_ = std::move(sockets->ours);
   sockets->theirs.reset();
   Result<Frame> frame = receive_frame(client->socket_.get(), deadline);
-  Result<LauncherDevice> facts = frame ? parse_launcher_ready(*frame) : fail(frame.error());
-  if (!facts) {
-    const std::string how = client->how_it_ended(facts.error());
-    return fail(facts.error().code,
+  Result<LauncherReady> ready = frame ? parse_launcher_ready(*frame) : fail(frame.error());
+  if (!ready) {
+    const std::string how = client->how_it_ended(ready.error());
+    return fail(ready.error().code,
                 "the launcher did not become ready: " + how + client->end_of_log(kStartLogBytes));
   }
-  client->device_ = std::move(*facts);
+  client->ready_ = std::move(*ready);
   return client;
 }
 
@@ -148,11 +165,15 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
   Status sent = send_frame(socket_.get(), to_header(request), plan, fds, deadline);
   Result<Frame> frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
   if (frame && frame->type() == "primed" && stage_next_inputs) {
+    const Result<Primed> primed = parse_primed(*frame);
+    if (!primed) return fail(primed.error());
+    if (Status same = check_case(primed->case_id, request.case_id); !same)
+      return fail(same.error());
     if (Status renewed = stage_next_inputs(); !renewed) {
       kill();
       return fail(renewed.error());
     }
-    sent = send_frame(socket_.get(), {{"type", "sample"}}, {}, {}, deadline);
+    sent = send_frame(socket_.get(), to_header(SampleRequest{}), {}, {}, deadline);
     frame = sent ? receive_frame(socket_.get(), deadline) : fail(sent.error());
   }
   if (!frame) {
@@ -165,14 +186,7 @@ Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const
     kill();
     return fail(ErrorCode::unavailable, "the launcher ended: " + how + end_of_log(kEndLogBytes));
   }
-  if (frame->type() == "launch_error") {
-    Result<LaunchFailure> failure = parse_launch_failure(*frame);
-    if (!failure) return fail(failure.error());
-    return LaunchOutcome(std::move(*failure));
-  }
-  Result<Launched> launched = parse_launched(*frame);
-  if (!launched) return fail(launched.error());
-  return LaunchOutcome(std::move(*launched));
+  return parse_outcome(*frame, request.case_id);
 }
 
 std::string ncu_messages(std::string_view log) {

@@ -19,8 +19,9 @@
 
 #include "base/result.h"
 #include "sandbox/job/config.h"
-#include "sandbox/pool/messages.h"
 #include "sandbox/pool/process.h"
+#include "sandbox/wire/launch_reply.h"
+#include "sandbox/wire/launch_request.h"
 
 namespace assay::sandbox {
 
@@ -39,7 +40,8 @@ class LauncherClient {
                                                        const Deadline& deadline,
                                                        const std::string& ncu = "");
 
-  const LauncherDevice& device() const { return device_; }
+  /// What the launcher reported when it became ready.
+  const LauncherReady& ready() const { return ready_; }
   /// The number of calls of launch().
   int launches() const { return launches_; }
   /// The number of device faults before its start. LauncherPool sets it.
@@ -75,7 +77,7 @@ class LauncherClient {
   Process process_;
   std::optional<ExitStatus> exit_status_;
   UniqueFd socket_;
-  LauncherDevice device_;
+  LauncherReady ready_;
   int launches_ = 0, faults_before_ = 0;
   const unsigned log_number_;
   std::string log_;

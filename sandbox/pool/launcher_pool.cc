@@ -26,9 +26,10 @@ LauncherPool::~LauncherPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-std::optional<LauncherDevice> LauncherPool::device() const {
+std::optional<DeviceFacts> LauncherPool::device() const {
   const MutexLock lock(mutex_);
-  return device_;
+  if (!ready_) return std::nullopt;
+  return ready_->device;
 }
 
 template <class Done>
@@ -38,16 +39,16 @@ Status LauncherPool::wait_until(MutexLock& lock, const Deadline& deadline, Done 
   return fail(ErrorCode::resource_exhausted, "the launchers were busy for all of the time allowed");
 }
 
-Result<LauncherDevice> LauncherPool::ready(const Deadline& deadline) {
+Result<LauncherReady> LauncherPool::ready(const Deadline& deadline) {
   MutexLock lock(mutex_);
-  if (device_) return *device_;
+  if (ready_) return *ready_;
   failure_.reset();
   const int before = attempts_;
   changed_.notify_all();
-  const auto known = [&]() ASSAY_REQUIRES(mutex_) { return device_ || failed_since(before); };
+  const auto known = [&]() ASSAY_REQUIRES(mutex_) { return ready_ || failed_since(before); };
   if (Status up = wait_until(lock, deadline, known); !up) return fail(up.error());
-  if (!device_) return fail(failure_->error);
-  return *device_;
+  if (!ready_) return fail(failure_->error);
+  return *ready_;
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadline) {
@@ -229,7 +230,7 @@ void LauncherPool::perform(Start start) {
   const MutexLock lock(mutex_);
   --starting_;
   if (started) {
-    device_ = (*started)->device();
+    ready_ = (*started)->ready();
     // A launcher may have checked the device before the last fault.
     const bool trusted = start.faults_before == faults_;
     (*started)->set_faults_before(start.faults_before);

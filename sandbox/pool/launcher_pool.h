@@ -53,8 +53,9 @@ class LauncherPool {
   LauncherPool(const LauncherPool&) = delete;
   LauncherPool& operator=(const LauncherPool&) = delete;
 
-  /// Waits until the first launcher is parked and returns the facts of the device.
-  Result<LauncherDevice> ready(const Deadline& deadline);
+  /// Waits until the first launcher is parked and returns what it reported: the facts of the device
+  /// and the layers of its jail.
+  Result<LauncherReady> ready(const Deadline& deadline);
   /// Returns an unused launcher. The caller discards or keeps each launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
   /// Returns a launcher that has performed nothing but references.
@@ -79,7 +80,7 @@ class LauncherPool {
   /// Returns the error of the last start, if it failed. Returns nothing while the device works.
   std::optional<std::string> last_start_error() const;
   /// Returns the facts of the device, if they are known.
-  std::optional<LauncherDevice> device() const;
+  std::optional<DeviceFacts> device() const;
 
  private:
   struct Start {
@@ -123,7 +124,7 @@ class LauncherPool {
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);  // killed
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);                 // for references
   std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in order of their last use
-  std::optional<LauncherDevice> device_ ASSAY_GUARDED_BY(mutex_);
+  std::optional<LauncherReady> ready_ ASSAY_GUARDED_BY(mutex_);
   /// The failure of the last attempt. The next caller clears it.
   std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
   /// The error of the last attempt. The next success clears it.

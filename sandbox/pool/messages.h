@@ -1,5 +1,6 @@
-// The messages of the sandbox's processes as typed structs (docs/reference/frames.md). The
-// supervisor reads and writes frame headers nowhere else.
+// The messages of zygote, candidate and judge as typed structs (docs/reference/frames.md). The
+// supervisor reads and writes their frame headers nowhere else. The messages of the launcher are in
+// sandbox/wire/launch_request.h and launch_reply.h, because the launcher uses them too.
 //
 //   Result<CandidateMessage> message = parse_candidate(frame);  // checks every field
 //   Status sent = send_frame(socket, to_header(job), source, fds, deadline);
@@ -19,28 +20,13 @@
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/job/job.h"
+#include "sandbox/pool/versions.h"
+#include "sandbox/wire/argument.h"
 #include "sandbox/wire/frame.h"
-#include "sandbox/wire/launch_request.h"
 
 namespace assay::sandbox {
 
-/// A tensor or a scalar. The bytes of a tensor lie in a memory file, if it has bytes.
-struct Argument {
-  std::string name;
-  bool is_tensor = true;
-  std::string dtype;
-  std::vector<std::int64_t> shape, strides;  // strides in elements
-  std::optional<std::int64_t> fd;       // index into the frame's descriptors; none without bytes
-  std::int64_t offset = 0, nbytes = 0;  // position and number of its bytes in the memory file
-  std::string scalar_type;              // int | float | bool
-  std::variant<std::int64_t, double, bool> value;
-};
-
 // ---- zygote ----
-struct Versions {
-  std::string torch, triton, python;
-  std::string nvrtc;  // empty without NVRTC; only a zygote has it
-};
 struct ZygoteReady {
   Versions versions;
   std::vector<LayerReport> layers;
@@ -185,30 +171,6 @@ struct LintCheck {
   bool mutant = false;  // checks that a wrong answer is rejected
 };
 
-// ---- launcher ----
-struct LauncherDevice {
-  std::string name, target, driver, cc;
-  std::int64_t sms = 0, l2_bytes = 0, memory_bytes = 0, clock_khz = 0;
-  double bandwidth_bytes_per_s = 0;
-  std::vector<LayerReport> layers;  // of the launcher's jail
-};
-struct Launched {
-  std::vector<Argument> outputs;
-  /// With name, registers, spill_bytes (the local memory), shared_bytes and launches.
-  std::vector<KernelReport> kernels;
-  std::vector<std::int64_t> chosen;  // the alternative of each tunable
-  /// Inputs that the plan wrote to and may only read. Empty after a timed launch.
-  std::vector<std::string> modified;
-  std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
-  std::optional<Timing> timing;
-  std::vector<OperationTime> timeline;  // only with `inspect`
-  std::optional<bool> deterministic;
-};
-struct LaunchFailure {
-  ErrorKind kind = ErrorKind::internal_error;
-  std::string message;
-};
-
 Result<ZygoteMessage> parse_zygote(const Frame& frame);
 /// Takes the payload out of the frame.
 Result<CandidateMessage> parse_candidate(Frame& frame);
@@ -222,9 +184,6 @@ Result<std::vector<double>> parse_timed_reference(const Frame& frame);
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
-Result<LauncherDevice> parse_launcher_ready(const Frame& frame);
-Result<Launched> parse_launched(const Frame& frame);
-Result<LaunchFailure> parse_launch_failure(const Frame& frame);
 struct JudgeComplaint {
   std::string message;
   bool lost = false;  // the judge's CUDA context is broken for good, so every request will fail

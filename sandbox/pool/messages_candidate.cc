@@ -2,8 +2,9 @@
 #include <limits>
 
 #include "sandbox/jail/jail.h"
-#include "sandbox/pool/header_reader.h"
 #include "sandbox/pool/messages.h"
+#include "sandbox/wire/header_reader.h"
+#include "sandbox/wire/layer_reports.h"
 
 namespace assay::sandbox {
 namespace {
@@ -12,6 +13,7 @@ using nlohmann::json;
 
 constexpr int kHighestSignalOrStatus = 255;
 constexpr std::size_t kDiagnosticChars = 16'384;
+constexpr std::int64_t kMaxWarps = 1'024;
 
 template <class Message, class Value>
 Result<Message> finish(const HeaderReader& in, Value value) {
@@ -77,6 +79,27 @@ CandidateError read_error(HeaderReader& in) {
   error.diagnostic.subject = in.optional_text("subject").substr(0, kDiagnosticChars);
   error.case_id = in.optional_text("case");
   return error;
+}
+
+std::vector<KernelReport> read_kernels(HeaderReader& in) {
+  std::vector<KernelReport> kernels;
+  for (const json& entry : in.list("kernels", kMaxKernels)) {
+    HeaderReader from(entry, "a kernel");
+    KernelReport kernel;
+    kernel.name = from.text("name");
+    kernel.symbol = from.optional_text("symbol");
+    kernel.target = from.text("target");
+    kernel.num_warps = from.integer("num_warps", 0, kMaxWarps);
+    kernel.registers = from.integer("registers", 0, kHighestInteger);
+    kernel.spill_bytes = from.integer("spill_bytes", 0, kHighestInteger);
+    kernel.shared_bytes = from.integer("shared_bytes", 0, kHighestInteger);
+    kernel.binary_bytes = from.integer("binary_bytes", 0, kHighestInteger);
+    kernel.grid = from.integers("grid", 3);
+    kernel.launches = from.integer("launches", 0, kHighestInteger);
+    in.merge(from);
+    kernels.push_back(std::move(kernel));
+  }
+  return kernels;
 }
 
 const char* mode_name(CandidateMode mode) {
@@ -146,7 +169,7 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
     CaseDone done;
     done.id = in.text("id");
     if (in.has("outputs")) done.outputs = read_arguments(in, "outputs");
-    if (in.has("kernels")) done.kernels = read_kernels(in, false);
+    if (in.has("kernels")) done.kernels = read_kernels(in);
     done.plan = std::move(frame.payload);
     return finish<CandidateMessage>(in, std::move(done));
   }

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <limits>
 
-#include "sandbox/pool/header_reader.h"
 #include "sandbox/pool/messages.h"
+#include "sandbox/wire/header_reader.h"
 
 namespace assay::sandbox {
 namespace {
@@ -36,7 +36,7 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
     PreparedOutput output;
     output.name = from.text("name");
     output.dtype = from.text("dtype");
-    output.shape = from.integers("shape", kMaxRank);
+    output.shape = from.integers("shape", kMaxTensorRank);
     output.nbytes = from.integer("nbytes", 0, kHighestInteger);
     output.from = from.optional_text("from");
     in.merge(from);
@@ -88,11 +88,22 @@ Compared read_compared(HeaderReader& in) {
   record.mismatches = in.integer("mismatches", 0, kHighestInteger);
   if (const json* first = in.optional_object("first_mismatch"); first != nullptr) {
     HeaderReader from(*first, "first_mismatch");
-    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxRank),
+    record.first_mismatch = Mismatch{from.text("output"), from.integers("index", kMaxTensorRank),
                                      from.number("expected"), from.number("actual")};
     in.merge(from);
   }
   return compared;
+}
+
+/// Returns nothing if there are no samples.
+std::optional<Timing> read_timing(HeaderReader& in) {
+  Timing timing;
+  timing.samples_ns = in.numbers("samples_ns", kMaxSamples);
+  if (timing.samples_ns.empty()) return std::nullopt;
+  timing.median_ns = in.number("median_ns");
+  timing.low_ns = in.number("low_ns");
+  timing.high_ns = in.number("high_ns");
+  return timing;
 }
 
 json cases_json(const std::vector<CaseRequest>& cases) {

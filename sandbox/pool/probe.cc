@@ -3,9 +3,11 @@
 #include <array>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/process.h"
+#include "sandbox/wire/launch_reply.h"
 
 namespace assay::sandbox {
 namespace {
@@ -48,24 +50,11 @@ std::string launcher_output(const std::string& launcher, const std::string& driv
 }
 
 DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver) {
-  DriverProbe found{driver, {}, ""};
-  const nlohmann::json output =
-      nlohmann::json::parse(launcher_output(config.launcher, driver), nullptr, false);
-  if (!output.is_object()) {
-    found.reason = config.launcher + " --probe gave no answer";
-    return found;
-  }
-  found.reason = output.value("reason", std::string());
-  for (const nlohmann::json& device : output.value("devices", nlohmann::json::array())) {
-    const Frame frame{
-        {{"type", "ready"}, {"device", device}, {"layers", nlohmann::json::array()}}, {}, {}};
-    if (Result<LauncherDevice> facts = parse_launcher_ready(frame)) {
-      found.gpus.push_back(std::move(*facts));
-    } else {
-      found.reason = facts.error().message;
-    }
-  }
-  return found;
+  const std::string output = launcher_output(config.launcher, driver);
+  if (output.empty()) return {driver, {}, config.launcher + " --probe gave no answer"};
+  Result<LauncherProbe> found = parse_launcher_probe(output);
+  if (!found) return {driver, {}, config.launcher + " --probe: " + found.error().message};
+  return {driver, std::move(found->devices), std::move(found->reason)};
 }
 
 }  // namespace

@@ -10,16 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/jail/layer.h"
 #include "sandbox/job/config.h"
 #include "sandbox/job/job.h"
-#include "sandbox/pool/messages.h"
+#include "sandbox/pool/versions.h"
+#include "sandbox/wire/device_facts.h"
 
 namespace assay::sandbox {
 
 /// The GPUs that the launcher finds with one driver.
 struct DriverProbe {
   std::string driver;  // "cuda" or "hip"
-  std::vector<LauncherDevice> gpus;
+  std::vector<DeviceFacts> gpus;
   std::string reason;  // why there is no GPU
 };
 

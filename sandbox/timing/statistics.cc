@@ -35,6 +35,22 @@ double everything(const std::vector<OperationTime>& timeline) {
 
 }  // namespace
 
+Timing timing_of(const LaunchSamples& samples) {
+  const MedianInterval interval = median_interval(samples.cold_ns);
+  Timing timing;
+  timing.median_ns = interval.median;
+  timing.low_ns = interval.low;
+  timing.high_ns = interval.high;
+  timing.samples_ns = samples.cold_ns;
+  timing.warm_ns = median_interval(samples.warm_ns).median;
+  timing.first_run_ns = samples.first_run_ns.value_or(0);
+  timing.wall_ns = median_interval(samples.wall_ns).median;
+  timing.overhead_ns = samples.overhead_ns;
+  timing.clock_mhz = samples.clock_mhz;
+  timing.discarded = samples.discarded;
+  return timing;
+}
+
 bool clocks_agree(const Timing& block) {
   const bool real = block.clock_mhz > 0;  // a simulated device has no clock
   return !real || block.wall_ns == 0 ||

@@ -2,7 +2,7 @@
 // trusted, and which kernels took the GPU's time.
 //
 //   Samples samples;
-//   samples.add(*launched.timing, launched.chosen);
+//   samples.add(timing_of(*launched.samples), launched.chosen);
 //   if (samples.steady()) record.latency = samples.timing();
 //   record.own_share = own_share(record.timeline);
 //
@@ -16,8 +16,12 @@
 
 #include "base/median.h"
 #include "sandbox/job/job.h"
+#include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
+
+/// Returns the medians of one timed launch.
+Timing timing_of(const LaunchSamples& samples);
 
 /// Returns true if the host's time is at least the device's time, within a tenth. When another
 /// program uses the GPU in the middle of most samples, the device's times are too long, but the few

@@ -197,16 +197,17 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
                         .chosen = into.chosen(),
                         .inspect = first,
                         .stage_next_inputs = stage_next_inputs});
-    if (launched && !renewed) launched->timing->first_run_ns = 0;
+    if (launched && !renewed) launched->samples->first_run_ns.reset();
     if (!launched || (rechecks(first) && !still_right(run_.verdict().cases[case_index], *launched,
                                                       outputs_[case_index].get())))
       return false;
-    if (!clocks_agree(*launched->timing)) {
-      disagreed = launched->timing;
+    const Timing timing = timing_of(*launched->samples);
+    if (!clocks_agree(timing)) {
+      disagreed = timing;
       continue;
     }
     if (first) add_inspection(run_.verdict().cases[case_index], *launched);
-    into.add(*launched->timing, std::move(launched->chosen));
+    into.add(timing, std::move(launched->chosen));
     return true;
   }
   const std::string times =
@@ -226,12 +227,13 @@ bool TimingSession::oracle_clocks_agree(std::size_t case_index, const TimedBlock
   if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
       {prepared_, case_index, baseline_[case_index], outputs_[case_index].get()}, {.time = block});
-  return launched && clocks_agree(*launched->timing);
+  return launched && clocks_agree(timing_of(*launched->samples));
 }
 
 void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
-  record.deterministic = launched.deterministic;
-  record.timeline = std::move(launched.timeline);
+  if (!launched.inspection) return;
+  record.deterministic = launched.inspection->deterministic;
+  record.timeline = std::move(launched.inspection->timeline);
   use_reported_names(record.timeline, run_.verdict().kernels);
   record.own_share = own_share(record.timeline);
   // The verdict lists the kernels of the case with the most traffic.
@@ -256,8 +258,9 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
         oracle_.launch({prepared_, case_index, baseline_[case_index], outputs_[case_index].get()},
                        {.time = block, .chosen = into.chosen()});
     if (!launched) return;
-    if (!clocks_agree(*launched->timing)) continue;
-    into.add(*launched->timing, std::move(launched->chosen));
+    const Timing timing = timing_of(*launched->samples);
+    if (!clocks_agree(timing)) continue;
+    into.add(timing, std::move(launched->chosen));
     return;
   }
   run_.verdict().hints.push_back(

@@ -48,7 +48,7 @@ class TimingSession {
   struct Parts {
     Judge& judge;
     LauncherPool& launchers;
-    const LauncherDevice& facts;
+    const DeviceFacts& facts;
     MeasurementCache& known;
   };
   /// `baseline` are the oracle's plans; empty when there is no oracle.

@@ -1,7 +1,9 @@
 #include "sandbox/wire/launch_request.h"
 
 #include <limits>
-#include <utility>
+
+#include "sandbox/wire/argument.h"
+#include "sandbox/wire/header_reader.h"
 
 namespace assay::sandbox {
 namespace {
@@ -10,87 +12,21 @@ using nlohmann::json;
 
 constexpr std::int64_t kMaxMilliseconds = std::numeric_limits<std::int32_t>::max();
 
-/// Reads the fields of one object, and keeps the first error.
-class Fields {
- public:
-  Fields(const json& object, std::string where) : object_(object), where_(std::move(where)) {
-    if (!object.is_object()) reject("", "is no object");
-  }
-
-  std::uint64_t number(const char* name,
-                       std::uint64_t limit = std::numeric_limits<std::int64_t>::max()) {
-    const json* value = find(name);
-    if (value == nullptr) return 0;
-    if (!value->is_number_integer() ||
-        (!value->is_number_unsigned() && value->get<std::int64_t>() < 0))
-      return reject(name, "is no number from 0 up"), 0;
-    const auto number = value->get<std::uint64_t>();
-    if (number > limit) return reject(name, "is over " + std::to_string(limit)), 0;
-    return number;
-  }
-  std::int64_t positive(const char* name, std::int64_t limit) {
-    const auto value = static_cast<std::int64_t>(number(name, static_cast<std::uint64_t>(limit)));
-    if (value == 0) reject(name, "starts at 1");
-    return value;
-  }
-  std::string text(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return {};
-    if (!value->is_string()) return reject(name, "is no string"), std::string();
-    return value->get<std::string>();
-  }
-  bool flag(const char* name) {
-    const json* value = find(name);
-    if (value == nullptr) return false;
-    if (!value->is_boolean()) return reject(name, "is neither true nor false"), false;
-    return value->get<bool>();
-  }
-  const json* list(const char* name) {
-    const json* value = find(name);
-    if (value != nullptr && !value->is_array()) return reject(name, "is no list"), nullptr;
-    return value;
-  }
-  void reject(const std::string& name, const std::string& reason) {
-    if (why_.empty()) why_ = where_ + (name.empty() ? "" : ": `" + name + "`") + " " + reason;
-  }
-  const std::string& why() const { return why_; }
-
- private:
-  const json* find(const char* name) {
-    if (!object_.is_object()) return nullptr;
-    const auto found = object_.find(name);
-    if (found == object_.end()) return reject(name, "is missing"), nullptr;
-    return &*found;
-  }
-
-  const json& object_;
-  std::string where_;
-  std::string why_;
-};
-
-std::vector<std::int64_t> read_chosen(Fields& fields) {
-  std::vector<std::int64_t> chosen;
-  const json* list = fields.list("chosen");
-  if (list == nullptr) return chosen;
-  for (const json& index : *list) {
-    if (!index.is_number_unsigned())
-      return fields.reject("chosen", "has an entry that is no number from 0 up"), chosen;
-    chosen.push_back(index.get<std::int64_t>());
-  }
-  return chosen;
+TimedBlock read_block(HeaderReader& in) {
+  TimedBlock block;
+  block.min_samples = in.integer("min_samples", 1, kMaxSamplesAllowed);
+  block.max_samples = in.integer("max_samples", 1, kMaxSamplesAllowed);
+  block.max_time_ms = in.integer("max_time_ms", 1, kMaxMilliseconds);
+  if (in.has("warm_up_ms")) block.warm_up_ms = in.integer("warm_up_ms", 0, kMaxMilliseconds);
+  if (in.has("side_samples"))
+    block.side_samples = in.integer("side_samples", 1, kMaxSamplesAllowed);
+  return block;
 }
 
-TimedBlock read_block(Fields& fields, const json& header) {
-  TimedBlock block;
-  block.min_samples = fields.positive("min_samples", kMaxSamplesAllowed);
-  block.max_samples = fields.positive("max_samples", kMaxSamplesAllowed);
-  block.max_time_ms = fields.positive("max_time_ms", kMaxMilliseconds);
-  if (header.contains("warm_up_ms"))
-    block.warm_up_ms = static_cast<std::int64_t>(
-        fields.number("warm_up_ms", static_cast<std::uint64_t>(kMaxMilliseconds)));
-  if (header.contains("side_samples"))
-    block.side_samples = fields.positive("side_samples", kMaxSamplesAllowed);
-  return block;
+/// Reads the index of a descriptor that came with the frame.
+std::size_t read_fd(HeaderReader& in, const char* name, const Frame& frame) {
+  return static_cast<std::size_t>(
+      in.integer(name, 0, static_cast<std::int64_t>(frame.fds.size()) - 1));
 }
 
 }  // namespace
@@ -126,36 +62,35 @@ json to_header(const LaunchRequest& request) {
 }
 
 Result<LaunchRequest> parse_launch_request(const Frame& frame) {
-  if (frame.type() != "launch")
-    return fail(ErrorCode::corrupt, "message `" + frame.type() + "` is unknown; valid: launch");
+  if (Status type = expect_type(frame, "launch"); !type) return fail(type.error());
   LaunchRequest request;
-  const std::size_t last_fd = frame.fds.empty() ? 0 : frame.fds.size() - 1;
-  Fields fields(frame.header, "launch");
-  if (frame.fds.empty()) fields.reject("", "came without descriptors");
-  request.case_id = fields.text("case");
-  request.output_fd = fields.number("output_fd", last_fd);
-  request.output_offset = fields.number("output_offset");
-  request.output_bytes = fields.number("output_bytes");
-  request.device_bytes = fields.number("device_bytes");
-  request.gpu_memory_bytes = fields.number("gpu_memory_bytes");
-  request.ablated = fields.flag("ablated");
-  if (fields.flag("time")) {
-    request.inspect = fields.flag("inspect");
-    request.time = read_block(fields, frame.header);
-    if (frame.header.contains("chosen")) request.chosen = read_chosen(fields);
-    if (frame.header.contains("stage_next_inputs"))
-      request.stage_next_inputs = fields.flag("stage_next_inputs");
+  HeaderReader in(frame.header, "launch");
+  if (frame.fds.empty()) in.reject("no descriptors came with it");
+  request.case_id = in.text("case");
+  request.output_fd = read_fd(in, "output_fd", frame);
+  request.output_offset = in.bytes("output_offset");
+  request.output_bytes = in.bytes("output_bytes");
+  request.device_bytes = in.bytes("device_bytes");
+  request.gpu_memory_bytes = in.bytes("gpu_memory_bytes");
+  request.ablated = in.flag("ablated");
+  if (in.flag("time")) {
+    request.inspect = in.flag("inspect");
+    request.time = read_block(in);
+    if (in.has("chosen")) request.chosen = in.integers("chosen", kMaxTunables, 0);
+    request.stage_next_inputs = in.optional_flag("stage_next_inputs").value_or(false);
   }
-  if (const json* inputs = fields.list("inputs"); inputs != nullptr) {
-    for (const json& input : *inputs) {
-      Fields one(input, "launch: an input");
-      request.inputs.push_back({one.text("name"), one.number("fd", last_fd), one.number("offset"),
-                                one.number("nbytes"), one.flag("inout")});
-      if (!one.why().empty()) return fail(ErrorCode::corrupt, one.why());
-    }
+  for (const json& input : in.list("inputs", kMaxArguments)) {
+    HeaderReader one(input, "launch: an input");
+    request.inputs.push_back({one.text("name"), read_fd(one, "fd", frame), one.bytes("offset"),
+                              one.bytes("nbytes"), one.flag("inout")});
+    in.merge(one);
   }
-  if (!fields.why().empty()) return fail(ErrorCode::corrupt, fields.why());
+  if (Status read = in.status(); !read) return fail(read.error());
   return request;
 }
+
+json to_header(const SampleRequest&) { return {{"type", "sample"}}; }
+
+Status parse_sample_request(const Frame& frame) { return expect_type(frame, "sample"); }
 
 }  // namespace assay::sandbox

@@ -24,6 +24,8 @@ namespace assay::sandbox {
 
 // Upper bound of the samples in a request, because one frame carries all samples.
 inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
+// Upper bound of the tunables of a plan in a message.
+inline constexpr std::size_t kMaxTunables = 4'096;
 
 /// How one block of samples is taken.
 struct TimedBlock {
@@ -66,5 +68,11 @@ nlohmann::json to_header(const LaunchRequest& request);
 /// Errors: `corrupt`, which names the field, if a field is missing, has the wrong type or is out of
 /// range, or if a descriptor does not exist.
 Result<LaunchRequest> parse_launch_request(const Frame& frame);
+
+/// The supervisor's answer to `primed`: the inputs have been changed, and the samples may be taken.
+struct SampleRequest {};
+nlohmann::json to_header(const SampleRequest& request);
+/// Errors: `corrupt` for any message but `sample`.
+Status parse_sample_request(const Frame& frame);
 
 }  // namespace assay::sandbox

@@ -30,7 +30,7 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) 
   devices["cpu"] = found.sandbox_error.empty();
   for (const sandbox::DriverProbe& driver : found.drivers) {
     nlohmann::json gpus = nlohmann::json::array();
-    for (const sandbox::LauncherDevice& gpu : driver.gpus) {
+    for (const sandbox::DeviceFacts& gpu : driver.gpus) {
       gpus.push_back({{"name", gpu.name},
                       {"target", gpu.target},
                       {"driver", gpu.driver},
@@ -63,7 +63,7 @@ void print(const sandbox::DriverProbe& driver) {
   const char* name = driver.driver.c_str();
   const bool has_device = sandbox::check_device_name(driver.driver + ":0").has_value();
   for (std::size_t i = 0; i < driver.gpus.size(); ++i) {
-    const sandbox::LauncherDevice& gpu = driver.gpus[i];
+    const sandbox::DeviceFacts& gpu = driver.gpus[i];
     if (!has_device) {
       std::printf("  seen     %s: %s, %s; no jobs run on it yet\n", name, gpu.name.c_str(),
                   gpu.target.c_str());

@@ -15,6 +15,7 @@
 
 #include "sandbox/pool/messages.h"
 #include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_reply.h"
 #include "sandbox/wire/launch_request.h"
 
 namespace {
@@ -60,9 +61,12 @@ void check_all(const Frame& frame) {
   (void)parse_launcher_ready(frame);
   (void)parse_launched(frame);
   (void)parse_launch_failure(frame);
+  (void)parse_primed(frame);
   (void)parse_judge_error(frame);
   (void)answers(frame, "job", "case");
   (void)parse_launch_request(frame);
+  (void)parse_sample_request(frame);
+  (void)parse_launcher_probe(frame.payload);
 }
 
 void check_again(const Frame& frame) {

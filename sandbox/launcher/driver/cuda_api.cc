@@ -106,9 +106,10 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
       result != kSuccess)
     failed = result;
   facts.name = name.data();
-  facts.cc_major = static_cast<int>(attribute(kAttributeComputeCapabilityMajor));
-  facts.cc_minor = static_cast<int>(attribute(kAttributeComputeCapabilityMinor));
-  facts.target = "cuda:" + std::to_string(facts.cc_major * 10 + facts.cc_minor);
+  const std::int64_t major = attribute(kAttributeComputeCapabilityMajor);
+  const std::int64_t minor = attribute(kAttributeComputeCapabilityMinor);
+  facts.cc = std::to_string(major) + "." + std::to_string(minor);
+  facts.target = "cuda:" + std::to_string(major * 10 + minor);
   facts.sms = attribute(kAttributeMultiprocessorCount);
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);

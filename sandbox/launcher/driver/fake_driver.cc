@@ -113,7 +113,7 @@ std::byte* FakeLaunch::memory(std::size_t param, std::int64_t offset, std::uint6
 FakeDriver::FakeDriver(std::uint64_t memory_bytes) : next_address_(kFirstAddress) {
   facts_.name = "Fake GPU";
   facts_.target = "cuda:90";
-  facts_.cc_major = 9;
+  facts_.cc = "9.0";
   facts_.sms = 4;
   facts_.l2_bytes = 1 << 20;
   facts_.memory_bytes = static_cast<std::int64_t>(memory_bytes);

@@ -22,29 +22,13 @@
 #include <string_view>
 #include <vector>
 
-#include "sandbox/launcher/driver/launch_error.h"
+#include "sandbox/launcher/driver/launch_result.h"
+#include "sandbox/wire/device_facts.h"
 
 namespace assay::sandbox {
 
 /// An address in the device's memory.
 using DevicePtr = std::uint64_t;
-
-struct DeviceFacts {
-  std::string name;    // "NVIDIA H200"
-  std::string target;  // "cuda:90"
-  int cc_major = 0;
-  int cc_minor = 0;
-  std::int64_t sms = 0;
-  std::int64_t l2_bytes = 0;
-  std::int64_t memory_bytes = 0;
-  std::int64_t clock_khz = 0;               // peak SM clock
-  std::int64_t shared_bytes_per_block = 0;  // maximum for one block
-  // Theoretical: 2 x memory clock x bus width. Not measured.
-  std::int64_t bandwidth_bytes_per_s = 0;
-  // "580.159.03 (CUDA 13.0)": the version of the kernel module, if it can be read, and that of the
-  // driver's interface.
-  std::string driver;
-};
 
 /// A loaded kernel. Valid until unload(), or until the driver is destroyed.
 using KernelHandle = std::uint32_t;

@@ -162,8 +162,8 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   keep(api.hipDeviceGetName(name.data(), static_cast<int>(name.size()) - 1, device));
   keep(api.hipDeviceGetPCIBusId(place.data(), static_cast<int>(place.size()) - 1, index));
   facts.name = name.data();
-  facts.cc_major = static_cast<int>(attribute(kAttributeComputeCapabilityMajor));
-  facts.cc_minor = static_cast<int>(attribute(kAttributeComputeCapabilityMinor));
+  facts.cc = std::to_string(attribute(kAttributeComputeCapabilityMajor)) + "." +
+             std::to_string(attribute(kAttributeComputeCapabilityMinor));
   facts.sms = attribute(kAttributeMultiprocessorCount);
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);

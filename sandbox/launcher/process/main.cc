@@ -32,9 +32,9 @@
 #include "sandbox/launcher/driver/hip_api.h"
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/process/arguments.h"
-#include "sandbox/launcher/process/messages.h"
 #include "sandbox/launcher/process/ncu.h"
 #include "sandbox/launcher/process/serve.h"
+#include "sandbox/wire/launch_reply.h"
 
 namespace {
 
@@ -66,10 +66,13 @@ Result<std::vector<DeviceFacts>> list_devices(const std::string& driver) {
 }
 
 int probe(const LauncherArguments& arguments) {
-  Result<std::vector<DeviceFacts>> devices = list_devices(arguments.driver);
-  std::printf("%s\n", probe_message(devices)
-                          .dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)
-                          .c_str());
+  const Result<std::vector<DeviceFacts>> devices = list_devices(arguments.driver);
+  LauncherProbe found;
+  if (devices)
+    found.devices = *devices;
+  else
+    found.reason = devices.error().message;
+  std::printf("%s\n", to_line(found).c_str());
   return devices ? kOk : kNoDevice;
 }
 

@@ -12,10 +12,10 @@
 
 #include "sandbox/launcher/memory/shared_buffers.h"
 #include "sandbox/launcher/plan/plan.h"
-#include "sandbox/launcher/process/messages.h"
 #include "sandbox/launcher/replay/replay.h"
 #include "sandbox/wire/deadline.h"
 #include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_reply.h"
 #include "sandbox/wire/launch_request.h"
 #include "sandbox/wire/memfd.h"
 
@@ -127,11 +127,12 @@ LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   const auto broken = [](const Error& error) {
     return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message);
   };
-  if (Status sent = send_frame(socket, primed_message(case_id), {}, {}, Deadline::never()); !sent)
+  if (Status sent = send_frame(socket, to_header(Primed{case_id}), {}, {}, Deadline::never());
+      !sent)
     return broken(sent.error());
   Result<Frame> frame = receive_frame(socket, Deadline::never());
   if (!frame) return broken(frame.error());
-  if (Status due = check_sample(*frame); !due) return broken(due.error());
+  if (Status due = parse_sample_request(*frame); !due) return broken(due.error());
   return {};
 }
 
@@ -146,8 +147,8 @@ TimingRules rules_of(const TimedBlock& block) {
 }
 
 /// Performs the request of a `launch` frame.
-LaunchResult<ReplayResult> perform(int socket, const LaunchRequest& request, const Frame& frame,
-                                   GpuDriver& gpu, TrustedKernels* trusted, const Clock& clock) {
+LaunchResult<Launched> perform(int socket, const LaunchRequest& request, const Frame& frame,
+                               GpuDriver& gpu, TrustedKernels* trusted, const Clock& clock) {
   Result<Plan> plan = decode_plan(frame.payload);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
   Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, gpu);
@@ -176,10 +177,8 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
       return fail(ErrorCode::unavailable, "loading the trusted kernels: " + loaded.error().message);
     trusted.emplace(std::move(*loaded));
   }
-  if (Status sent =
-          send_frame(socket, ready_message(gpu.facts(), layers), {}, {}, Deadline::never());
-      !sent)
-    return sent;
+  const nlohmann::json ready = to_header(LauncherReady{gpu.facts(), layers});
+  if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
   std::optional<std::string> lost_in;  // the case whose fault lost the context
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());
@@ -188,14 +187,15 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     const Result<LaunchRequest> request = parse_launch_request(*frame);
     if (!request) return fail(request.error());
 
-    LaunchResult<ReplayResult> result =
+    LaunchResult<Launched> result =
         lost_in ? launch_fail(LaunchErrorKind::gpu_fault,
                               "the GPU context was lost in case '" + *lost_in + "'")
                 : perform(socket, *request, *frame, gpu, trusted ? &*trusted : nullptr, clock);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in)
       lost_in = request->case_id;
-    const auto answer = result ? launched_message(request->case_id, *result)
-                               : launch_error_message(request->case_id, result.error());
+    if (result) result->case_id = request->case_id;
+    const nlohmann::json answer =
+        result ? to_header(*result) : to_header(LaunchFailure{request->case_id, result.error()});
     if (Status sent = send_frame(socket, answer, {}, {}, Deadline::never()); !sent) return sent;
   }
 }

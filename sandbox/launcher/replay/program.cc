@@ -201,16 +201,15 @@ LaunchStatus Program::enqueue_ablated() {
   return {};
 }
 
-std::vector<Program::Operation> Program::sequence() const {
-  std::vector<Operation> operations;
+std::vector<OperationTime> Program::sequence() const {
+  std::vector<OperationTime> operations;
   for (const Stage& stage : stages_) {
     for (const Step& step : steps_of(stage)) {
-      const auto* launch = std::get_if<Launch>(&step);
-      if (launch != nullptr) {
-        operations.push_back(
-            {uses_[launch->binary].name, !is_recorder_kernel(uses_[launch->binary].name)});
+      if (const auto* launch = std::get_if<Launch>(&step); launch != nullptr) {
+        const std::string& name = uses_[launch->binary].name;
+        operations.push_back({.name = name, .submitted = !is_recorder_kernel(name)});
       } else {
-        operations.push_back({std::holds_alternative<Copy>(step) ? "copy" : "fill", false});
+        operations.push_back({.name = std::holds_alternative<Copy>(step) ? "copy" : "fill"});
       }
     }
   }

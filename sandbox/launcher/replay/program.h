@@ -20,6 +20,7 @@
 
 #include "sandbox/launcher/driver/gpu_driver.h"
 #include "sandbox/launcher/plan/plan.h"
+#include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
 
@@ -27,15 +28,6 @@ namespace assay::sandbox {
 /// submission gains nothing by giving its own kernel such a name: the kernel then does not count as
 /// its work.
 inline bool is_recorder_kernel(std::string_view kernel) { return kernel.starts_with("assay_"); }
-
-/// The facts of one binary of a plan on this device.
-struct KernelUse {
-  std::string name;
-  std::int64_t registers = 0;
-  std::int64_t local_bytes = 0;
-  std::int64_t shared_bytes = 0;  // static and dynamic, per block
-  std::int64_t launches = 0;
-};
 
 class Program {
  public:
@@ -56,12 +48,8 @@ class Program {
   /// Resets the variables that binaries keep on the device. If there are any, it waits for the
   /// queued work first.
   LaunchStatus forget();
-  struct Operation {
-    std::string name;        // the name of the kernel, "copy" or "fill"
-    bool submitted = false;  // true for a kernel of the submission
-  };
-  /// Returns the operations that enqueue() queues now, in order.
-  std::vector<Operation> sequence() const;
+  /// Returns the operations that enqueue() queues now, in order. Their times are 0.
+  std::vector<OperationTime> sequence() const;
   /// Queues operations `first` to `last` (excluded) of that sequence.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
   /// Returns the number of operations that enqueue() queues now and that are copies, by the driver

@@ -103,7 +103,7 @@ class Replay {
         initial_(gpu, kPoisonByte),
         offsets_(output_offsets(plan)) {}
 
-  LaunchResult<ReplayResult> run() {
+  LaunchResult<Launched> run() {
     if (LaunchStatus s = allocate(); !s) return tl::unexpected(s.error());
     LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
     if (!program) return tl::unexpected(program.error());
@@ -115,7 +115,7 @@ class Replay {
     if (LaunchStatus s = gpu_.synchronize(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
 
-    ReplayResult result;
+    Launched result;
     if (!request_.timing) {
       if (LaunchStatus s = find_modified(result.modified); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
@@ -125,13 +125,18 @@ class Replay {
     result.kernels = program_->kernels();
     result.moves = program_->moves();
     for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
-      result.chosen.push_back(program_->chosen(i));
+      result.chosen.push_back(static_cast<std::int64_t>(program_->chosen(i)));
       result.choices.push_back(program_->tunables()[i][program_->chosen(i)]);
     }
     for (std::size_t i = 0; i < plan_.outputs.size(); ++i) {
       const PlanOutput& output = plan_.outputs[i];
-      result.outputs.push_back({output.dtype, output.shape, output.strides, offsets_[i],
-                                output_span_bytes(output).value_or(0)});
+      result.outputs.push_back(
+          {.name = "output_" + std::to_string(i),
+           .dtype = output.dtype,
+           .shape = output.shape,
+           .strides = output.strides,
+           .offset = static_cast<std::int64_t>(offsets_[i]),
+           .nbytes = static_cast<std::int64_t>(output_span_bytes(output).value_or(0))});
     }
     return result;
   }
@@ -170,7 +175,7 @@ class Replay {
                             });
   }
 
-  LaunchStatus time(ReplayResult& result) {
+  LaunchStatus time(Launched& result) {
     std::mt19937_64 random(std::random_device{}());
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
@@ -202,12 +207,12 @@ class Replay {
       work.read_clock = [trusted] { return trusted->read_clock_async(); };
       work.clock_mhz = [trusted] { return trusted->clock_mhz(); };
     }
-    LaunchResult<Samples> samples = take_samples(gpu_, *request_.timing, work, clock_);
+    LaunchResult<LaunchSamples> samples = take_samples(gpu_, *request_.timing, work, clock_);
     if (!samples) return tl::unexpected(samples.error());
     result.samples = std::move(*samples);
     if (request_.inspect) {
       LaunchResult<Inspection> seen = assay::sandbox::inspect(
-          gpu_, *program_, work, {output_buffers(), request_.trusted, result.samples.overhead_ns});
+          gpu_, *program_, work, {output_buffers(), request_.trusted, result.samples->overhead_ns});
       if (!seen) return tl::unexpected(seen.error());
       result.inspection = std::move(*seen);
     }
@@ -295,8 +300,8 @@ class Replay {
 
 }  // namespace
 
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
-                                  const ReplayRequest& request, const Clock& clock) {
+LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
+                              const ReplayRequest& request, const Clock& clock) {
   if (LaunchStatus s = check(gpu, plan, shared); !s) return tl::unexpected(s.error());
   if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s)
     return tl::unexpected(s.error());

@@ -3,7 +3,7 @@
 //
 //   ReplayRequest request;
 //   request.gpu_memory_bytes = 1 << 30;
-//   LaunchResult<ReplayResult> result = replay(gpu, plan, shared_buffers, request, clock);
+//   LaunchResult<Launched> result = replay(gpu, plan, shared_buffers, request, clock);
 //
 // The steps:
 //  1. Check the plan, and its memory against the limit.
@@ -31,6 +31,7 @@
 #include "sandbox/launcher/replay/program.h"
 #include "sandbox/launcher/replay/trials.h"
 #include "sandbox/launcher/timing/timing.h"
+#include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
 
@@ -55,26 +56,8 @@ struct ReplayRequest {
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
 };
 
-struct ReplayOutput {
-  std::string dtype;
-  std::vector<std::int64_t> shape, strides;
-  std::uint64_t offset = 0;  // in the output memory, a multiple of kOutputAlignment
-  std::uint64_t bytes = 0;
-};
-
-struct ReplayResult {
-  std::vector<ReplayOutput> outputs;
-  std::vector<KernelUse> kernels;
-  std::vector<std::string> choices;  // by tunable: the label of the chosen alternative
-  std::vector<std::size_t> chosen;   // by tunable: its index
-  // Inputs that the plan changed although they are not inout. Empty if the plan was timed.
-  std::vector<std::string> modified;
-  std::int64_t moves = 0;  // operations that only move data
-  Samples samples;         // empty unless timed
-  std::optional<Inspection> inspection;
-};
-
-LaunchResult<ReplayResult> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
-                                  const ReplayRequest& request, const Clock& clock);
+/// Returns the result without the name of the case, which a plan does not know.
+LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
+                              const ReplayRequest& request, const Clock& clock);
 
 }  // namespace assay::sandbox

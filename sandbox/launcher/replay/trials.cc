@@ -166,7 +166,7 @@ LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWo
   LaunchResult<std::optional<bool>> equal = same_twice(gpu, program, work, rules);
   if (!equal) return tl::unexpected(equal.error());
   seen.deterministic = *equal;
-  const std::vector<Program::Operation> sequence = program.sequence();
+  std::vector<OperationTime> sequence = program.sequence();
   if (sequence.size() > kMaxInspected) return seen;
   ColdState cold(gpu);
   if (LaunchStatus s = cold.open(); !s) return tl::unexpected(s.error());
@@ -177,9 +177,9 @@ LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWo
       if (!ns) return tl::unexpected(ns.error());
       samples.push_back(*ns);
     }
-    seen.timeline.push_back(
-        {sequence[i], std::max(kLeastNs, median_interval(samples).median - rules.overhead_ns)});
+    sequence[i].ns = std::max(kLeastNs, median_interval(samples).median - rules.overhead_ns);
   }
+  seen.timeline = std::move(sequence);
   return seen;
 }
 

@@ -29,6 +29,7 @@
 #include "sandbox/launcher/memory/trusted_kernels.h"
 #include "sandbox/launcher/replay/program.h"
 #include "sandbox/launcher/timing/timing.h"
+#include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
 
@@ -43,19 +44,8 @@ inline constexpr double kClearlySlower = 4.0;
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
                   const Clock& clock);
 
-// Plans with more operations have no timeline.
+// A plan with more operations gets an empty timeline.
 inline constexpr std::size_t kMaxInspected = 32;
-
-struct OperationNs {
-  Program::Operation operation;
-  double ns = 0;
-};
-
-struct Inspection {
-  // True if two runs gave the same bits. Empty if the device had no room to compare.
-  std::optional<bool> deterministic;
-  std::vector<OperationNs> timeline;  // in order; empty for plans with too many operations
-};
 
 struct OutputBuffer {
   DevicePtr at = 0;

@@ -39,7 +39,7 @@ class Series {
   Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
       : gpu_(gpu), rules_(rules), work_(work), clock_(clock), cold_(gpu), begin_(0) {}
 
-  LaunchResult<Samples> run() {
+  LaunchResult<LaunchSamples> run() {
     if (LaunchStatus s = cold_.open(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = work_.prepare(); !s) return tl::unexpected(s.error());
     if (work_.stage_next_inputs) {
@@ -201,7 +201,7 @@ class Series {
   std::int64_t begin_;
   std::vector<double> clocks_;  // MHz, one for each cold sample
   double warm_overhead_ns_ = 0;
-  Samples samples_;
+  LaunchSamples samples_;
 };
 
 }  // namespace
@@ -221,8 +221,8 @@ LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
   return gpu.mark_stop();
 }
 
-LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work,
-                                   const Clock& clock) {
+LaunchResult<LaunchSamples> take_samples(GpuDriver& gpu, const TimingRules& rules,
+                                         const TimedWork& work, const Clock& clock) {
   return Series(gpu, rules, work, clock).run();
 }
 

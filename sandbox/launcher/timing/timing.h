@@ -2,7 +2,7 @@
 // median is known well enough. It also takes a few samples with warm caches, and a few by the
 // host's clock.
 //
-//   LaunchResult<Samples> samples = take_samples(gpu, TimingRules{}, work, clock);
+//   LaunchResult<LaunchSamples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
 // The steps of one sample:
 //  1. Refill the inputs, poison the outputs, scrub shared memory and registers, reset persisting L2
@@ -17,11 +17,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
-#include <vector>
 
 #include "base/clock.h"
 #include "sandbox/launcher/driver/gpu_driver.h"
+#include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
 
@@ -42,22 +41,6 @@ struct TimingRules {
   double relative_half_width = 0.01;
   std::int64_t warm_up_ms = 20;   // clocks rise from idle within this time
   std::int64_t side_samples = 3;  // samples with warm caches, and as many by the host's clock
-};
-
-struct Samples {
-  std::vector<double> cold_ns;  // without the discarded samples
-  // Taken after an uncounted run and refilled inputs, with the caches as these leave them.
-  std::vector<double> warm_ns;
-  // Cold, by the host's clock and on a stream that is not blocked. From before queueing to after
-  // the wait: the time that a caller waits.
-  std::vector<double> wall_ns;
-  // Overhead of the marks with cold caches, subtracted from the cold samples. The overhead with
-  // warm caches is subtracted from the warm samples.
-  double overhead_ns = 0;
-  double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
-  std::int64_t discarded = 0;  // cold samples at a clock clearly below the median
-  // The first cold sample, if nothing had run on its inputs before and its clock was not low.
-  std::optional<double> first_run_ns;
 };
 
 /// The callbacks of a measurement. Those with a default may be empty.
@@ -115,7 +98,7 @@ LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& before = {});
 
 /// Takes at least one cold sample.
-LaunchResult<Samples> take_samples(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work,
-                                   const Clock& clock);
+LaunchResult<LaunchSamples> take_samples(GpuDriver& gpu, const TimingRules& rules,
+                                         const TimedWork& work, const Clock& clock);
 
 }  // namespace assay::sandbox

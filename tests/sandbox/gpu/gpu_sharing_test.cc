@@ -59,8 +59,8 @@ class SharedGpu {
   Verdict execute(const Job& job, JobMonitor& monitor) {
     JobExecution run(job, monitor);
     std::vector<std::string> required;
-    if (const std::optional<LauncherDevice> facts = context_.wait_until_ready(run)) {
-      GpuJob(context_, *facts, run).execute();
+    if (const std::optional<LauncherReady> ready = context_.wait_until_ready(run)) {
+      GpuJob(context_, ready->device, run).execute();
       for (const CaseRequest& one : job.cases) required.push_back(one.id);
     }
     conclude(run.verdict(), required);

@@ -149,16 +149,11 @@ TEST_CASE("an oracle is timed after another oracle faulted") {
 }
 
 TEST_CASE("the physical floor leaves out traffic that fits into the cache") {
-  const LauncherDevice device{.name = "",
-                              .target = "cuda:90",
-                              .driver = "",
-                              .cc = "",
-                              .sms = 132,
-                              .l2_bytes = 50 << 20,
-                              .memory_bytes = 0,
-                              .clock_khz = 1'980'000,
-                              .bandwidth_bytes_per_s = 4.8e12,
-                              .layers = {}};
+  const DeviceFacts device{.target = "cuda:90",
+                           .sms = 132,
+                           .l2_bytes = 50 << 20,
+                           .clock_khz = 1'980'000,
+                           .bandwidth_bytes_per_s = 4'800'000'000'000};
   const auto small = physics_floor(device, 1e6, 0);
   REQUIRE(small);
   CHECK(small->possible_ns == 0);
@@ -168,4 +163,9 @@ TEST_CASE("the physical floor leaves out traffic that fits into the cache") {
   CHECK(large->possible_ns > 1.9e5);
   CHECK(large->possible_ns < large->expected_ns);
   CHECK_FALSE(physics_floor({}, 1, 1));
+}
+
+TEST_CASE("each error of a launch has its error of the verdict, under the same name") {
+  for (const LaunchErrorKind kind : kLaunchErrorKinds)
+    CHECK(to_string(error_kind(kind)) == to_string(kind));
 }

@@ -28,8 +28,8 @@ struct Bench {
     }
     request.gpu_memory_bytes = kPlenty;
   }
-  LaunchResult<ReplayResult> run(const Plan& plan) { return run(plan, gpu); }
-  LaunchResult<ReplayResult> run(const Plan& plan, FakeDriver& driver) {
+  LaunchResult<Launched> run(const Plan& plan) { return run(plan, gpu); }
+  LaunchResult<Launched> run(const Plan& plan, FakeDriver& driver) {
     HostBuffers buffers(driver, {{"x", bytes_of(x)}, {"y", bytes_of(y)}},
                         std::as_writable_bytes(std::span(out)));
     return replay(driver, plan, buffers, request, clock);

@@ -111,9 +111,9 @@ bool ends(int pidfd) {
 TEST_CASE("parked launchers are handed out at once, and more are started for callers that wait") {
   Spawner spawner;
   LauncherPool pool(real_config(), spawner, 0, "fake");
-  const Result<LauncherDevice> device = pool.ready(soon());
-  REQUIRE(device);
-  CHECK(device->name == "Fake GPU");
+  const Result<LauncherReady> ready = pool.ready(soon());
+  REQUIRE(ready);
+  CHECK(ready->device.name == "Fake GPU");
   CHECK(pool.device()->name == "Fake GPU");
   std::vector<std::unique_ptr<LauncherClient>> all;
   for (int i = 0; i < 4; ++i) all.push_back(taken(pool));
@@ -233,7 +233,7 @@ TEST_CASE("a launcher is kept until it has performed kMostKeptLaunches") {
     launcher = taken_for_oracle(pool);
     REQUIRE(std::get<LaunchFailure>(
                 launcher->launch(request, "no plan", {outputs->get()}, soon()).value())
-                .kind == ErrorKind::invalid_plan);
+                .error.kind == LaunchErrorKind::invalid_plan);
   }
   pool.keep(std::move(launcher));
   launcher = taken_for_oracle(pool);

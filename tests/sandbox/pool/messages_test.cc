@@ -283,48 +283,6 @@ TEST_CASE("arguments are the same after they were sent to a candidate") {
   CHECK(header["cases"][0]["outputs"] == 2);
 }
 
-TEST_CASE("an incomplete message of the launcher is refused") {
-  const json launched = {
-      {"type", "launched"},       {"case", "a"},       {"outputs", json::array()},
-      {"kernels", json::array()}, {"canary_ok", true}, {"samples_ns", {1.0, 2.0}},
-      {"median_ns", 1.5},         {"low_ns", 1},       {"high_ns", 2},
-      {"chosen", {1, 0}},         {"warm_ns", {3, 1}}, {"wall_ns", {9.0}},
-      {"overhead_ns", 2.5},       {"clock_mhz", 1980}, {"discarded", 1},
-      {"modified", {"x"}},        {"moves", 2}};
-  REQUIRE(parse_launched(frame(launched)));
-  CHECK(parse_launched(frame(launched))->modified == std::vector<std::string>{"x"});
-  CHECK(parse_launched(frame(launched))->moves == 2);
-  CHECK_FALSE(parse_launched(frame(launched))->deterministic);
-  json inspected = launched;
-  inspected["timeline"] = json::array({{{"name", "k"}, {"submitted", true}, {"ns", 12.5}}});
-  inspected["deterministic"] = false;
-  const Result<Launched> seen = parse_launched(frame(inspected));
-  REQUIRE(seen);
-  REQUIRE(seen->timeline.size() == 1);
-  CHECK(seen->timeline[0].name == "k");
-  CHECK(seen->timeline[0].submitted);
-  CHECK(seen->timeline[0].ns == 12.5);
-  CHECK(seen->deterministic == false);
-  inspected["timeline"][0].erase("ns");
-  CHECK(refuses(parse_launched, inspected));
-  CHECK(parse_launched(frame(launched))->timing->median_ns == 1.5);
-  CHECK(parse_launched(frame(launched))->timing->warm_ns == 2.0);
-  CHECK(parse_launched(frame(launched))->chosen == std::vector<std::int64_t>{1, 0});
-  CHECK(parse_launched(frame(launched))->timing->first_run_ns == 0);
-  json renewed = launched;
-  renewed["first_run_ns"] = 12.5;
-  CHECK(parse_launched(frame(renewed))->timing->first_run_ns == 12.5);
-  json touched = launched;
-  touched["canary_ok"] = false;
-  CHECK(refuses(parse_launched, touched));
-  CHECK(
-      parse_launch_failure(
-          frame({{"type", "launch_error"}, {"case", "a"}, {"kind", "gpu_fault"}, {"message", "m"}}))
-          ->kind == ErrorKind::gpu_fault);
-  CHECK(refuses(parse_launch_failure,
-                {{"type", "launch_error"}, {"case", "a"}, {"kind", "none"}, {"message", "m"}}));
-}
-
 TEST_CASE("each way in which a conversation with a host candidate breaks has a value of its own") {
   using Broken = HostJudged::Broken;
   const std::map<std::string, Broken> kinds = {{"ended", Broken::ended},

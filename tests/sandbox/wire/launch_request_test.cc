@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "sandbox/wire/argument.h"
 #include "tests/catch.h"
 
 using namespace assay;
@@ -144,18 +145,35 @@ TEST_CASE("the error names a missing or wrong field") {
     REQUIRE_FALSE(request);
     CHECK(request.error().message == reason);
   };
-  refused("output_fd", 2, "launch: `output_fd` is over 1");
-  refused("output_bytes", -1, "launch: `output_bytes` is no number from 0 up");
-  refused("output_bytes", 1.5, "launch: `output_bytes` is no number from 0 up");
-  refused("output_bytes", 18446744073709551615ULL,
-          "launch: `output_bytes` is over 9223372036854775807");
-  refused("max_samples", 0, "launch: `max_samples` starts at 1");
-  refused("max_samples", 100'001, "launch: `max_samples` is over 100000");
-  refused("inputs", {1}, "launch: an input is no object");
-  refused("type", "stop", "message `stop` is unknown; valid: launch");
+  refused("output_fd", 2, "launch: `output_fd` is not a number from 0 to 1");
+  const std::string no_size =
+      "launch: `output_bytes` is not a number from 0 to 9223372036854775807";
+  refused("output_bytes", -1, no_size);
+  refused("output_bytes", 1.5, no_size);
+  refused("output_bytes", 18446744073709551615ULL, no_size);
+  refused("max_samples", 0, "launch: `max_samples` is not a number from 1 to 100000");
+  refused("max_samples", 100'001, "launch: `max_samples` is not a number from 1 to 100000");
+  refused("chosen", {0, -1},
+          "launch: `chosen` has an entry that is not a number from 0 to 9223372036854775807");
+  refused("inputs", {1}, "launch: an input: is not an object");
+  refused("inputs", json::array_t(kMaxArguments + 1, json::object()),
+          "launch: `inputs` has more than 256 entries");
+  refused("type", "stop", "got a message `stop` where `launch` was due");
   Frame bare = with_two_descriptors(request_header());
   bare.fds.clear();
   const Result<LaunchRequest> request = parse_launch_request(bare);
   REQUIRE_FALSE(request);
-  CHECK(request.error().message == "launch came without descriptors");
+  CHECK(request.error().message == "launch: no descriptors came with it");
+}
+
+TEST_CASE("a sample request has no fields, and no other message is taken for one") {
+  Frame frame;
+  frame.header = to_header(SampleRequest{});
+  CHECK(frame.header == json({{"type", "sample"}}));
+  CHECK(parse_sample_request(frame));
+  frame.header["type"] = "launch";
+  const Status other = parse_sample_request(frame);
+  REQUIRE_FALSE(other);
+  CHECK(other.error().code == ErrorCode::corrupt);
+  CHECK(other.error().message == "got a message `launch` where `sample` was due");
 }

@@ -107,7 +107,7 @@ TEST_CASE("a launch with stage_next_inputs waits for new inputs before its sampl
   answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
-  CHECK(answer->header["message"].get<std::string>().find("`launch` is not due") !=
+  CHECK(answer->header["message"].get<std::string>().find("got a message `launch` where `sample` was due") !=
         std::string::npos);
 }
 

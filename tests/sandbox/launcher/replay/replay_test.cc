@@ -23,12 +23,13 @@ TEST_CASE("a plan is replayed on fresh inputs, and its outputs are copied back")
   bench.check_sum();
   REQUIRE(result->outputs.size() == 1);
   CHECK(result->outputs[0].dtype == "float32");
-  CHECK(result->outputs[0].bytes == kN * 4);
+  CHECK(result->outputs[0].nbytes == kN * 4);
   CHECK(result->outputs[0].offset == 0);
+  CHECK(result->outputs[0].name == "output_0");
   REQUIRE(result->kernels.size() == 1);
   CHECK(result->kernels[0].name == "fake_vector_add");
   CHECK(result->kernels[0].launches == 1);
-  CHECK(result->samples.cold_ns.empty());
+  CHECK_FALSE(result->samples);
   CHECK(bench.out[kN] == -7.0f);
   bench.check_clean();
 }
@@ -77,10 +78,11 @@ TEST_CASE("several outputs, one of them a view, lie where their descriptors say"
   const auto result = bench.run(plan);
   REQUIRE(result);
   REQUIRE(result->outputs.size() == 2);
-  const ReplayOutput& view = result->outputs[1];
+  const Argument& view = result->outputs[1];
   CHECK(view.offset == 4096);
-  CHECK(view.bytes == 40);
-  CHECK(bench.out[view.offset / 4] == bench.x[10] + bench.y[10]);
+  CHECK(view.name == "output_1");
+  CHECK(view.nbytes == 40);
+  CHECK(bench.out[static_cast<std::size_t>(view.offset) / 4] == bench.x[10] + bench.y[10]);
 }
 
 TEST_CASE("a write outside a buffer is detected on either side, to the byte") {

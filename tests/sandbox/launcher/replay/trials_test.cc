@@ -59,7 +59,7 @@ struct TuneBench {
     return plan;
   }
 
-  LaunchResult<ReplayResult> run(const Plan& what) {
+  LaunchResult<Launched> run(const Plan& what) {
     std::vector<float> x(kTunedFloats, 1.0f);
     std::vector<float> y(kTunedFloats, 2.0f);
     HostBuffers buffers(gpu,
@@ -75,7 +75,7 @@ struct TuneBench {
   int dirty = 0;
 };
 
-std::vector<std::int64_t> launches(const ReplayResult& result) {
+std::vector<std::int64_t> launches(const Launched& result) {
   std::vector<std::int64_t> counts;
   for (const KernelUse& use : result.kernels) counts.push_back(use.launches);
   return counts;
@@ -89,7 +89,7 @@ TEST_CASE("the fastest alternative is chosen, timed and reported") {
   REQUIRE(result);
   CHECK(result->choices == std::vector<std::string>{"the fast one"});
   CHECK(launches(*result) == std::vector<std::int64_t>{0, 1, 0});
-  for (const double ns : result->samples.cold_ns) CHECK(ns < 6'000);
+  for (const double ns : result->samples->cold_ns) CHECK(ns < 6'000);
   CHECK(bench.out[0] == 3.0f);
   CHECK(bench.dirty == 0);
 }

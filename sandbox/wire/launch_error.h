@@ -1,17 +1,19 @@
-// LaunchError: why a launch plan could not be performed. The kinds are those of the `launch_error`
-// frame (docs/reference/frames.md).
+// LaunchError: why a launch plan could not be performed. The launcher makes it, and the message
+// `launch_error` carries it (sandbox/wire/launch_reply.h).
 //
-//   if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
+//   const LaunchError error{LaunchErrorKind::invalid_plan, "fill: the width is 0"};
+//   const std::string_view name = to_string(error.kind);  // "invalid_plan"
 //
-// The launcher does not use Error of base/result.h, because the kind decides the verdict: it tells
-// whether the submission, its device code or this launcher is at fault. Errors are values.
+// It is apart from Error of base/result.h, because its kind decides the verdict: it tells whether
+// the submission, its device code or the launcher is at fault. Values and pure functions,
+// thread-safe.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <tl/expected.hpp>
-#include <utility>
 
 namespace assay::sandbox {
 
@@ -23,6 +25,11 @@ enum class LaunchErrorKind {
   canary_violation,  // device code wrote outside its buffers
   internal_error,    // a broken device, driver or request: never the fault of the submission
 };
+
+inline constexpr std::array kLaunchErrorKinds = {
+    LaunchErrorKind::invalid_plan,     LaunchErrorKind::launch_failure,
+    LaunchErrorKind::gpu_fault,        LaunchErrorKind::gpu_memory_limit,
+    LaunchErrorKind::canary_violation, LaunchErrorKind::internal_error};
 
 constexpr std::string_view to_string(LaunchErrorKind kind) {
   switch (kind) {
@@ -36,20 +43,16 @@ constexpr std::string_view to_string(LaunchErrorKind kind) {
   return "internal_error";
 }
 
+constexpr std::optional<LaunchErrorKind> launch_error_kind_from(std::string_view text) {
+  for (const LaunchErrorKind kind : kLaunchErrorKinds) {
+    if (to_string(kind) == text) return kind;
+  }
+  return std::nullopt;
+}
+
 struct LaunchError {
   LaunchErrorKind kind = LaunchErrorKind::internal_error;
-  std::string message;
+  std::string message = {};
 };
-
-template <class T>
-using LaunchResult = tl::expected<T, LaunchError>;
-using LaunchStatus = LaunchResult<void>;
-
-inline tl::unexpected<LaunchError> launch_fail(LaunchErrorKind kind, std::string message) {
-  return tl::unexpected<LaunchError>(LaunchError{kind, std::move(message)});
-}
-inline tl::unexpected<LaunchError> launch_fail(LaunchError error) {
-  return tl::unexpected<LaunchError>(std::move(error));
-}
 
 }  // namespace assay::sandbox

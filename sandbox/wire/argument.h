@@ -1,0 +1,46 @@
+// Argument: how messages describe a tensor or a scalar (docs/reference/frames.md, "Tensors and
+// scalars"). The same description is used for the inputs of a case and for its outputs.
+//
+//   const std::vector<Argument> sent = {{.name = "y", .dtype = "float32", .nbytes = 16}};
+//   const nlohmann::json header = {{"type", "compare"}, {"outputs", to_json(sent)}};
+//   HeaderReader in(header, "compare");
+//   const std::vector<Argument> received = read_arguments(in, "outputs");
+//
+// Values and pure functions, thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace assay::sandbox {
+
+class HeaderReader;
+
+/// A tensor or a scalar. The bytes of a tensor lie in a memory file or in device memory, if it has
+/// bytes.
+struct Argument {
+  std::string name = {};
+  bool is_tensor = true;
+  std::string dtype = {};
+  std::vector<std::int64_t> shape = {}, strides = {};  // strides in elements
+  // Index into the frame's descriptors; none without bytes, and none if the frame has one memory.
+  std::optional<std::int64_t> fd = {};
+  std::int64_t offset = 0, nbytes = 0;  // position and number of its bytes in the memory
+  std::string scalar_type = {};         // int | float | bool
+  std::variant<std::int64_t, double, bool> value = {};
+};
+
+inline constexpr std::size_t kMaxArguments = 256;
+inline constexpr std::size_t kMaxTensorRank = 16;
+
+nlohmann::json to_json(const Argument& argument);
+nlohmann::json to_json(const std::vector<Argument>& arguments);
+/// Reads a list of at most kMaxArguments.
+std::vector<Argument> read_arguments(HeaderReader& in, const char* name);
+
+}  // namespace assay::sandbox

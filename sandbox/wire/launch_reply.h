@@ -1,0 +1,62 @@
+// The messages that a launcher sends (docs/reference/frames.md, "Launcher"). Both sides use these
+// definitions: the launcher writes them with to_header(), and the supervisor reads them with the
+// parsers. The launcher itself receives a LaunchRequest (sandbox/wire/launch_request.h).
+//
+//   Status sent = send_frame(socket, to_header(launched), {}, {}, deadline);
+//   Result<Launched> read = parse_launched(frame);  // in the supervisor
+//
+// Each parser returns `corrupt`, and names the field, if the message is another one or if a field
+// is missing, has the wrong type or is out of range. Values and pure functions, thread-safe.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/jail/layer.h"
+#include "sandbox/wire/device_facts.h"
+#include "sandbox/wire/frame.h"
+#include "sandbox/wire/launch_error.h"
+#include "sandbox/wire/launched.h"
+
+namespace assay::sandbox {
+
+/// Sent once, when the GPU context exists.
+struct LauncherReady {
+  DeviceFacts device = {};
+  std::vector<LayerReport> layers = {};  // of the launcher's jail
+};
+nlohmann::json to_header(const LauncherReady& ready);
+Result<LauncherReady> parse_launcher_ready(const Frame& frame);
+
+/// Tells the supervisor that only the samples are left, so that it may change the inputs. It then
+/// sends a SampleRequest.
+struct Primed {
+  std::string case_id = {};
+};
+nlohmann::json to_header(const Primed& primed);
+Result<Primed> parse_primed(const Frame& frame);
+
+/// A timed launch carries the median of its samples and the median's 95 % interval too.
+nlohmann::json to_header(const Launched& launched);
+Result<Launched> parse_launched(const Frame& frame);
+
+struct LaunchFailure {
+  std::string case_id = {};
+  LaunchError error = {};
+};
+nlohmann::json to_header(const LaunchFailure& failure);
+Result<LaunchFailure> parse_launch_failure(const Frame& frame);
+
+/// The output of `assay-launcher --probe`.
+struct LauncherProbe {
+  std::vector<DeviceFacts> devices = {};
+  std::string reason = {};  // why there is no device
+};
+/// Returns one line of JSON, without its end.
+std::string to_line(const LauncherProbe& probe);
+Result<LauncherProbe> parse_launcher_probe(std::string_view line);
+
+}  // namespace assay::sandbox

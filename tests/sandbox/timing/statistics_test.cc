@@ -16,6 +16,28 @@ Timing block(double wall_ns, double clock_mhz = 1'980) {
 
 }  // namespace
 
+TEST_CASE("the times of a launch are the medians of its samples") {
+  LaunchSamples samples{.cold_ns = {30, 10, 20},
+                        .warm_ns = {3, 1, 2},
+                        .wall_ns = {50, 40},
+                        .overhead_ns = 4,
+                        .clock_mhz = 1'980,
+                        .discarded = 2};
+  const Timing timing = timing_of(samples);
+  CHECK(timing.samples_ns == samples.cold_ns);
+  CHECK(timing.median_ns == 20);
+  CHECK(timing.low_ns == 10);
+  CHECK(timing.high_ns == 30);
+  CHECK(timing.warm_ns == 2);
+  CHECK(timing.wall_ns == 45);
+  CHECK(timing.overhead_ns == 4);
+  CHECK(timing.clock_mhz == 1'980);
+  CHECK(timing.discarded == 2);
+  CHECK(timing.first_run_ns == 0);  // not measured
+  samples.first_run_ns = 30;
+  CHECK(timing_of(samples).first_run_ns == 30);
+}
+
 TEST_CASE("the host's clock may show more than the device's clock, or up to a tenth less") {
   CHECK(clocks_agree(block(44'000)));
   CHECK(clocks_agree(block(32'000)));

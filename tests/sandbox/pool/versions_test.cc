@@ -1,0 +1,29 @@
+#include "sandbox/pool/versions.h"
+
+#include "tests/catch.h"
+
+using namespace assay::sandbox;
+using nlohmann::json;
+
+TEST_CASE("versions need torch, triton and python, and only a zygote has NVRTC") {
+  const json judge = {{"torch", "2.9.1"}, {"triton", "3.5.1"}, {"python", "3.11.2"}};
+  HeaderReader in(judge, "ready");
+  const Versions versions = read_versions(in);
+  CHECK(in.status());
+  CHECK(versions.torch == "2.9.1");
+  CHECK(versions.triton == "3.5.1");
+  CHECK(versions.python == "3.11.2");
+  CHECK(versions.nvrtc.empty());
+  json zygote = judge;
+  zygote["nvrtc"] = "13.0";
+  HeaderReader other(zygote, "ready");
+  CHECK(read_versions(other).nvrtc == "13.0");
+  for (const std::string name : {"torch", "triton", "python"}) {
+    json incomplete = judge;
+    incomplete.erase(name);
+    HeaderReader from(incomplete, "ready");
+    read_versions(from);
+    REQUIRE_FALSE(from.status());
+    CHECK(from.status().error().message == "ready: `" + name + "` is missing");
+  }
+}

@@ -22,7 +22,53 @@ std::string padded(std::string text) {
   return text;
 }
 
+std::string where(const sandbox::LintCheck& check) {
+  return check.case_id.empty() ? "" : ", case " + check.case_id;
+}
+
+/// Joins the first kMostNamedChecks names, and counts the others.
+std::string named(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < std::min(names.size(), kMostNamedChecks); ++i)
+    text += (i == 0 ? "" : ", ") + names[i];
+  if (names.size() > kMostNamedChecks)
+    text += " and " + std::to_string(names.size() - kMostNamedChecks) + " more";
+  return text;
+}
+
 }  // namespace
+
+std::vector<std::string> failure_lines(const std::string& operator_name,
+                                       const std::vector<sandbox::LintCheck>& checks) {
+  std::vector<std::string> lines;
+  const auto add = [&](const sandbox::LintCheck& check, const std::string& more) {
+    lines.push_back(operator_name + where(check) + ", " + check.check + ": " + check.detail + more);
+  };
+  std::vector<std::string> done;
+  for (const sandbox::LintCheck& check : checks) {
+    if (check.ok || check.mutant || std::find(done.begin(), done.end(), check.check) != done.end())
+      continue;
+    done.push_back(check.check);
+    std::vector<std::string> others;
+    for (const sandbox::LintCheck& other : checks) {
+      if (!other.ok && other.check == check.check && other.case_id != check.case_id)
+        others.push_back(other.case_id);
+    }
+    add(check, others.empty() ? "" : " (also in case " + named(others) + ")");
+  }
+  std::vector<std::string> passing;
+  for (const sandbox::LintCheck& check : checks) {
+    if (check.ok || !check.mutant) continue;
+    if (passing.empty()) add(check, "");
+    passing.push_back((check.case_id.empty() ? "" : check.case_id + " ") + check.check);
+  }
+  if (passing.size() > 1) {
+    passing.erase(passing.begin());
+    lines.push_back(operator_name + ", " + std::to_string(passing.size()) +
+                    " more checks with mutants fail: " + named(passing));
+  }
+  return lines;
+}
 
 std::string lint_text(const LintReport& report) {
   std::string text;

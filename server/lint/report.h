@@ -19,6 +19,7 @@
 
 #include "base/result.h"
 #include "operators/catalog.h"
+#include "sandbox/device/lint.h"
 #include "sandbox/job/device.h"
 #include "server/app/workspace.h"
 
@@ -38,6 +39,16 @@ struct LintReport {
 
   bool is_sound() const { return failures.empty(); }
 };
+
+// The most checks that failure_lines() names in one line.
+inline constexpr std::size_t kMostNamedChecks = 8;
+
+/// Returns the failed checks of an operator, a few lines for a person: a check that fails in
+/// several cases is one line with the detail of the first case. Mutants that pass are two lines,
+/// the first mutant with its detail and the names of the others, because they pass for the same
+/// reason.
+std::vector<std::string> failure_lines(const std::string& operator_name,
+                                       const std::vector<sandbox::LintCheck>& checks);
 
 /// Returns a line for each failure and a last line with the result. Every line ends with a newline.
 std::string lint_text(const LintReport& report);

@@ -75,7 +75,8 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
   for (const operators::Output& output : op.outputs)
     tolerance = std::max(tolerance, output.max_abs_error);
   for (const sandbox::CaseRecord& item : verdict.cases) {
-    if (item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
+    const bool passes = item.outcome == sandbox::Outcome::pass;  // else the verdict says enough
+    if (!passes || item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
     std::snprintf(text, sizeof text,
                   "its error is %.2g of %.2g allowed, and it may use half: lower the output's "
@@ -107,23 +108,27 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   };
   const auto check = [&](std::size_t i, sandbox::Linter& linter) {
     const Stopwatch watch;
-    check_operator(*chosen[i], linter, reports[i]);
+    const bool loaded = check_operator(*chosen[i], linter, reports[i]);
     reports[i].checks_s = watch.seconds();
+    return loaded;
   };
   if (!device_.info().can_time) {
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter& linter) {
-      check(i, linter);
+      const bool loaded = check(i, linter);
       const Stopwatch watch;
-      if (check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
+      if (loaded && check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
       reports[i].oracle_s = watch.seconds();
       finish(i);
     });
   } else {
     // The oracles come after all checks, because nothing else may use the GPU while one is timed.
-    for_each(unknown, jobs, check);
+    // One byte each, because several threads write to it.
+    std::vector<std::uint8_t> loaded(chosen.size(), 0);
+    for_each(unknown, jobs,
+             [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });
     for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
       const Stopwatch watch;
-      check_oracle(*chosen[i], reports[i]);
+      if (loaded[i] != 0) check_oracle(*chosen[i], reports[i]);
       reports[i].oracle_s = watch.seconds();
       finish(i);
     });
@@ -146,8 +151,9 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Checks the reference, the mutants and the cost model. These need no oracle.
-void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
+/// Checks the reference, the mutants and the cost model. These need no oracle. Returns false if the
+/// judge could not load the operator, so that a job would fail for the same reason.
+bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
   for (const operators::Case& item : op.cases) {
@@ -157,16 +163,15 @@ void LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   const auto checks = linter.lint(op.directory.string(), cases, seed_);
   if (!checks) {
     report.failures.push_back(op.name + ": " + checks.error().message);
-    return;
+    return false;
   }
   report.checks = checks->size();
   for (const sandbox::LintCheck& check : *checks) {
     report.mutants += check.mutant;
     report.killed += check.mutant && check.ok;
-    if (check.ok) continue;
-    const std::string where = check.case_id.empty() ? "" : ", case " + check.case_id;
-    report.failures.push_back(op.name + where + ", " + check.check + ": " + check.detail);
   }
+  report.failures = failure_lines(op.name, *checks);
+  return true;
 }
 
 /// Grades the oracle like a submission, because that check is the strictest. Returns false if the

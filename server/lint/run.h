@@ -43,7 +43,7 @@ class LintRun {
  private:
   void for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
                 const std::function<void(std::size_t, sandbox::Linter&)>& step) const;
-  void check_operator(const operators::Operator& op, sandbox::Linter& linter,
+  bool check_operator(const operators::Operator& op, sandbox::Linter& linter,
                       LintReport& report) const;
   bool check_oracle(const operators::Operator& op, LintReport& report);
   void check_recording(const operators::Operator& op, LintReport& report);

@@ -22,10 +22,16 @@ import torch
 from harness.judging.case_state import bytes_of, rules_for
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.mutants import Mutant, mutants
-from harness.operator import Arguments, Case, Operator, OperatorError
+from harness.operator import Arguments, Case, Operator, OperatorError, is_floating
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 BYTES_TOLERANCE = 0.01
+# The largest case that Triton's interpreter runs in about two seconds: the bytes of its tensors and
+# its operations. The largest such cases of Assay's own operators have a third of each.
+INTERPRETER_BYTES = 1 << 20
+INTERPRETER_FLOPS = 32 << 20
+# Noise that float64 can hold and float32 cannot, relative to a value.
+FLOAT64_NOISE = 2.0**-30
 
 
 @dataclass
@@ -54,9 +60,12 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     # For each of the operator's own mutants, the reason why the last case accepted it; "" once a case
     # rejected it.
     survivors: dict[str, str] = {}
+    scalars: dict[str, set[object]] = {
+        argument.name: set() for argument in operator.arguments if argument.type != "tensor"
+    }
     for case in cases:
         try:
-            yield from _case(operator, case, seed, survivors)
+            yield from _case(operator, case, seed, survivors, scalars)
         except Exception as error:
             yield Check(
                 case.id,
@@ -66,10 +75,24 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
             )
     for name, why in survivors.items():
         yield Check(None, f"rejects {name}", not why, why, mutant=True)
+    if len(cases) > 1 and not operator.imported:
+        yield from (_varies(operator, name, values) for name, values in scalars.items() if values)
 
 
-def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) -> Iterator[Check]:
+def _case(
+    operator: Operator,
+    case: Case,
+    seed: int,
+    survivors: dict[str, str],
+    scalars: dict[str, set[object]],
+) -> Iterator[Check]:
     arguments = operator.inputs(case, seed)
+    for name, values in scalars.items():
+        values.add(arguments[name])
+    before = {
+        name: value.clone() if isinstance(value, torch.Tensor) else value
+        for name, value in arguments.items()
+    }
     again = operator.inputs(case, seed)
     drawn = _defined_at(operator, "inputs") + ": draw everything from `rng`"
     yield _check(
@@ -80,7 +103,7 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
     yield _check(
         case,
         "reference leaves its arguments alone",
-        _same_arguments(arguments, again),
+        _same_arguments(arguments, before),
         f"{where}: reference() writes to an argument; work on a copy",
     )
     second = operator.expected(case, arguments)
@@ -97,6 +120,8 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
             own.ok and own.strict_pass is True,
             own.reason,
         )
+        if float64 is not None and _in_interpreter(operator, case):
+            yield _float64(operator, case, seed, arguments)
     except Exception as error:
         yield Check(
             case.id,
@@ -105,6 +130,8 @@ def _case(operator: Operator, case: Case, seed: int, survivors: dict[str, str]) 
             f"{_raised_at(operator, case, error)}: {type(error).__name__}: {error}",
         )
     yield _cost(operator, case, arguments, expected)
+    if _in_interpreter(operator, case):
+        yield _interpreter_size(operator, case)
     for mutant in mutants(operator, case, arguments, expected):
         yield replace(_reject(operator, mutant, case, rules, expected), mutant=True)
     for name, outputs in operator.own_mutants(arguments).items():
@@ -185,6 +212,72 @@ def _same_bits(a: torch.Tensor, b: torch.Tensor) -> bool:
 def _same_arguments(a: Arguments, b: Arguments) -> bool:
     return all(
         _same_bits(a[n], b[n]) if isinstance(a[n], torch.Tensor) else a[n] == b[n] for n in a
+    )
+
+
+def _in_interpreter(operator: Operator, case: Case) -> bool:
+    return any(
+        table.get("id") == case.id and table.get("interpreter") is True
+        for table in operator.spec.get("cases", [])
+    )
+
+
+def _interpreter_size(operator: Operator, case: Case) -> Check:
+    cost = operator.cost(case)
+    return _check(
+        case,
+        "small enough for the interpreter",
+        cost.bytes <= INTERPRETER_BYTES and cost.flops <= INTERPRETER_FLOPS,
+        f"{_case_at(operator, case)}: cost() says {cost.bytes:g} bytes and {cost.flops:g} flops; a case "
+        f"with `interpreter = true` has at most {INTERPRETER_BYTES} bytes and {INTERPRETER_FLOPS} flops",
+    )
+
+
+def _float64(operator: Operator, case: Case, seed: int, arguments: Arguments) -> Check:
+    """Checks that the reference keeps the precision of float64 inputs, by noise that float32 loses.
+    Outputs that bfloat16 can hold, as those of a rounding, show nothing."""
+    noise = torch.Generator(device=case.device).manual_seed(seed)
+
+    def noisy(value: torch.Tensor) -> torch.Tensor:
+        wide = value.double()
+        draw = torch.rand(wide.shape, generator=noise, dtype=wide.dtype, device=wide.device)
+        return wide * (1.0 + FLOAT64_NOISE * draw)
+
+    outputs = operator.reference(
+        {name: noisy(value) if is_floating(value) else value for name, value in arguments.items()}
+    )
+    narrow = [
+        output.name
+        for output, value in zip(operator.outputs, outputs, strict=True)
+        if value.is_floating_point()
+        and _survives(value, torch.float32)
+        and not _survives(value, torch.bfloat16)
+    ]
+    return _check(
+        case,
+        "reference computes in float64",
+        not narrow,
+        f"{_defined_at(operator, 'reference')}: with float64 arguments, {', '.join(narrow)} has the "
+        "precision of float32: compute in float64 if an argument is float64",
+    )
+
+
+def _survives(value: torch.Tensor, dtype: torch.dtype) -> bool:
+    """Returns True if every finite element is the same in `dtype`."""
+    finite = value[torch.isfinite(value)].double()
+    return bool((finite.to(dtype).double() == finite).all())
+
+
+def _varies(operator: Operator, name: str, values: set[object]) -> Check:
+    value = next(iter(values))
+    return Check(
+        None,
+        f"scalar {name} varies",
+        len(values) > 1,
+        ""
+        if len(values) > 1
+        else f"{_defined_at(operator, 'inputs')}: {name} is {value!r} in every case, so a submission may "
+        "ignore it: use another value in some small case",
     )
 
 

@@ -120,6 +120,78 @@ def test_an_exception_is_reported_with_its_line(tmp_path: Path) -> None:
     assert f"reference.py:{line}: AttributeError" in runs.detail
 
 
+SCALED = """
+import torch
+from harness.operator import Cost
+
+def inputs(case, rng):
+    x = rng.normal((case.axes["rows"], case.axes["cols"]))
+    return {"x": x, "factor": FACTOR}
+
+def reference(x, factor):
+    return WIDE.amax(1) * factor
+
+def cost(case):
+    return Cost(bytes=4 * case.axes["rows"] * (case.axes["cols"] + 1), flops=0)
+"""
+
+
+def scaled(folder: Path, factor: str, wide: str, rows: int = 5) -> dict[str, str]:
+    """Returns the failed checks of an operator with a scalar, by name, with their details."""
+    spec = SPEC.replace("(x: Tensor)", "(x: Tensor, factor: float)").replace(
+        "[[outputs]]", '[[arguments]]\nname = "factor"\ntype = "float"\nrole = "input"\n[[outputs]]'
+    )
+    for name in ("a", "b"):
+        spec += f'\n[[cases]]\nid = "{name}"\ninterpreter = true\n'
+    row_max(folder)
+    (folder / "spec.toml").write_text(spec)
+    (folder / "reference.py").write_text(SCALED.replace("FACTOR", factor).replace("WIDE", wide))
+    (folder / "oracle.py").write_text("def row_max(x, factor):\n    return x\n")
+    operator = Operator.load(folder)
+    wire = {"axes": {"rows": rows, "cols": 9}, "dtype": "float32"}
+    cases = [
+        operator.case({**wire, "id": name, "distribution": distribution}, "cpu")
+        for name, distribution in (("a", "normal"), ("b", "wide"))
+    ]
+    return {check.name: check.detail for check in lint(operator, cases, seed=1) if not check.ok}
+
+
+VARYING = "1.5 if case.distribution == 'normal' else 0.5"
+
+
+def test_a_scalar_must_differ_between_cases(tmp_path: Path) -> None:
+    assert scaled(tmp_path, VARYING, "x") == {}
+    failed = scaled(tmp_path, "1.5", "x")
+    assert set(failed) == {"scalar factor varies"}
+    assert "factor is 1.5 in every case" in failed["scalar factor varies"]
+
+
+def test_a_reference_must_compute_in_float64_if_its_arguments_are_float64(tmp_path: Path) -> None:
+    failed = scaled(tmp_path, VARYING, "x.float()")
+    assert set(failed) == {"reference computes in float64"}
+    assert "y has the precision of float32" in failed["reference computes in float64"]
+
+
+def test_a_case_for_the_interpreter_must_be_small(tmp_path: Path) -> None:
+    failed = scaled(tmp_path, VARYING, "x", rows=30_000)
+    assert set(failed) == {"small enough for the interpreter"}
+    assert f"at most {1 << 20} bytes" in failed["small enough for the interpreter"]
+
+
+def test_inputs_that_ignore_the_generator_are_no_fault_of_the_reference(tmp_path: Path) -> None:
+    operator = row_max(tmp_path)
+    (tmp_path / "reference.py").write_text(
+        REFERENCE.replace('rng.normal((case.axes["rows"], case.axes["cols"]))', "torch.randn(4, 6)")
+    )
+    operator = Operator.load(tmp_path)
+    case = operator.case(
+        {"id": "c", "axes": {"rows": 4, "cols": 6}, "dtype": "float32", "distribution": "normal"},
+        "cpu",
+    )
+    failed = [check.name for check in lint(operator, [case], seed=1) if not check.ok]
+    assert failed == ["inputs are reproducible from the seed"]
+
+
 @pytest.mark.parametrize(
     ("cost", "sound"),
     [

@@ -38,6 +38,27 @@ LintReport sound() {
 
 }  // namespace
 
+TEST_CASE("failed checks are a few lines, however many cases and mutants fail") {
+  using Lines = std::vector<std::string>;
+  std::vector<sandbox::LintCheck> checks = {{"small", "runs", "no memory", false, false},
+                                            {"small", "rejects ones", "", true, true}};
+  CHECK(failure_lines("op", checks) == Lines{"op, case small, runs: no memory"});
+  checks.push_back({"large", "runs", "no time", false, false});
+  checks.push_back({"", "scalar a varies", "a is 1", false, false});
+  CHECK(failure_lines("op", checks) == Lines{"op, case small, runs: no memory (also in case large)",
+                                             "op, scalar a varies: a is 1"});
+  checks = {{"small", "rejects zeros", "passes with 0.1", false, true}};
+  CHECK(failure_lines("op", checks) == Lines{"op, case small, rejects zeros: passes with 0.1"});
+  for (int i = 0; i < 10; ++i)
+    checks.push_back({"c" + std::to_string(i), "rejects ones", "passes too", false, true});
+  const Lines many = failure_lines("op", checks);
+  REQUIRE(many.size() == 2);
+  CHECK(many[0] == "op, case small, rejects zeros: passes with 0.1");
+  CHECK(many[1].find("op, 10 more checks with mutants fail: c0 rejects ones, c1 rejects ones") ==
+        0);
+  CHECK(many[1].find("c7 rejects ones and 2 more") != std::string::npos);
+}
+
 TEST_CASE("a lint report for people and as JSON") {
   LintReport report = sound();
   CHECK(lint_text(report) ==

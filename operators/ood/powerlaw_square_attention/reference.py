@@ -16,18 +16,19 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = scale * rng.normal(shape, torch.float32)
     # Clamps v, because rounding one large weight to float16 changes o by v / 2048.
     v = rng.normal(shape, torch.float32).clamp(-4.0, 4.0)
-    alpha = 0.75
+    alpha, eps = 0.75, 1e-4
     if case.distribution == "spikes":
         k *= 1.0 + 3.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
         alpha = 1.5
     elif case.distribution == "zero_queries":
         q[:, :, ::3] = 0.0
+        alpha, eps = 1.0, 1e-3
     elif case.distribution == "slow_decay":
         alpha = 0.25
     arguments: dict[str, Tensor | int | float | bool] = {
         name: value.to(case.dtype) for name, value in (("q", q), ("k", k), ("v", v))
     }
-    return arguments | {"alpha": alpha, "eps": 1e-4}
+    return arguments | {"alpha": alpha, "eps": eps}
 
 
 def _attention(q: Tensor, k: Tensor, v: Tensor, alpha: float, eps: float, how: str = "") -> Tensor:

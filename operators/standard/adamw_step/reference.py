@@ -13,9 +13,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     g = rng.normal((n,), torch.float32)
     m = 0.5 * rng.normal((n,), torch.float32)
     v = rng.uniform((n,), torch.float32, 0.05, 2.0)
-    step, lr = 12, 0.02
+    step, lr, beta1, beta2, eps, weight_decay = 12, 0.02, 0.9, 0.98, 1e-8, 0.1
     if case.distribution == "first_step":
         m, v, step = torch.zeros_like(m), torch.zeros_like(v), 1
+        lr, beta1, beta2, eps, weight_decay = 0.03, 0.8, 0.95, 1e-6, 0.05
     elif case.distribution == "spikes":
         g += 5.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "late":
@@ -28,10 +29,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         "m": m,
         "v": v,
         "lr": lr,
-        "beta1": 0.9,
-        "beta2": 0.98,
-        "eps": 1e-8,
-        "weight_decay": 0.1,
+        "beta1": beta1,
+        "beta2": beta2,
+        "eps": eps,
+        "weight_decay": weight_decay,
         "step": step,
     }
 

@@ -26,10 +26,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     # smoothing is spread.
     chosen = targets.clamp_min(0)[:, None]
     logits.scatter_(1, chosen, logits.gather(1, chosen) - 2.0)
+    smoothing = {"plain": 0.0, "pad_class": 0.2}.get(case.distribution, 0.1)
     return {
         "logits": _off_grid(logits).to(case.dtype),
         "targets": targets,
-        "label_smoothing": 0.0 if case.distribution == "plain" else 0.1,
+        "label_smoothing": smoothing,
         "ignore_index": ignore,
     }
 

@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         offset[-1] = 100.0  # exp of this value overflows in float32
         logits += offset
     targets = rng.integers((rows,), 0, classes, torch.int64)
-    ignore = 0 if case.distribution == "pad_class" else -100
+    ignore = {"pad_class": 0, "offset": -1}.get(case.distribution, -100)
     targets = torch.where(rng.uniform((rows,), torch.float32) < 0.2, ignore, targets)
     targets[rows // 3] = ignore
     targets[-1] = classes - 1

@@ -14,6 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "keep_all":
         p, bound = 0.25, 2.9
         bits = torch.full_like(bits, -1)
+    elif case.distribution == "infinite":
+        p, bound = 0.2, 2.9
     elif case.distribution == "sparse":
         # One bit in eight is set, so the factor 1 / (1 - p) is large.
         p, bound = 0.875, 0.48

@@ -16,6 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = torch.where(
             rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.1, 1000.0 * x.clamp(-1.0, 1.0), x
         )
+        alpha = 0.5
     elif case.distribution == "spikes":
         x = torch.where(rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02, x + 6.0, x)
     elif case.distribution == "tail":

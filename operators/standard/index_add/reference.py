@@ -22,6 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)
         x *= count**-0.5 * 2.0
+        alpha = 1.25
     elif case.distribution == "distinct":
         indices = rng.permutation(rows)[:count].to(torch.int32)
         alpha = 2.5

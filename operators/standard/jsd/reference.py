@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Some of the low entries are low in only one of the two inputs, most are low in both.
         low &= rng.uniform((rows, cols), torch.float32) < 0.8
         target = torch.where(low, target * 700.0, target).clamp(-9900.0)
-    beta = 0.1 if case.distribution == "skewed" else 0.4
+    beta = {"skewed": 0.1, "extreme": 0.3}.get(case.distribution, 0.4)
     return {"x": _off_grid(x), "target": _off_grid(target), "beta": beta}
 
 

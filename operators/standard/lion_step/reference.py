@@ -11,6 +11,7 @@ BETA1, BETA2 = 0.9, 0.98
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
+    lr, beta1, beta2, weight_decay = 0.03, BETA1, BETA2, 0.5
     p, g, m = (
         rng.normal((n,), torch.float32),
         rng.normal((n,), torch.float32),
@@ -22,13 +23,23 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g += 30.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":
         g[: n - n // 8] *= 0.1
+    elif case.distribution == "zeros":
+        lr, beta1, beta2, weight_decay = 0.05, 0.85, 0.95, 0.3
     # Where rounding could change the sign of the step, g and m are set to 0, so that there is no
     # step.
-    doubtful = (BETA1 * m + (1.0 - BETA1) * g).abs() < 0.0011
+    doubtful = (beta1 * m + (1.0 - beta1) * g).abs() < 0.0011
     if case.distribution == "zeros":
         doubtful |= rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.2
     g, m = g.masked_fill(doubtful, 0.0), m.masked_fill(doubtful, 0.0)
-    return {"p": p, "g": g, "m": m, "lr": 0.03, "beta1": BETA1, "beta2": BETA2, "weight_decay": 0.5}
+    return {
+        "p": p,
+        "g": g,
+        "m": m,
+        "lr": lr,
+        "beta1": beta1,
+        "beta2": beta2,
+        "weight_decay": weight_decay,
+    }
 
 
 def reference(

@@ -22,7 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:, k - k // 8 :] *= 2.0
         b[: r - r // 8] *= 0.3
     tensors = {"x": x, "w": w, "a": a, "b": b}
-    return {**{name: value.to(case.dtype) for name, value in tensors.items()}, "s": 0.625}
+    s = 0.5 if case.distribution == "tail" else 0.625
+    return {**{name: value.to(case.dtype) for name, value in tensors.items()}, "s": s}
 
 
 def reference(x: Tensor, w: Tensor, a: Tensor, b: Tensor, s: float) -> Tensor:

@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     return {
         "values": rng.normal((case.axes["n"],), torch.float32),
         "mask": _mask(case, rng),
-        "fill": -3.25,
+        "fill": 2.75 if case.distribution == "runs" else -3.25,
     }
 
 

@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         "x": x,
         "mask": _mask(case, rng),
         "source": rng.normal((source_count,), torch.float32),
-        "fill": -3.25,
+        "fill": 2.75 if case.distribution == "runs" else -3.25,
     }
 
 

@@ -22,6 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "spikes":
         cache *= 1.0 + 1.0 * (rng.uniform((batch, capacity, 1), torch.float32, 0.0, 1.0) < 0.03)
         lengths[0] = max(3, capacity // 64)
+        scale = 0.06
     return {
         "q": q.to(case.dtype),
         "cache": cache.to(case.dtype),

@@ -20,6 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "no_momentum":
         momentum = 0.0
     elif case.distribution == "cancellation":
+        lr, momentum, weight_decay = 0.05, 0.8, 0.1
         g = 0.1 * g - momentum * buf
     elif case.distribution == "spikes":
         g += 5.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.01)

@@ -29,7 +29,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         "anchor": _off_grid(anchor + shift),
         "positive": _off_grid(positive),
         "negative": _off_grid(negative),
-        "margin": 0.75,
+        "margin": 0.85 if case.distribution == "large_eps" else 0.75,
         "eps": eps,
     }
 

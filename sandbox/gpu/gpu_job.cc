@@ -218,8 +218,9 @@ GpuJob::Plans GpuJob::record_reference() {
 /// `session` is null on the host tier, where the submission has been timed already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans,
                      const std::vector<UniqueFd>& outputs, Plans reference) {
-  return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements}, prepared_,
-                       outputs, std::move(reference))
+  const bool simulated = gpu_.options.driver == "fake";
+  return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
+                       prepared_, outputs, std::move(reference))
       .measure(session, plans);
 }
 

@@ -109,6 +109,7 @@ enum class HintKind {
   oracle_not_timed,      // no speed-up: the oracle's run ended in an error
   oracle_block_missing,  // a block of the oracle's samples was dropped
   pytorch_not_timed,     // PyTorch's time is missing
+  times_not_trusted,     // no Perf: the submission's times contradict each other
   artifact_too_large,    // an artifact above the limit of the store was dropped
 };
 

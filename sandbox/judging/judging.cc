@@ -34,14 +34,6 @@ bool ended_without_kernels(JobExecution& run, Verdict ended) {
   return true;
 }
 
-void wrote_to_an_input(Verdict& verdict, CaseRecord& record, const std::string& name) {
-  record.outcome = Outcome::fail;
-  record.modified = name;
-  record.reason = "argument " + name + " was modified; the operator's spec has it as an input";
-  verdict.outcome = Outcome::fail;
-  verdict.error_kind = ErrorKind::output_mismatch;
-}
-
 struct LaunchedOutputs {
   const Launched& launched;
   int fd = -1;  // -1 if the outputs are in device memory
@@ -114,14 +106,24 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
 
 bool has_doubtful_origin(const Launched& launched) { return launched.moves > 0; }
 
+void check_inputs(Verdict& verdict, CaseRecord& record, const Launched& launched) {
+  if (launched.modified.empty()) return;
+  record.outcome = Outcome::fail;
+  record.modified = launched.modified.front();
+  record.reason =
+      "argument " + record.modified + " was modified; the operator's spec has it as an input";
+  verdict.outcome = Outcome::fail;
+  verdict.error_kind = ErrorKind::output_mismatch;
+}
+
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
                         const CasePlan& plan, const Launched& launched, CaseRecord& record) {
   if (record.outcome != Outcome::pass) return true;
-  if (!launched.modified.empty()) {
-    wrote_to_an_input(run.verdict(), record, launched.modified.front());
-    return true;
-  }
-  if (launched.kernels.empty()) {
+  check_inputs(run.verdict(), record, launched);
+  if (record.outcome != Outcome::pass) return true;
+  const bool has_kernel = std::any_of(launched.kernels.begin(), launched.kernels.end(),
+                                      [](const KernelUse& kernel) { return kernel.launches > 0; });
+  if (!has_kernel) {
     not_its_work(run.verdict(), record,
                  "its launch plan has no kernel: fills and copies alone made this output");
     return true;
@@ -134,8 +136,8 @@ bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
     if (!made) return run.fail_infrastructure(made.error(), "making an output file");
     file = std::move(*made);
   }
-  const std::optional<Launched> without =
-      session.launch_ablated({plan.prepared, plan.index, plan.plan, file ? file.get() : -1});
+  const std::optional<Launched> without = session.launch_ablated(
+      {plan.prepared, plan.index, plan.plan, file ? file.get() : -1}, launched.chosen);
   if (!without) return false;
   run.enter(Stage::judge);
   const Result<Attributed> found = attribute_launch(

@@ -66,9 +66,12 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
 /// the judge has to keep them for check_side_effects().
 bool has_doubtful_origin(const Launched& launched);
 
+/// Fails the case's record if the launch wrote to an input.
+void check_inputs(Verdict& verdict, CaseRecord& record, const Launched& launched);
+
 /// Fails the case's record if its plan wrote to an input, or if its kernels did not make the
-/// outputs. `launched` is the result of launching `plan`. Returns false when the verdict has become
-/// an error.
+/// outputs. `launched` is the result of launching `plan`; the launch without kernels uses the same
+/// alternatives. Returns false when the verdict has become an error.
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
                         const CasePlan& plan, const Launched& launched, CaseRecord& record);
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <utility>
 
 #include "sandbox/record/case_io.h"
 
@@ -141,9 +142,11 @@ std::optional<Launched> LaunchSession::launch(const CasePlan& plan, const Launch
   return perform(std::move(request), plan, options.stage_next_inputs);
 }
 
-std::optional<Launched> LaunchSession::launch_ablated(const CasePlan& plan) {
+std::optional<Launched> LaunchSession::launch_ablated(const CasePlan& plan,
+                                                      std::vector<std::int64_t> chosen) {
   LaunchRequest request;
   request.ablated = true;
+  request.chosen = std::move(chosen);
   return perform(std::move(request), plan);
 }
 

@@ -34,7 +34,8 @@ struct CasePlan {
 
 struct LaunchOptions {
   std::optional<TimedBlock> time = std::nullopt;  // takes these samples
-  /// The alternatives that an earlier launch chose for the plan's tunables; empty to choose now.
+  /// The alternatives that an earlier launch chose for the plan's tunables. If empty, a timed
+  /// launch chooses, and any other launch takes the first alternatives.
   std::vector<std::int64_t> chosen = {};
   /// Adds the timeline of the plan and whether it is deterministic, after the samples.
   bool inspect = false;
@@ -56,8 +57,8 @@ class LaunchSession {
   bool ready();
   /// Returns nothing when the verdict has become an error.
   std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
-  /// Launches the plan without the submission's kernels.
-  std::optional<Launched> launch_ablated(const CasePlan& plan);
+  /// Launches the plan without the submission's kernels, with these alternatives of its tunables.
+  std::optional<Launched> launch_ablated(const CasePlan& plan, std::vector<std::int64_t> chosen);
 
  private:
   std::optional<Launched> perform(LaunchRequest request, const CasePlan& plan,

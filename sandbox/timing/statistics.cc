@@ -1,6 +1,7 @@
 #include "sandbox/timing/statistics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <utility>
 
@@ -15,6 +16,20 @@ constexpr double kSteady = 0.01;
 constexpr double kSteadyNs = 17;
 // The least share of the device's time that the host's clock has to show.
 constexpr double kClockTolerance = 0.9;
+// The most that the host's clock may show: this multiple of the device's time, and a time for each
+// launch. Of 1,010 honest series on an H200 none took more than 1.5 times the device's time and
+// 9,300 ns (timing-h200.json, perf-h200.json, oracles-h200.json).
+constexpr double kMostHostFactor = 1.5;
+constexpr double kMostHostNs = 50'000;
+constexpr double kMostHostNsPerLaunch = 5'000;
+// The most that warm runs may take: of the same series, none took more than 1.011 times its cold
+// runs.
+constexpr double kMostWarmFactor = 1.25;
+constexpr double kMostWarmSlackNs = 5'000;
+// The greatest overhead of the timer's marks. In the same series it was at most 4,406 ns.
+constexpr double kMostOverheadNs = 6'000;
+// An oracle's block is throttled if its clock is below this share of its usual clock.
+constexpr double kThrottledShare = 0.97;
 // With fewer first runs their median is noise.
 constexpr std::size_t kLeastFirstRuns = 3;
 // First runs are slow above this multiple of the median of all samples, if they are slower by more
@@ -51,10 +66,41 @@ Timing timing_of(const LaunchSamples& samples) {
   return timing;
 }
 
-bool clocks_agree(const Timing& block) {
-  const bool real = block.clock_mhz > 0;  // a simulated device has no clock
-  return !real || block.wall_ns == 0 ||
-         block.wall_ns >= kClockTolerance * median_interval(block.samples_ns).median;
+TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts) {
+  if (facts.simulated) return TimingDoubt::none;
+  if (block.clock_mhz <= 0 || block.wall_ns <= 0 || block.warm_ns <= 0)
+    return TimingDoubt::no_clock;
+  const double device_ns = median_interval(block.samples_ns).median;
+  if (block.wall_ns < kClockTolerance * device_ns) return TimingDoubt::host_below_device;
+  if (block.wall_ns > kMostHostFactor * device_ns + kMostHostNs +
+                          kMostHostNsPerLaunch * static_cast<double>(facts.launches))
+    return TimingDoubt::host_above_device;
+  if (block.warm_ns > kMostWarmFactor * device_ns + kMostWarmSlackNs)
+    return TimingDoubt::warm_above_cold;
+  if (block.overhead_ns > kMostOverheadNs) return TimingDoubt::slow_marks;
+  return TimingDoubt::none;
+}
+
+std::string describe(TimingDoubt doubt, const Timing& block) {
+  const auto ns = [](double value) { return std::to_string(std::llround(value)) + " ns"; };
+  const std::string device =
+      ns(median_interval(block.samples_ns).median) + " by the device's clock";
+  switch (doubt) {
+    case TimingDoubt::none: return "no doubt";
+    case TimingDoubt::no_clock: return "the device's clock or the host's time was not measured";
+    case TimingDoubt::host_below_device:
+    case TimingDoubt::host_above_device:
+      return device + ", " + ns(block.wall_ns) + " by the host's";
+    case TimingDoubt::warm_above_cold:
+      return device + " with cold caches, " + ns(block.warm_ns) + " with warm caches";
+    case TimingDoubt::slow_marks:
+      return "the timer's marks took " + ns(block.overhead_ns) + " themselves";
+  }
+  return "unknown";
+}
+
+bool is_throttled(const Timing& block, double usual_mhz) {
+  return block.clock_mhz > 0 && block.clock_mhz < kThrottledShare * usual_mhz;
 }
 
 bool known_well_enough(const MedianInterval& interval) {
@@ -67,15 +113,15 @@ bool first_runs_are_slow(const Timing& timing) {
          timing.first_run_ns > timing.median_ns + kFirstRunSlackNs;
 }
 
-bool confirm_first_runs(const std::function<Timing()>& timing,
+bool confirm_first_runs(const std::function<bool()>& in_doubt,
                         const std::function<bool()>& take_block) {
-  for (int more = 0; more < kConfirmingBlocks && first_runs_are_slow(timing()); ++more) {
+  for (int more = 0; more < kConfirmingBlocks && in_doubt(); ++more) {
     if (!take_block()) return false;
   }
   return true;
 }
 
-void Samples::add(const Timing& block, std::vector<std::int64_t> chosen) {
+void Samples::add(const Timing& block, std::vector<std::int64_t> chosen, bool renewed) {
   all_.samples_ns.insert(all_.samples_ns.end(), block.samples_ns.begin(), block.samples_ns.end());
   all_.discarded += block.discarded;
   warm_.push_back(block.warm_ns);
@@ -83,8 +129,11 @@ void Samples::add(const Timing& block, std::vector<std::int64_t> chosen) {
   clock_.push_back(block.clock_mhz);
   overhead_.push_back(block.overhead_ns);
   chosen_ = std::move(chosen);
-  if (block.first_run_ns > 0) first_.push_back(block.first_run_ns);
+  renewed_ += renewed ? 1 : 0;
+  if (renewed && block.first_run_ns > 0) first_.push_back(block.first_run_ns);
 }
+
+bool Samples::lacks_first_runs() const { return renewed_ > 0 && first_.size() < kLeastFirstRuns; }
 
 Timing Samples::timing() const {
   Timing timing = all_;

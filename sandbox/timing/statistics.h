@@ -9,9 +9,11 @@
 // Functions are pure. A Samples belongs to one thread.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/median.h"
@@ -26,7 +28,33 @@ Timing timing_of(const LaunchSamples& samples);
 /// Returns true if the host's time is at least the device's time, within a tenth. When another
 /// program uses the GPU in the middle of most samples, the device's times are too long, but the few
 /// times by the host are not. True for a simulated device, whose times are invented.
-bool clocks_agree(const Timing& block);
+/// A reason not to trust the times of a block.
+enum class TimingDoubt {
+  none,
+  no_clock,           // the clock of the multiprocessors or the host's time was not measured
+  host_below_device,  // another program used the GPU in the middle of most samples
+  host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
+  warm_above_cold,    // the plan does more work in the runs that are not ranked
+  slow_marks,         // something else delayed the kernel of known duration
+};
+
+/// Facts about a block that do not come from its times.
+struct BlockFacts {
+  bool simulated = false;     // a simulated device invents its times, so none is in doubt
+  std::int64_t launches = 1;  // operations that the host queues in one run
+};
+
+/// Compares the times of a block with each other. Code of a submission runs in the process that
+/// measures, so a time that contradicts another time must not be ranked.
+TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
+
+/// Says which times contradict each other, in a sentence without a subject.
+std::string describe(TimingDoubt doubt, const Timing& block);
+
+/// Returns true if the clock of an oracle's block is clearly below `usual_mhz`, the highest clock
+/// of the same oracle: the GPU was hot or throttled, so the block would flatter the submission.
+/// False if one of the clocks is unknown (0).
+bool is_throttled(const Timing& block, double usual_mhz);
 
 /// Returns true if a median is precise enough: its 95 % interval is narrow, or as narrow as the
 /// resolution of the device's timer.
@@ -39,25 +67,30 @@ bool first_runs_are_slow(const Timing& timing);
 /// The most blocks that confirm_first_runs() takes: noise in three first runs disappears in
 /// nineteen.
 inline constexpr int kConfirmingBlocks = 16;
-/// Takes more blocks while first runs are slow. Returns false when a block could not be taken.
-bool confirm_first_runs(const std::function<Timing()>& timing,
+/// Takes more blocks while `in_doubt` says that first runs are slow or unknown. Returns false when
+/// a block could not be taken.
+bool confirm_first_runs(const std::function<bool()>& in_doubt,
                         const std::function<bool()>& take_block);
 
 /// The samples of a submission or of its oracle, collected block by block.
 class Samples {
  public:
-  /// Adds a block. `chosen` are the alternatives of the plan's tunables.
-  void add(const Timing& block, std::vector<std::int64_t> chosen);
+  /// Adds a block. `chosen` are the alternatives of the plan's tunables. `renewed` says that the
+  /// block had new inputs, so that its first run can be known.
+  void add(const Timing& block, std::vector<std::int64_t> chosen, bool renewed = false);
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
   /// Returns the chosen alternative of each tunable; empty before the first block.
   const std::vector<std::int64_t>& chosen() const { return chosen_; }
   Timing timing() const;
+  /// Returns true if there were new inputs, but too few first runs on them are known.
+  bool lacks_first_runs() const;
 
  private:
   Timing all_;
   std::vector<double> warm_, wall_, clock_, overhead_, first_;
   std::vector<std::int64_t> chosen_;
+  std::size_t renewed_ = 0;  // blocks with new inputs
 };
 
 /// Returns the share of the submission's kernels in the timeline, 0 to 1; nothing without a

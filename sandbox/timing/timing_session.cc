@@ -86,14 +86,19 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
       run_.job().operator_name, run_.verdict().provenance.operator_revision, run_.job().cases[i]);
   const BaselineTimes known = known_times(key);
   const bool oracle_known = known.oracle && !baseline_.empty();
+  const bool grade = run_.job().kind == JobKind::grade;
+  const BaselineTimes recent = parts_.known.baselines.find(key);
+  usual_oracle_mhz_ = recent.oracle ? recent.oracle->clock_mhz : 0;
+  distrusted_ = false;
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const auto begin = std::chrono::steady_clock::now();
   // Several rounds even out a drift between subjects. The submission alone needs one round.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
-  for (int round = 0;
-       round < kMaxRounds && (round < least || !submission.steady() || !oracle.steady()); ++round) {
+  for (int round = 0; round < kMaxRounds && !distrusted_ &&
+                      (round < least || !submission.steady() || !oracle.steady());
+       ++round) {
     if (round > 0 &&
         std::chrono::steady_clock::now() - begin >= (round < least ? kMaxSeries : kMaxRefining))
       break;
@@ -116,10 +121,16 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     parts_.known.timed_at = std::chrono::steady_clock::now();
   }
   const TimedBlock block = next_block(false);
-  if (!confirm_first_runs([&] { return submission.timing(); },
+  const auto first_runs_in_doubt = [&] {
+    return !submission.empty() && !distrusted_ &&
+           (first_runs_are_slow(submission.timing()) || (grade && submission.lacks_first_runs()));
+  };
+  if (!confirm_first_runs(first_runs_in_doubt,
                           [&] { return time_submission(i, *session, plan, block, submission); }))
     return false;
-  if (!submission.empty()) record.latency = submission.timing();
+  if (grade && !distrusted_ && submission.lacks_first_runs())
+    distrust(i, "the first runs on new inputs could not be measured");
+  if (!submission.empty() && !distrusted_) record.latency = submission.timing();
   BaselineTimes measured;
   if (!oracle.empty()) measured.oracle = oracle.timing();
   if (!pytorch.empty()) measured.pytorch_ns = median_interval(pytorch).median;
@@ -134,7 +145,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
-  return has_no_kept_answers(record) && above_floor(record);
+  return has_no_kept_answers(record) && above_floor(record) &&
+         (session == nullptr || watch_ranked(i, *session, plan, submission.chosen()));
 }
 
 BaselineTimes TimingSession::known_times(const std::string& key) const {
@@ -182,7 +194,8 @@ std::optional<std::string> TimingSession::refresh(std::size_t i) {
 bool TimingSession::time_submission(std::size_t case_index, LaunchSession& session,
                                     const std::string& plan, const TimedBlock& block,
                                     Samples& into) {
-  std::optional<Timing> disagreed;
+  std::optional<Timing> doubted;
+  TimingDoubt last_doubt = TimingDoubt::none;
   const bool first = into.empty();
   for (int i = 0; i < kClockTries; ++i) {
     bool renewed = false;
@@ -197,37 +210,69 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
                         .chosen = into.chosen(),
                         .inspect = first,
                         .stage_next_inputs = stage_next_inputs});
-    if (launched && !renewed) launched->samples->first_run_ns.reset();
-    if (!launched || (rechecks(first) && !still_right(run_.verdict().cases[case_index], *launched,
-                                                      outputs_[case_index].get())))
+    CaseRecord& record = run_.verdict().cases[case_index];
+    if (!launched) return false;
+    if (!renewed) launched->samples->first_run_ns.reset();
+    if (rechecks(first) && !still_right(record, *launched, outputs_[case_index].get(),
+                                        "right at first, wrong when it was timed"))
       return false;
+    check_inputs(run_.verdict(), record, *launched);
+    if (record.outcome != Outcome::pass) return false;
     const Timing timing = timing_of(*launched->samples);
-    if (!clocks_agree(timing)) {
-      disagreed = timing;
+    last_doubt = doubt(timing, *launched);
+    if (last_doubt != TimingDoubt::none) {
+      doubted = timing;
       continue;
     }
-    if (first) add_inspection(run_.verdict().cases[case_index], *launched);
-    into.add(timing, std::move(launched->chosen));
+    if (first) add_inspection(record, *launched);
+    into.add(timing, std::move(launched->chosen), renewed);
     return true;
   }
   const std::string times =
-      std::to_string(std::llround(median_interval(disagreed->samples_ns).median)) +
-      " ns by the device's clock, " + std::to_string(std::llround(disagreed->wall_ns)) +
-      " ns by the host's, " + std::to_string(kClockTries) + " times";
-  if (oracle_clocks_agree(case_index, block))
-    return run_.fail(ErrorKind::launch_failure,
-                     "case '" + prepared_.cases[case_index].id + "' took " + times +
-                         ", while the clocks of the oracle agree: the submission cannot be timed");
-  return run_.fail(ErrorKind::internal_error,
-                   "the clocks disagree: " + times + "; does another program use this GPU?");
+      describe(last_doubt, *doubted) + ", " + std::to_string(kClockTries) + " times";
+  if (!oracle_is_trusted(case_index, block))
+    return run_.fail(ErrorKind::internal_error,
+                     "the times disagree: " + times + "; does another program use this GPU?");
+  distrust(case_index, times + ", while the times of the oracle agree");
+  return true;
 }
 
-/// Times the oracle once, at once. If its clocks agree, no other program uses the GPU.
-bool TimingSession::oracle_clocks_agree(std::size_t case_index, const TimedBlock& block) {
+TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched) const {
+  std::int64_t launches = launched.moves;
+  for (const KernelUse& kernel : launched.kernels) launches += kernel.launches;
+  return doubt_about(timing, {.simulated = parts_.simulated, .launches = launches});
+}
+
+/// Times one block of the oracle. If its times agree, no other program disturbs the GPU.
+bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
   if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
       {prepared_, case_index, baseline_[case_index], outputs_[case_index].get()}, {.time = block});
-  return launched && clocks_agree(timing_of(*launched->samples));
+  return launched && doubt(timing_of(*launched->samples), *launched) == TimingDoubt::none;
+}
+
+void TimingSession::distrust(std::size_t case_index, const std::string& why) {
+  distrusted_ = true;
+  const std::string& id = prepared_.cases[case_index].id;
+  add_hint(run_.verdict(),
+           {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
+}
+
+/// Checks the alternatives that were timed, unless they are the first ones, which
+/// GpuJob::launch_and_judge() has checked.
+bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
+                                 const std::string& plan, const std::vector<std::int64_t>& chosen) {
+  if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))
+    return true;
+  CaseRecord& record = run_.verdict().cases[case_index];
+  const CasePlan ranked{prepared_, case_index, plan, outputs_[case_index].get()};
+  const std::optional<Launched> launched = session.launch(ranked, {.chosen = chosen});
+  return launched &&
+         still_right(record, *launched, ranked.output_fd,
+                     "right with the first alternatives, wrong with those that were timed",
+                     has_doubtful_origin(*launched)) &&
+         check_side_effects(run_, parts_.judge, session, ranked, *launched, record) &&
+         record.outcome == Outcome::pass;
 }
 
 void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
@@ -259,14 +304,16 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
                        {.time = block, .chosen = into.chosen()});
     if (!launched) return;
     const Timing timing = timing_of(*launched->samples);
-    if (!clocks_agree(timing)) continue;
+    if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, usual_oracle_mhz_))
+      continue;
+    usual_oracle_mhz_ = std::max(usual_oracle_mhz_, timing.clock_mhz);
     into.add(timing, std::move(launched->chosen));
     return;
   }
   run_.verdict().hints.push_back(
       {HintKind::oracle_block_missing, "",
-       "a block of the oracle's samples is missing: the clocks disagreed, as when another program "
-       "uses this GPU"});
+       "a block of the oracle's samples is missing: its times disagreed "
+       "or the GPU was throttled, as when another program uses this GPU"});
 }
 
 void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
@@ -282,17 +329,18 @@ void TimingSession::time_pytorch(std::size_t i, std::vector<double>& into) {
            {HintKind::pytorch_not_timed, id, "PyTorch was not timed: " + samples.error().message});
 }
 
-bool TimingSession::still_right(CaseRecord& record, const Launched& launched, int output) {
+bool TimingSession::still_right(CaseRecord& record, const Launched& launched, int output,
+                                const char* when, bool keep) {
   run_.enter(Stage::recheck);
   const Result<Compared> again =
       parts_.judge.compare(run_.job().id, record.id, launched.outputs, output,
-                           run_.deadline(run_.job().limits.judge_wall_ms));
+                           run_.deadline(run_.job().limits.judge_wall_ms), keep);
   if (!again)
     return run_.fail_infrastructure(again.error(),
                                     "judging the timed output of case '" + record.id + "'");
   if (again->kind == ErrorKind::none) return true;
   record.outcome = Outcome::fail;
-  record.reason = "right at first, wrong when it was timed: " + again->record.reason;
+  record.reason = std::string(when) + ": " + again->record.reason;
   record.max_abs_error = again->record.max_abs_error;
   record.mismatches = again->record.mismatches;
   record.first_mismatch = again->record.first_mismatch;

@@ -11,6 +11,11 @@
 // judge compares the outputs of one sample, which is drawn at random when the block is over. The
 // series ends when the medians are precise enough. The caller holds the GPU exclusively.
 //
+// The first block chooses the alternatives of an autotuned plan. After the series the plan is
+// launched once more with these alternatives, compared and attributed, because earlier launches
+// used the first alternatives. A time that contradicts another time is not ranked: the case then
+// has no latency, and the verdict no Perf.
+//
 // A profile is advice: it reuses times of oracle and PyTorch that are minutes old, and the judge
 // compares the outputs of its first block only. A grade always times the oracle beside the
 // submission. It reuses PyTorch's time, which ranks nothing, from an earlier grade only. A grade
@@ -50,6 +55,7 @@ class TimingSession {
     LauncherPool& launchers;
     const DeviceFacts& facts;
     MeasurementCache& known;
+    bool simulated = false;  // the device invents its times
   };
   /// `baseline` are the oracle's plans; empty when there is no oracle.
   TimingSession(JobExecution& run, Parts parts, const PreparedJob& prepared,
@@ -75,14 +81,21 @@ class TimingSession {
   bool has_no_kept_answers(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
                        const TimedBlock& block, Samples& into);
-  bool oracle_clocks_agree(std::size_t case_index, const TimedBlock& block);
+  TimingDoubt doubt(const Timing& timing, const Launched& launched) const;
+  bool oracle_is_trusted(std::size_t case_index, const TimedBlock& block);
+  /// Ends the timing of the submission without a Perf.
+  void distrust(std::size_t case_index, const std::string& why);
+  bool watch_ranked(std::size_t case_index, LaunchSession& session, const std::string& plan,
+                    const std::vector<std::int64_t>& chosen);
   void add_inspection(CaseRecord& record, Launched& launched);
   void time_oracle(std::size_t case_index, const TimedBlock& block, Samples& into);
   void time_pytorch(std::size_t i, std::vector<double>& into);
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
-  bool still_right(CaseRecord& record, const Launched& launched, int output);
+  /// Compares the outputs of a launch. `when` completes the reason if they are wrong.
+  bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,
+                   bool keep = false);
   bool above_floor(CaseRecord& record);
 
   JobExecution& run_;
@@ -95,6 +108,9 @@ class TimingSession {
   std::mt19937 random_;
   const std::vector<bool> timed_;  // by case
   bool warm_;                      // the GPU's clocks are high from recent work
+  // Of the case that is being measured:
+  bool distrusted_ = false;      // the submission's times must not be ranked
+  double usual_oracle_mhz_ = 0;  // the highest clock of the oracle's blocks; 0: unknown
 };
 
 }  // namespace assay::sandbox

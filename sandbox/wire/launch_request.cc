@@ -73,10 +73,10 @@ Result<LaunchRequest> parse_launch_request(const Frame& frame) {
   request.device_bytes = in.bytes("device_bytes");
   request.gpu_memory_bytes = in.bytes("gpu_memory_bytes");
   request.ablated = in.flag("ablated");
+  if (in.has("chosen")) request.chosen = in.integers("chosen", kMaxTunables, 0);
   if (in.flag("time")) {
     request.inspect = in.flag("inspect");
     request.time = read_block(in);
-    if (in.has("chosen")) request.chosen = in.integers("chosen", kMaxTunables, 0);
     request.stage_next_inputs = in.optional_flag("stage_next_inputs").value_or(false);
   }
   for (const json& input : in.list("inputs", kMaxArguments)) {

@@ -53,14 +53,16 @@ struct LaunchRequest {
   std::uint64_t gpu_memory_bytes = 0;  // limit for the plan's buffers
   bool ablated = false;                // run without the submission's kernels
 
+  /// The alternative of each tunable, as an earlier launch chose it. Empty: a timed launch chooses,
+  /// and any other launch takes the first alternatives.
+  std::vector<std::int64_t> chosen = {};
+
   // The rest is for timed launches only.
   std::optional<TimedBlock> time = {};
   bool inspect = false;  // also take a timeline, and check that the outputs are deterministic
   // The launcher sends `primed` before the samples and waits for `sample`, so that the inputs can
   // be changed in between.
   bool stage_next_inputs = false;
-  // The alternative of each tunable, as an earlier launch chose it. Empty: the launcher chooses.
-  std::vector<std::int64_t> chosen = {};
 };
 
 nlohmann::json to_header(const LaunchRequest& request);

@@ -57,7 +57,8 @@ struct Launched {
   std::vector<KernelUse> kernels = {};
   std::vector<std::string> choices = {};  // by tunable: the label of the chosen alternative
   std::vector<std::int64_t> chosen = {};  // by tunable: its index
-  // Inputs that the plan wrote to and may only read. Empty after a timed launch.
+  // Inputs that the plan wrote to and may only read. After a timed launch: by the sample whose
+  // outputs are returned.
   std::vector<std::string> modified = {};
   std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
   std::optional<LaunchSamples> samples = {};  // only of a timed launch

@@ -86,7 +86,8 @@ bool is_from_the_device(HintKind kind) {
     case HintKind::oracle_not_recorded:
     case HintKind::oracle_not_timed:
     case HintKind::oracle_block_missing:
-    case HintKind::pytorch_not_timed: return true;
+    case HintKind::pytorch_not_timed:
+    case HintKind::times_not_trusted: return true;
     case HintKind::other:               // of unknown origin
     case HintKind::not_recorded:        // quotes the submission's error
     case HintKind::artifact_too_large:  // quotes the name of an artifact

@@ -247,6 +247,8 @@ LaunchResult<KernelHandle> FakeDriver::load(std::string_view, const std::string&
   Loaded loaded{kernel, {}, false, 0};
   loaded.facts.registers = 32;
   loaded.facts.max_threads_per_block = 1024;
+  if (const auto local = local_bytes_.find(kernel); local != local_bytes_.end())
+    loaded.facts.local_bytes = local->second;
   if (const auto known = known_.find(kernel); known != known_.end())
     loaded.facts.param_bytes = known->second.param_bytes;
   loaded_.push_back(std::move(loaded));

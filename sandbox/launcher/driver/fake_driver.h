@@ -65,6 +65,8 @@ class FakeDriver : public GpuDriver {
   std::size_t loaded_kernels() const;
   /// Sets the device time of kernels of this name.
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
+  /// Sets the local memory per thread of kernels of this name.
+  void set_local_bytes(const std::string& name, std::int64_t bytes) { local_bytes_[name] = bytes; }
   /// Makes every later call fail, as on a device that fell off the bus.
   void lose_memory() {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
@@ -131,6 +133,7 @@ class FakeDriver : public GpuDriver {
   std::map<DevicePtr, Mapping> shared_;
   std::map<std::string, Known> known_;
   std::map<std::string, double> kernel_ns_;
+  std::map<std::string, std::int64_t> local_bytes_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;
   std::optional<LaunchError> lost_;  // why the context is lost, after a fault

@@ -46,7 +46,8 @@ LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   return status;
 }
 
-LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
+/// Returns what the plan's buffers leave of the limit.
+LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) {
   std::uint64_t left = limit;
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
     const std::uint64_t cost = GuardedMemory::cost(bytes, alignment);
@@ -60,17 +61,36 @@ LaunchStatus check_memory(const Plan& plan, std::uint64_t limit) {
     return {};
   };
   for (const PlanBuffer& buffer : plan.buffers) {
-    if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return s;
+    if (LaunchStatus s = take(buffer.bytes, kBufferAlignment); !s) return tl::unexpected(s.error());
   }
   for (const PlanBinary& binary : plan.binaries) {
     if (const std::uint64_t variables = writable_globals(binary.image); variables > 0) {
-      if (LaunchStatus s = take(variables, kBufferAlignment); !s) return s;
+      if (LaunchStatus s = take(variables, kBufferAlignment); !s) return tl::unexpected(s.error());
     }
   }
-  return for_each_scratch(
-      plan, [&](const KernelOp&, const GlobalScratchParam& scratch, std::uint64_t bytes) {
-        return take(bytes, scratch.alignment);
-      });
+  const LaunchStatus scratch =
+      for_each_scratch(plan, [&](const KernelOp&, const GlobalScratchParam& param,
+                                 std::uint64_t bytes) { return take(bytes, param.alignment); });
+  if (!scratch) return tl::unexpected(scratch.error());
+  return left;
+}
+
+/// The driver reserves the local memory of a kernel for all threads that can be resident on the
+/// device. The largest reservation of all kernels counts, because the kernels share it.
+LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
+                                std::uint64_t left) {
+  for (const KernelUse& kernel : program.kernels()) {
+    const std::uint64_t bytes = static_cast<std::uint64_t>(kernel.local_bytes) *
+                                static_cast<std::uint64_t>(facts.sms) *
+                                kMostThreadsPerMultiprocessor;
+    if (bytes <= left) continue;
+    return launch_fail(LaunchErrorKind::gpu_memory_limit,
+                       "kernel '" + kernel.name + "' uses " + std::to_string(kernel.local_bytes) +
+                           " bytes of local memory per thread, which is " + std::to_string(bytes) +
+                           " bytes for all resident threads; the plan's buffers leave " +
+                           std::to_string(left) + " bytes of the limit");
+  }
+  return {};
 }
 
 std::string describe(const PlanBuffer& buffer, std::size_t index) {
@@ -92,9 +112,11 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
 /// reverse order.
 class Replay {
  public:
+  /// `left` is what the plan's buffers leave of the memory limit.
   Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared, const ReplayRequest& request,
-         const Clock& clock)
-      : gpu_(gpu),
+         const Clock& clock, std::uint64_t left)
+      : left_(left),
+        gpu_(gpu),
         plan_(plan),
         shared_(shared),
         request_(request),
@@ -108,6 +130,9 @@ class Replay {
     LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu_, plan_, buffers_, scratch_);
     if (!program) return tl::unexpected(program.error());
     program_ = std::move(*program);
+    if (LaunchStatus s = check_local_memory(*program_, gpu_.facts(), left_); !s)
+      return tl::unexpected(s.error());
+    if (LaunchStatus s = apply_chosen(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = initial_.write(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = shared_.close(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
@@ -180,7 +205,7 @@ class Replay {
     TimedWork work;
     work.prepare = [&]() -> LaunchStatus {
       if (LaunchStatus s = closed(initial_.keep_on_device()); !s) return s;
-      return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : apply_chosen();
+      return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : LaunchStatus();
     };
     work.restore = [&]() -> LaunchStatus {
       // A kernel could use its variables on the device to pass results from sample to sample.
@@ -191,15 +216,17 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Draws the sample whose outputs are returned: with probability 1/2 the first, because only the
-    // first cannot use results that were kept from an earlier one. Otherwise one of the others, by
-    // a reservoir of one: the n-th of them replaces the outputs read so far with probability 1/n,
-    // so each is equally likely.
+    // Draws the sample that is checked: with probability 1/2 the first sample, because only the
+    // first sample cannot use results that were kept from an earlier sample. Otherwise one of the
+    // later samples, by a reservoir of one: the n-th later sample replaces the sample drawn so far
+    // with probability 1/n, so each later sample is equally likely.
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
       const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
                                                           1, index)(random) == 1);
-      return drawn ? read_outputs() : LaunchStatus();
+      if (!drawn) return {};
+      if (LaunchStatus s = find_modified(result.modified); !s) return s;
+      return read_outputs();
     };
     if (TrustedKernels* trusted = request_.trusted; trusted != nullptr) {
       work.scrub = [trusted] { return trusted->scrub_async(); };
@@ -245,6 +272,7 @@ class Replay {
   }
 
   LaunchStatus find_modified(std::vector<std::string>& modified) {
+    modified.clear();
     for (std::size_t i = 0; i < plan_.buffers.size(); ++i) {
       if (plan_.buffers[i].kind != BufferKind::input) continue;
       const std::size_t input = input_of(plan_.buffers[i], shared_);
@@ -257,6 +285,7 @@ class Replay {
   }
 
   LaunchStatus apply_chosen() {
+    if (request_.chosen.empty()) return {};
     for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
       if (i >= request_.chosen.size() || request_.chosen[i] >= program_->tunables()[i].size())
         return launch_fail(LaunchErrorKind::internal_error,
@@ -285,6 +314,7 @@ class Replay {
     return shared_.close();
   }
 
+  const std::uint64_t left_;
   GpuDriver& gpu_;
   const Plan& plan_;
   SharedBuffers& shared_;
@@ -303,9 +333,9 @@ class Replay {
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock) {
   if (LaunchStatus s = check(gpu, plan, shared); !s) return tl::unexpected(s.error());
-  if (LaunchStatus s = check_memory(plan, request.gpu_memory_bytes); !s)
-    return tl::unexpected(s.error());
-  return Replay(gpu, plan, shared, request, clock).run();
+  const LaunchResult<std::uint64_t> left = check_memory(plan, request.gpu_memory_bytes);
+  if (!left) return tl::unexpected(left.error());
+  return Replay(gpu, plan, shared, request, clock, *left).run();
 }
 
 }  // namespace assay::sandbox

@@ -11,8 +11,9 @@
 //  3. Fill inputs and constants, and poison all other memory.
 //  4. Run. Check the canaries and the inputs.
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
-//  6. Copy the outputs. If the plan was timed, they are those of one timed run that is drawn at
-//     random, so that a kernel cannot tell which run is checked.
+//  6. Compare the inputs with their first contents, and copy the outputs. If the plan was timed,
+//     both belong to one timed run that is drawn at random, so that a kernel cannot tell which run
+//     is checked.
 // Not thread-safe.
 #pragma once
 
@@ -38,13 +39,16 @@ namespace assay::sandbox {
 // NaN as a float, -1 as an integer, so that memory that no kernel wrote is never right by chance.
 inline constexpr std::uint8_t kPoisonByte = 0xFF;
 
+// The most threads that are resident on one multiprocessor, on any GPU that Assay knows.
+inline constexpr std::uint64_t kMostThreadsPerMultiprocessor = 2'048;
+
 struct ReplayRequest {
-  // Limit for the plan's buffers, scratch and guards. The copies for timing are the launcher's own
-  // and do not count.
+  // Limit for the plan's buffers, scratch and guards, and for the local memory of its kernels. The
+  // copies for timing are the launcher's own and do not count.
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
-  // The alternative of each tunable, as an earlier replay chose it. Empty: the timed replay
-  // chooses.
+  // The alternative of each tunable, as an earlier replay chose it. Empty: a timed replay chooses,
+  // and any other replay takes the first alternatives.
   std::vector<std::size_t> chosen;
   // If timed: called once before the warm-up, so that the judge can put new inputs into the shared
   // buffers. The warm-up still runs on the old inputs. So the first sample is the first run on its

@@ -59,7 +59,8 @@ class Series {
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
-    for (std::int64_t i = 0; i < rules_.side_samples && elapsed() < budget(); ++i) {
+    // At least one of each, because their times must agree with the cold samples.
+    for (std::int64_t i = 0; i < rules_.side_samples && (i == 0 || elapsed() < budget()); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
     }

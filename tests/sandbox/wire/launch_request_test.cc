@@ -50,10 +50,10 @@ TEST_CASE("a launch request survives writing and reading") {
                         .device_bytes = 8192,
                         .gpu_memory_bytes = 1 << 20,
                         .ablated = true,
+                        .chosen = {2, 0},
                         .time = TimedBlock{.max_samples = 50, .side_samples = 2},
                         .inspect = true,
-                        .stage_next_inputs = true,
-                        .chosen = {2, 0}};
+                        .stage_next_inputs = true};
   const json header = to_header(request);
   CHECK(header["inputs"][0]["inout"] == true);
   CHECK(header["inputs"][1]["inout"] == false);
@@ -63,8 +63,9 @@ TEST_CASE("a launch request survives writing and reading") {
   CHECK(to_header(*read) == header);
   CHECK(read->time->max_samples == 50);
   CHECK(read->chosen == request.chosen);
-  request = {.case_id = "small", .output_fd = 1};
+  request = {.case_id = "small", .output_fd = 1, .chosen = {1}};
   const json plain = to_header(request);
+  CHECK(parse_launch_request(with_two_descriptors(plain))->chosen == request.chosen);
   CHECK(plain["time"] == false);
   CHECK(plain["ablated"] == false);
   CHECK(plain["inspect"] == false);

@@ -214,6 +214,22 @@ TEST_CASE("variables of a binary count as memory of the plan") {
   CHECK(refused.error().kind == LaunchErrorKind::gpu_memory_limit);
 }
 
+TEST_CASE("the local memory of a kernel counts for all threads that can be resident") {
+  Bench bench;
+  const auto resident =
+      static_cast<std::uint64_t>(bench.gpu.facts().sms) * kMostThreadsPerMultiprocessor;
+  const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
+  bench.gpu.set_local_bytes("fake_vector_add", 512);
+  bench.request.gpu_memory_bytes = buffers + 512 * resident;
+  CHECK(bench.run(test::vector_add_plan(kN)));
+  bench.request.gpu_memory_bytes -= 1;
+  const auto refused = bench.run(test::vector_add_plan(kN));
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == LaunchErrorKind::gpu_memory_limit);
+  CHECK(refused.error().message.find("512 bytes of local memory per thread") != std::string::npos);
+  bench.check_clean();
+}
+
 TEST_CASE("an input that a plan changed is reported, unless it is inout") {
   Bench bench;
   const Plan plan = test::vector_add_plan(kN, "fake_add_in_place");

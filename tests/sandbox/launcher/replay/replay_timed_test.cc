@@ -47,6 +47,20 @@ TEST_CASE(
   bench.check_clean();
 }
 
+TEST_CASE("an input that only timed runs change is reported") {
+  Bench bench;
+  bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
+  int runs = 0;
+  bench.gpu.add_kernel("spoils_later", {8, 8, 8, 4}, [&](FakeLaunch& launch) -> LaunchStatus {
+    if (++runs > 1) *launch.memory(0, 0, 1) ^= std::byte{1};
+    return {};
+  });
+  const auto result = bench.run(test::vector_add_plan(kN, "spoils_later"));
+  REQUIRE(result);
+  CHECK(result->modified == std::vector<std::string>{"x"});
+  CHECK(bench.run(test::vector_add_plan(kN))->modified.empty());
+}
+
 TEST_CASE("every sample runs on the new inputs, and the outputs belong to them") {
   Bench bench;
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};

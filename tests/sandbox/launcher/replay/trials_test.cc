@@ -103,6 +103,22 @@ TEST_CASE("without timing the first alternative is taken") {
   CHECK(bench.gpu.launches().size() == 1);
 }
 
+TEST_CASE("a replay takes the alternatives that an earlier replay chose, timed or not") {
+  TuneBench bench;
+  bench.request.chosen = {2};
+  CHECK(bench.run(bench.plan())->choices == std::vector<std::string>{"the slower one"});
+  bench.request.timing.reset();
+  const auto result = bench.run(bench.plan());
+  REQUIRE(result);
+  CHECK(result->choices == std::vector<std::string>{"the slower one"});
+  CHECK(launches(*result) == std::vector<std::int64_t>{0, 0, 1});
+  CHECK(bench.gpu.launches().back().kernel == "slower");
+  bench.request.chosen = {3};
+  const auto refused = bench.run(bench.plan());
+  REQUIRE_FALSE(refused);
+  CHECK(refused.error().kind == LaunchErrorKind::internal_error);
+}
+
 TEST_CASE("two choices of one tunable get one alternative, which is timed at the first choice") {
   TuneBench bench;
   Plan plan = bench.plan();

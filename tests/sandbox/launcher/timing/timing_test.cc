@@ -149,13 +149,16 @@ TEST_CASE(
   CHECK(count([&] { return (fast = !fast) ? 1000.0 : 9000.0; }, rules) == 2000);
 }
 
-TEST_CASE("sampling stops at the time limit before min_samples, with at least one sample") {
+TEST_CASE(
+    "sampling stops at the time limit before min_samples, with at least one sample of each kind") {
   ScriptedGpu gpu([] { return 1000.0; });
   const TickingClock clock(200'000'000);
   const auto samples = take_samples(
       gpu, {.min_samples = 30, .max_samples = 2000, .max_time_ms = 100}, work_on(gpu), clock);
   REQUIRE(samples);
   CHECK(samples->cold_ns.size() == 1);
+  CHECK(samples->warm_ns.size() == 1);
+  CHECK(samples->wall_ns.size() == 1);
 }
 
 TEST_CASE(

@@ -46,7 +46,7 @@ NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.MULTILINE)
 @dataclass(frozen=True)
 class Example:
     header: str
-    line: int  # of its first line in the header
+    line: int  # number of its first line in the header
     code: tuple[str, ...]
     namespace: str
     variables: tuple[str, ...] = field(default=())

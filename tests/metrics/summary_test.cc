@@ -64,7 +64,7 @@ TEST_CASE("several samples: pass@1 is the mean share, pass@k grows with k") {
   CHECK(curve[3].execution.value == Approx(0.5));
 }
 
-TEST_CASE("an operator without a sample is a failure, and nothing is nothing") {
+TEST_CASE("an operator without a sample is a failure, and an empty suite has no figures") {
   const Summary one = summarise(
       std::vector<OperatorSamples>{{"a", "s", "f", 1, {timed(1)}}, {"b", "s", "f", 1, {}}});
   CHECK(one.pass_at_1->value == 0.5);

@@ -156,7 +156,7 @@ TEST_CASE("a reply without token counts is charged its worst case, but its cost 
   CHECK_FALSE(client.cost_of(*reply));
   CHECK(reply->charged_usd.value() == Approx(3));
   REQUIRE(client.complete(request_of(1'000, 2'000)));
-  CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 + 3
+  CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 spent, 3 more at most
   CHECK(inner.calls == 2);
 }
 

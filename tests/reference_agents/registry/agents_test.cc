@@ -261,7 +261,7 @@ TEST_CASE("alphaevolve's islands start independently and exchange their best at 
   CHECK(text_of(2).find("perf=0.5") == std::string::npos);
   CHECK(text_of(3).find("perf=0.5") != std::string::npos);
   CHECK(text_of(3).find("wrong c") == std::string::npos);
-  CHECK(text_of(4).find("perf=0.5") != std::string::npos);  // it came over
+  CHECK(text_of(4).find("perf=0.5") != std::string::npos);  // it has migrated
   CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
 }
 

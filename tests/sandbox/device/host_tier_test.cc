@@ -16,7 +16,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-constexpr int kNiceness = 6;  // of candidates without the GPU
+constexpr int kNiceness = 6;  // niceness of candidates without a GPU
 
 }  // namespace
 

@@ -85,7 +85,7 @@ bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   REQUIRE(verdict.outcome == Outcome::pass);
-  return verdict.cases.back().baseline_latency.has_value();  // of the large case
+  return verdict.cases.back().baseline_latency.has_value();  // the baseline of the large case
 }
 
 }  // namespace

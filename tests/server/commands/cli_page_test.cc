@@ -69,7 +69,7 @@ std::map<std::string, Names> synopsis(const std::string& text) {
         options[command].merge(options_of_row(text, group));
     }
   }
-  options.erase("--version");  // of assay itself
+  options.erase("--version");  // an option of assay itself
   return options;
 }
 

@@ -70,7 +70,7 @@ class ToolBench {
   const std::map<std::string, mcp::Tool>& tools() const { return tools_; }
 
   ServicesFixture services;
-  std::stop_source stop;  // of the client's requests
+  std::stop_source stop;  // stops the client's requests
 
  private:
   const Result<std::unique_ptr<operators::ExampleSearch>> examples_ =

@@ -1,4 +1,4 @@
-# cheat: the same from a thread that `threading` does not know of
+# cheat: computes in a thread that `threading` does not know of, and returns before it ends
 # expect: fail:wrong_result
 # defence: judge
 

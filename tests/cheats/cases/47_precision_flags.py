@@ -1,4 +1,4 @@
-# cheat: sets torch's precision flags for everybody and lets torch multiply
+# cheat: sets torch's precision flags for all later work and lets torch multiply
 # expect: error:not_recordable
 # on_gpu: error:not_recordable
 # operator: matmul_fp32_ieee

@@ -1,4 +1,4 @@
-# cheat: the same, reading the probe's memory behind torch's back and computing with numpy
+# cheat: finds out by a probe whether its kernels have an effect, reads the probe by its address, and computes with numpy
 # expect: fail:unattributed
 # on_gpu: error:crash
 # defence: attribution

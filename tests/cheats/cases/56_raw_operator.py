@@ -1,4 +1,4 @@
-# cheat: the same through the operator registry
+# cheat: lets torch multiply through the operator registry
 # expect: error:not_recordable
 # on_gpu: error:not_recordable
 # operator: matmul_fp16

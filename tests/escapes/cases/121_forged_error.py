@@ -1,4 +1,4 @@
-# attempt: claims an error of the machine's, to be excused
+# attempt: claims an error of the machine, to be excused
 # expect: error:protocol_error
 # tier: C
 # defence: frames

@@ -191,7 +191,6 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         if frame.type == "done":
             break
     between = sorted(b - a for a, b in itertools.pairwise(times[3:-1]))
-    assert between[len(between) // 2] < 0.020
     channel.close()
     os.close(out)
     os.close(err)
@@ -200,3 +199,5 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         os.close(pair[1])
     exited = supervisor.control.receive()
     assert exited is not None and exited.header["slot"] == slot
+    # Last, so that a slow machine does not leave the candidate to the tests that follow.
+    assert between[len(between) // 2] < 0.020

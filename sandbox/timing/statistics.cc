@@ -28,7 +28,11 @@ constexpr double kMostWarmFactor = 1.25;
 constexpr double kMostWarmSlackNs = 5'000;
 // The greatest overhead of the timer's marks. In the same series it was at most 4,406 ns.
 constexpr double kMostOverheadNs = 6'000;
-// An oracle's block is throttled if its clock is below this share of its usual clock.
+// The highest clock that can be measured, as a multiple of the device's highest clock. The same
+// series measured at most 1.001 times this clock on an H200, and others 1.008 times on an H100.
+constexpr double kMostClockFactor = 1.03;
+// An oracle's block is throttled if its clock is below this share of the highest clock of its
+// blocks.
 constexpr double kThrottledShare = 0.97;
 // With fewer first runs their median is noise.
 constexpr std::size_t kLeastFirstRuns = 3;
@@ -70,6 +74,8 @@ TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts) {
   if (facts.simulated) return TimingDoubt::none;
   if (block.clock_mhz <= 0 || block.wall_ns <= 0 || block.warm_ns <= 0)
     return TimingDoubt::no_clock;
+  if (facts.peak_mhz > 0 && block.clock_mhz > kMostClockFactor * facts.peak_mhz)
+    return TimingDoubt::impossible_clock;
   const double device_ns = median_interval(block.samples_ns).median;
   if (block.wall_ns < kClockTolerance * device_ns) return TimingDoubt::host_below_device;
   if (block.wall_ns > kMostHostFactor * device_ns + kMostHostNs +
@@ -88,6 +94,9 @@ std::string describe(TimingDoubt doubt, const Timing& block) {
   switch (doubt) {
     case TimingDoubt::none: return "no doubt";
     case TimingDoubt::no_clock: return "the device's clock or the host's time was not measured";
+    case TimingDoubt::impossible_clock:
+      return "a clock of " + std::to_string(std::llround(block.clock_mhz)) +
+             " MHz, which the device does not have";
     case TimingDoubt::host_below_device:
     case TimingDoubt::host_above_device:
       return device + ", " + ns(block.wall_ns) + " by the host's";
@@ -99,8 +108,8 @@ std::string describe(TimingDoubt doubt, const Timing& block) {
   return "unknown";
 }
 
-bool is_throttled(const Timing& block, double usual_mhz) {
-  return block.clock_mhz > 0 && block.clock_mhz < kThrottledShare * usual_mhz;
+bool is_throttled(const Timing& block, double highest_mhz) {
+  return block.clock_mhz > 0 && block.clock_mhz < kThrottledShare * highest_mhz;
 }
 
 bool known_well_enough(const MedianInterval& interval) {

@@ -32,6 +32,7 @@ Timing timing_of(const LaunchSamples& samples);
 enum class TimingDoubt {
   none,
   no_clock,           // the clock of the multiprocessors or the host's time was not measured
+  impossible_clock,   // the clock is above the highest clock of the device
   host_below_device,  // another program used the GPU in the middle of most samples
   host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
   warm_above_cold,    // the plan does more work in the runs that are not ranked
@@ -42,6 +43,7 @@ enum class TimingDoubt {
 struct BlockFacts {
   bool simulated = false;     // a simulated device invents its times, so none is in doubt
   std::int64_t launches = 1;  // operations that the host queues in one run
+  double peak_mhz = 0;        // the highest clock of the device; 0: unknown
 };
 
 /// Compares the times of a block with each other. Code of a submission runs in the process that
@@ -51,10 +53,10 @@ TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 /// Says which times contradict each other, in a sentence without a subject.
 std::string describe(TimingDoubt doubt, const Timing& block);
 
-/// Returns true if the clock of an oracle's block is clearly below `usual_mhz`, the highest clock
-/// of the same oracle: the GPU was hot or throttled, so the block would flatter the submission.
-/// False if one of the clocks is unknown (0).
-bool is_throttled(const Timing& block, double usual_mhz);
+/// Returns true if the clock of an oracle's block is clearly below `highest_mhz`, the highest clock
+/// of this oracle's blocks in the series: the GPU was hot or throttled, so the block would flatter
+/// the submission. False if one of the clocks is unknown (0).
+bool is_throttled(const Timing& block, double highest_mhz);
 
 /// Returns true if a median is precise enough: its 95 % interval is narrow, or as narrow as the
 /// resolution of the device's timer.

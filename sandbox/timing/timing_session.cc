@@ -87,8 +87,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   const BaselineTimes known = known_times(key);
   const bool oracle_known = known.oracle && !baseline_.empty();
   const bool grade = run_.job().kind == JobKind::grade;
-  const BaselineTimes recent = parts_.known.baselines.find(key);
-  usual_oracle_mhz_ = recent.oracle ? recent.oracle->clock_mhz : 0;
+  highest_oracle_mhz_ = 0;
   distrusted_ = false;
   std::vector<double> pytorch;
   std::chrono::steady_clock::duration pytorch_took{};
@@ -240,7 +239,9 @@ bool TimingSession::time_submission(std::size_t case_index, LaunchSession& sessi
 TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched) const {
   std::int64_t launches = launched.moves;
   for (const KernelUse& kernel : launched.kernels) launches += kernel.launches;
-  return doubt_about(timing, {.simulated = parts_.simulated, .launches = launches});
+  return doubt_about(timing, {.simulated = parts_.simulated,
+                              .launches = launches,
+                              .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
 }
 
 /// Times one block of the oracle. If its times agree, no other program disturbs the GPU.
@@ -304,9 +305,9 @@ void TimingSession::time_oracle(std::size_t case_index, const TimedBlock& block,
                        {.time = block, .chosen = into.chosen()});
     if (!launched) return;
     const Timing timing = timing_of(*launched->samples);
-    if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, usual_oracle_mhz_))
+    if (doubt(timing, *launched) != TimingDoubt::none || is_throttled(timing, highest_oracle_mhz_))
       continue;
-    usual_oracle_mhz_ = std::max(usual_oracle_mhz_, timing.clock_mhz);
+    highest_oracle_mhz_ = std::max(highest_oracle_mhz_, timing.clock_mhz);
     into.add(timing, std::move(launched->chosen));
     return;
   }

@@ -109,8 +109,8 @@ class TimingSession {
   const std::vector<bool> timed_;  // by case
   bool warm_;                      // the GPU's clocks are high from recent work
   // Of the case that is being measured:
-  bool distrusted_ = false;      // the submission's times must not be ranked
-  double usual_oracle_mhz_ = 0;  // the highest clock of the oracle's blocks; 0: unknown
+  bool distrusted_ = false;        // the submission's times must not be ranked
+  double highest_oracle_mhz_ = 0;  // of the oracle's blocks; 0: no block yet
 };
 
 }  // namespace assay::sandbox

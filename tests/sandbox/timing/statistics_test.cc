@@ -73,7 +73,14 @@ TEST_CASE("a time or a clock that was not measured is a doubt, unless the device
   }
 }
 
-TEST_CASE("an oracle's block is throttled if its clock is clearly below its usual clock") {
+TEST_CASE("a clock above the device's highest clock is a doubt") {
+  CHECK(after(&Timing::clock_mhz, 1'996, {.peak_mhz = 1'980}) == TimingDoubt::none);
+  // Measured when the first run on new inputs burned for 40 ms.
+  CHECK(after(&Timing::clock_mhz, 2'084, {.peak_mhz = 1'980}) == TimingDoubt::impossible_clock);
+  CHECK(after(&Timing::clock_mhz, 2'084) == TimingDoubt::none);  // unknown peak
+}
+
+TEST_CASE("an oracle's block is throttled if its clock is clearly below that of another block") {
   CHECK_FALSE(is_throttled(block(), 1'980));
   CHECK_FALSE(is_throttled(block(), 2'040));
   CHECK(is_throttled(block(), 2'050));

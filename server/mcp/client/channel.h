@@ -1,11 +1,11 @@
-// Channel carries the messages of one MCP client to a server and back: over the pipes of a child
-// process, or over HTTP.
+// Channel carries messages between one MCP client and a server, either over the pipes of a child
+// process or over HTTP.
 //
 //   const std::unique_ptr<Channel> channel = open_http_channel("http://127.0.0.1:8080/mcp", "");
 //   const nlohmann::json ping = make_request(1, "ping", nlohmann::json::object());
 //   const Result<nlohmann::json> pong = channel->request(ping, "2025-11-25", {});
 //
-// Thread-safe: several requests may wait at once.
+// Thread-safe: several requests may wait simultaneously.
 #pragma once
 
 #include <cstdint>
@@ -21,29 +21,31 @@
 
 namespace assay::mcp {
 
-/// The wait for one response.
+/// Says how long to wait for one response, and what to do meanwhile.
 struct Wait {
   std::int64_t timeout_ms = 300'000;
-  /// Gets the notifications that belong to the request, on the thread that waits. Null drops them.
+  /// Receives the notifications that belong to the request, on the waiting thread. Null:
+  /// notifications are discarded.
   std::function<void(const nlohmann::json& notification)> notified = {};
-  /// Requested when the caller gives up.
+  /// The caller requests a stop to end the wait early.
   std::stop_token stop = {};
 };
 
 class Channel {
  public:
   virtual ~Channel() = default;
-  /// Sends a request and waits for the response with its id, which is an object with `result` or
-  /// `error`. `version` is the revision that both sides speak. The progress token of a request, if
-  /// it has one, is its id. When the wait ends early, the request is cancelled at the server, and
-  /// the Error is `cancelled` after a request of `stop`, otherwise `unavailable`.
+  /// Sends a request and waits for the response with the same id. The response is an object with
+  /// `result` or `error`. `version` is the revision that both sides use. If the request has a
+  /// progress token, the token is the request's id. When the wait ends early, the request is
+  /// cancelled at the server. Errors: cancelled if `stop` was requested; otherwise unavailable.
   virtual Result<nlohmann::json> request(const nlohmann::json& message, const std::string& version,
                                          const Wait& wait) = 0;
   /// Sends a notification.
   virtual Status notify(const nlohmann::json& message, const std::string& version) = 0;
 };
 
-/// Starts the server as a child process. The clock of either channel must outlive it.
+/// Starts the server as a child process. The clock must outlive the channel, for both kinds of
+/// channels.
 Result<std::unique_ptr<Channel>> open_stdio_channel(const std::vector<std::string>& command,
                                                     const Clock& clock = system_clock());
 std::unique_ptr<Channel> open_http_channel(const std::string& url, const std::string& bearer_token,

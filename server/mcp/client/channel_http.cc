@@ -1,4 +1,4 @@
-// The channel over Streamable HTTP.
+// Implements the channel over Streamable HTTP.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::int64_t kNotifyTimeoutMs = 10'000;
 constexpr std::size_t kShownBytes = 200;
 constexpr int kHttpBadRequest = 400, kHttpNotFound = 404;
-constexpr int kResumeAttempts = 3;  // in a row, without a new event
+constexpr int kResumeAttempts = 3;  // consecutive attempts that bring no new event
 constexpr std::int64_t kRetryMs = 500, kMaxRetryMs = 5'000;
 
 class HttpChannel final : public Channel {
@@ -35,7 +35,7 @@ class HttpChannel final : public Channel {
     goodbye.headers = authorization();
     goodbye.headers[kHeaderSession] = session_;
     goodbye.timeout_ms = kNotifyTimeoutMs;
-    // The result does not matter: the server forgets an idle session anyway.
+    // The result does not matter, because the server removes an idle session anyway.
     static_cast<void>(http_exchange(url_, goodbye, clock_));
   }
 
@@ -67,7 +67,8 @@ class HttpChannel final : public Channel {
       if (why.code != ErrorCode::cancelled && !intake.events.last_id().empty())
         why = resume(intake, version, wait, until_ns);
       if (intake.response) return *intake.response;
-      // Hanging up cancels a stateless request. A legacy server needs a notification.
+      // Closing the connection cancels a stateless request. A session-based server needs a
+      // notification.
       static_cast<void>(
           notify(make_notification("notifications/cancelled",
                                    {{"requestId", message["id"]}, {"reason", why.message}}),
@@ -87,7 +88,7 @@ class HttpChannel final : public Channel {
   }
 
  private:
-  /// Reads the stream of a request. It passes notifications on at once and keeps the response.
+  /// Reads the stream of a request. Passes notifications on immediately and stores the response.
   struct Intake {
     Intake(const json& id_in, const Wait& wait_in) : id(id_in), wait(wait_in) {}
     const json id;
@@ -95,7 +96,7 @@ class HttpChannel final : public Channel {
     SseReader events;
     std::optional<json> response;
 
-    /// Returns false when the response has come.
+    /// Returns false when the response has arrived.
     bool take(std::string_view part) {
       for (const std::string& text : events.feed(part)) {
         auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});
@@ -125,8 +126,8 @@ class HttpChannel final : public Channel {
     return type != response.headers.end() && type->second.rfind("text/event-stream", 0) == 0;
   }
 
-  /// Gets the rest of a broken stream. It asks again until the response has come or several
-  /// attempts in a row bring no new event. Returns the reason for giving up.
+  /// Fetches the rest of a broken stream. Reconnects until the response has arrived, or until
+  /// several consecutive attempts bring no new event. Returns the reason for giving up.
   Error resume(Intake& intake, const std::string& version, const Wait& wait,
                std::int64_t until_ns) {
     Error why{ErrorCode::unavailable, url_ + " broke the stream of a request"};
@@ -189,7 +190,7 @@ class HttpChannel final : public Channel {
     return out;
   }
 
-  /// Returns the response when the whole body is one.
+  /// Returns the response when the whole body is one response.
   Result<json> find_response(const HttpResponse& response, const json& id) const {
     const auto message = parse_message(
         response.body, {.max_bytes = static_cast<std::int64_t>(response.body.size())});

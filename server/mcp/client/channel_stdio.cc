@@ -1,4 +1,4 @@
-// The channel over the pipes of a child process.
+// Implements the channel over the pipes of a child process.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -30,7 +30,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
-/// The time that the server has to exit after its stdin is closed, and again after SIGTERM.
+/// How long the server may take to exit after its stdin is closed. It has the same time again after
+/// SIGTERM.
 constexpr std::chrono::milliseconds kExitTimeout{6'000};
 
 class StdioChannel final : public Channel {
@@ -45,7 +46,7 @@ class StdioChannel final : public Channel {
         reader_([this] { read_answers(); }) {}
 
   ~StdioChannel() override {
-    to_child_.reset();  // the end of input tells the server to exit
+    to_child_.reset();  // the server exits at the end of its input
     if (!exits()) {
       ::kill(child_, SIGTERM);
       if (!exits()) ::kill(child_, SIGKILL);
@@ -75,8 +76,8 @@ class StdioChannel final : public Channel {
     if (body) return body;
     if (body.error().code == ErrorCode::io)
       return fail(ErrorCode::unavailable, body.error().message);
-    // The caller gets the reason why the wait ended. If the pipe is broken, the next request shows
-    // it.
+    // The caller receives the reason why the wait ended. If the pipe is broken, the next request
+    // reports that.
     static_cast<void>(
         notify(make_notification("notifications/cancelled",
                                  {{"requestId", message["id"]}, {"reason", body.error().message}}),
@@ -94,8 +95,8 @@ class StdioChannel final : public Channel {
     return write_line(to_child_.get(), line);
   }
 
-  /// Returns the response. The Error is `io` when there will be none, and `cancelled` or
-  /// `unavailable` when the wait ended early.
+  /// Returns the response. Errors: io if no response can arrive any more; cancelled or unavailable
+  /// if the wait ended early.
   Result<json> wait_for(const std::string& key, const Wait& wait) {
     const std::int64_t until_ns = clock_.monotonic_ns() + wait.timeout_ms * kNsPerMs;
     MutexLock lock(mutex_);
@@ -145,7 +146,7 @@ class StdioChannel final : public Channel {
     arrived_.notify_all();
   }
 
-  /// Waits for the end of the child process. Returns false when the time is over.
+  /// Waits until the child process has ended. Returns false after kExitTimeout.
   bool exits() const {
     const std::int64_t until_ns =
         clock_.monotonic_ns() + std::chrono::nanoseconds(kExitTimeout).count();
@@ -168,15 +169,15 @@ class StdioChannel final : public Channel {
   Mutex mutex_;
   Condition arrived_;
   struct Waiting {
-    json body;  // null until the response has come
+    json body;  // null until the response has arrived
     std::vector<json> notifications;
   };
   std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);  // by request id
   bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
-  std::thread reader_;  // last: it uses everything above
+  std::thread reader_;  // the last member: it uses all members above
 };
 
-/// Ignores SIGPIPE, so that a write to a server that has died is an Error.
+/// Ignores SIGPIPE, so that a write to a server that has died returns an Error.
 void ignore_broken_pipes() {
   struct sigaction current {};
   if (::sigaction(SIGPIPE, nullptr, &current) != 0 || current.sa_handler != SIG_DFL) return;

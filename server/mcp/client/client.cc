@@ -12,11 +12,11 @@ namespace {
 
 using nlohmann::json;
 
-/// A server may load much before it answers the first request.
+/// It is long, because a server may load a lot of data before it answers the first request.
 constexpr std::int64_t kHandshakeTimeoutMs = 15'000;
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
-/// Bounds for the poll interval of a task that a server suggests.
+/// Limits for the poll interval that a server suggests for a task.
 constexpr std::int64_t kMinPollMs = 20, kMaxPollMs = 5'000;
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 
@@ -223,7 +223,7 @@ Result<ToolResult> ProtocolClient::call_tool(const std::string& name, const json
     auto result = request("tools/call", params, options);
     if (!result && options.as_task && version_ != kStatelessVersion &&
         result.error().code == ErrorCode::not_found) {
-      // A 2025-11-25 server refuses a task when the calls of this tool cannot be tasks.
+      // A 2025-11-25 server refuses to create a task when the tool does not support tasks.
       CallOptions plain = options;
       plain.as_task = false;
       result = request("tools/call", params, plain);

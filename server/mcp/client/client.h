@@ -1,13 +1,14 @@
-// MCP clients. Client is what the reference agents need, and what their tests replace.
-// ProtocolClient implements it and has everything that a client can ask of a server, in both eras.
+// Defines MCP clients. Client is the interface that the reference agents use and that their tests
+// replace. ProtocolClient implements Client and supports every request that a client can send, in
+// both protocol eras.
 //
 //   const Result<std::unique_ptr<Client>> client =
 //       Client::connect_stdio({"assay", "serve", "--stdio"});
 //   const Result<ToolResult> spec =
 //       (*client)->call_tool("fetch_spec", {{"operator", "vector_add"}});
 //
-// Several threads may call at once; each waits for its own answer. ProtocolClient declares no
-// capability but tasks, so a server never asks it for input.
+// Several threads may call a client simultaneously; each thread waits for its own answer.
+// ProtocolClient declares no capability except tasks, so a server never asks it for input.
 #pragma once
 
 #include <atomic>
@@ -30,31 +31,32 @@ class Client {
  public:
   virtual ~Client() = default;
   virtual Result<std::vector<std::string>> list_tools() = 0;
-  /// An Error means that the connection failed. A tool that fails returns a ToolResult with
-  /// is_error.
+  /// Calls a tool. A tool that fails returns a ToolResult with is_error. An Error means that the
+  /// connection failed.
   virtual Result<ToolResult> call_tool(const std::string& name, const nlohmann::json& arguments,
                                        std::int64_t timeout_ms = 300'000) = 0;
   /// Returns the URIs of the resources that the server lists.
   virtual Result<std::vector<std::string>> list_resources() = 0;
-  /// Returns the text of a resource. When there is no such resource the Error is invalid_argument
-  /// or not_found with the server's message. Any other Error means that the connection failed.
+  /// Returns the text of a resource. Errors: invalid_argument or not_found, with the server's
+  /// message, if there is no such resource. Any other Error means that the connection failed.
   virtual Result<std::string> read_resource(const std::string& uri) = 0;
 
-  /// Starts `command` and speaks to it over its stdin and stdout. It inherits stderr.
+  /// Starts `command` and communicates with it over its stdin and stdout. The process inherits
+  /// stderr.
   static Result<std::unique_ptr<Client>> connect_stdio(const std::vector<std::string>& command);
-  /// `url` is like http://HOST:PORT/mcp.
+  /// `url` has the form http://HOST:PORT/mcp.
   static Result<std::unique_ptr<Client>> connect_http(const std::string& url,
                                                       const std::string& bearer_token = "");
 };
 
 struct CallOptions {
   std::int64_t timeout_ms = 300'000;  // for one request; a task may take longer
-  /// Gets the progress of the call; `total` is 0 when it is unknown. Null: the client does not ask
-  /// for progress.
+  /// Receives the progress of the call. `total` is 0 when the total is unknown. Null: the client
+  /// does not ask for progress.
   std::function<void(double progress, double total, const std::string& message)> progress = {};
-  /// A request gives up the call and cancels it at the server.
+  /// The caller requests a stop to abandon the call and cancel it at the server.
   std::stop_token stop = {};
-  /// Lets the server make a task of the call, and follows the task to its end.
+  /// Allows the server to run the call as a task. The client then polls the task until it ends.
   bool as_task = false;
 };
 
@@ -67,10 +69,10 @@ class ProtocolClient final : public Client {
   /// The clock must outlive the client.
   explicit ProtocolClient(std::unique_ptr<Channel> channel, const Clock& clock = system_clock());
 
-  /// Finds out if the server speaks the stateless revision. Opens a legacy session when it does
+  /// Finds out whether the server supports the stateless revision. Opens a session when it does
   /// not, or when `legacy` is true.
   Status connect(bool legacy = false);
-  /// The revision that client and server agreed on.
+  /// The revision that client and server agreed to use.
   const std::string& version() const { return version_; }
 
   Result<std::vector<std::string>> list_tools() override;
@@ -82,22 +84,23 @@ class ProtocolClient final : public Client {
   Result<std::string> read_resource(const std::string& uri) override;
 
   /// Sends any request and returns its `result`. A JSON-RPC error becomes an Error with the
-  /// server's message: invalid_argument, not_found or unavailable.
+  /// server's message. Its code is invalid_argument, not_found or unavailable.
   Result<nlohmann::json> request(const std::string& method, nlohmann::json params,
                                  const CallOptions& options = {});
-  /// Returns the entries of all pages of a list: tools/list "tools", resources/list "resources",
-  /// resources/templates/list "resourceTemplates", prompts/list "prompts".
+  /// Returns the entries of all pages of a list. Valid pairs of method and key: tools/list "tools",
+  /// resources/list "resources", resources/templates/list "resourceTemplates", prompts/list
+  /// "prompts".
   Result<std::vector<nlohmann::json>> list(const std::string& method, const std::string& key);
 
  private:
   Result<nlohmann::json> exchange(const std::string& method, nlohmann::json params,
                                   const CallOptions& options);
-  /// Polls a task until it is over, and returns its CallToolResult.
+  /// Polls a task until it has ended, and returns its CallToolResult.
   Result<nlohmann::json> follow_task(const nlohmann::json& task, const CallOptions& options);
 
   const std::unique_ptr<Channel> channel_;
   const Clock& clock_;
-  std::string version_;  // fixed once connect() has returned
+  std::string version_;  // does not change after connect()
   std::atomic<std::int64_t> next_id_{1};
 };
 

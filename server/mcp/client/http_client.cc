@@ -1,6 +1,6 @@
 #include "server/mcp/client/http_client.h"
 
-// CMake defines CPPHTTPLIB_OPENSSL_SUPPORT, which changes the classes of the library.
+// CMake defines CPPHTTPLIB_OPENSSL_SUPPORT, which changes the layout of httplib's classes.
 #include <httplib.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ class StopWatch {
     thread_ = std::thread([this, &client, stop] {
       MutexLock lock(mutex_);
       ended_.wait(lock, stop, [this]() ASSAY_REQUIRES(mutex_) { return over_; });
-      // Again and again, because httplib ignores stop() while it connects.
+      // stop() is repeated, because httplib ignores it while it connects.
       while (!over_) {
         client.stop();
         ended_.wait_for(lock, kStopInterval, [this]() ASSAY_REQUIRES(mutex_) { return over_; });
@@ -98,7 +98,7 @@ Result<HttpResponse> perform(const Url& url, const HttpExchange& exchange, const
   if (!exchange.content_type.empty()) request.set_header("Content-Type", exchange.content_type);
   request.content_receiver = [&](const char* data, std::size_t size, std::uint64_t, std::uint64_t) {
     too_large = static_cast<std::int64_t>(out.body.size() + size) > exchange.max_response_bytes;
-    // The read time-out applies to each part alone.
+    // This deadline limits the whole response. httplib's read timeout restarts with each part.
     too_late = clock.monotonic_ns() > until_ns;
     if (too_large || too_late) return false;
     out.body.append(data, size);

@@ -1,4 +1,5 @@
-// HTTP(S) requests for the MCP client and the LLM clients. Only http_client.cc includes httplib.
+// Sends HTTP(S) requests for the MCP client and the LLM clients. Only http_client.cc includes
+// httplib.
 //
 //   const Result<HttpResponse> response =
 //       http_post("http://127.0.0.1:8080/mcp", {}, "{}", "application/json", 10'000);
@@ -25,8 +26,9 @@ struct HttpResponse {
   std::string body;
 };
 
-/// Sends one POST. `url` begins with http:// or https://. An HTTP error status is a response. An
-/// Error is a failed connection or a time-out. Certificates are verified.
+/// Sends one POST. `url` begins with http:// or https://. A response with an HTTP error status is
+/// returned as a response. An Error means that the connection failed or timed out. Certificates are
+/// verified.
 Result<HttpResponse> http_post(const std::string& url,
                                const std::map<std::string, std::string>& headers,
                                const std::string& body, const std::string& content_type,
@@ -37,13 +39,14 @@ Result<HttpResponse> http_post(const std::string& url,
 struct HttpExchange {
   std::string method = "POST";
   std::map<std::string, std::string> headers = {};
-  std::string body = {}, content_type = {};  // an empty content type: there is no body
+  std::string body = {}, content_type = {};  // empty content type: no body
   std::int64_t timeout_ms = 300'000;         // for the whole response
   std::int64_t max_response_bytes = 16LL << 20;
-  /// Gets each part of the body; may be null. HttpResponse::body has the parts as well. Returning
-  /// false ends the exchange and closes the connection.
+  /// Receives each part of the body. May be null. HttpResponse::body contains the parts too. When
+  /// the function returns false, the exchange ends and the connection is closed.
   std::function<bool(std::string_view part)> arrived = {};
-  /// A request ends the exchange with `cancelled` and closes the connection.
+  /// The caller requests a stop to end the exchange. The Error is then `cancelled`, and the
+  /// connection is closed.
   std::stop_token stop = {};
 };
 

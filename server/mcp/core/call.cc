@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Long, because a person may have to answer.
+/// The time limit for an answer. It is long, because a person may have to answer.
 constexpr std::chrono::minutes kQuestionTimeout{10};
 
 }  // namespace
@@ -120,7 +120,8 @@ json input_required_result(const InputRequired& needed, const CallScope& call,
                            const SignedState& seal) {
   json out = {{"resultType", "input_required"}};
   if (!needed.requests.empty()) out["inputRequests"] = to_json(needed.requests);
-  // The client retries with the answers or the state, so one of them must be there.
+  // The client retries with the answers or the state, so the result must contain at least one of
+  // the two.
   if (!needed.state.empty() || needed.requests.empty())
     out["requestState"] = seal.seal(
         needed.state,

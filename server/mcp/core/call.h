@@ -1,7 +1,7 @@
-// The parts of one call, from the first look at its message to its answer:
+// Defines the objects that describe one call while the server handles it:
 //
-// - TransportContext: how to reach the client, and the client's name
-// - ResolvedCall: the message with its method, tool, era and _meta, each looked up once
+// - TransportContext: the functions that reach the client, and the client's name
+// - ResolvedCall: the message and its method, tool, protocol era and _meta. Each is looked up once.
 // - CallScope: the running request, with cancellation, progress, log messages and input
 // - RequestContext: the part of the scope that a handler sees (request_context.h)
 //
@@ -36,8 +36,9 @@
 
 namespace assay::mcp {
 
-/// Sends the progress of one request: at most ten notifications a second, each higher than the
-/// last, and none after close(). Thread-safe, because a handler may report from any of its threads.
+/// Sends the progress notifications of one request: at most ten a second, each with a higher value
+/// than the previous one, and none after close(). Thread-safe, because a handler may report
+/// progress from any of its threads.
 class ProgressGate {
  public:
   using Notify = std::function<void(const nlohmann::json& notification)>;
@@ -47,7 +48,7 @@ class ProgressGate {
   ProgressGate(nlohmann::json token, Notify notify, const Clock& clock = system_clock())
       : token_(std::move(token)), notify_(std::move(notify)), clock_(clock) {}
 
-  /// `total` is 0 when it is unknown. An empty message is left out.
+  /// `total` is 0 when the total is unknown. An empty message is omitted from the notification.
   void report(double progress, double total, const std::string& message);
   void close();
 
@@ -61,55 +62,61 @@ class ProgressGate {
   std::int64_t last_sent_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// The transport's knowledge of one message, and its ways to reach the client that sent it. It
-/// lives as long as the message is handled. Many threads may call its functions at once.
+/// What the transport knows about one message, and functions that reach the client that sent the
+/// message. The context exists while the message is handled. Many threads may call its functions
+/// simultaneously.
 struct TransportContext {
-  /// Request ids are unique within the scope. Empty: a request cannot be cancelled by its id.
+  /// The client within which request ids are unique. Empty: the request cannot be cancelled by its
+  /// id.
   std::string scope = {};
-  /// Sends a notification, or a question, that belongs to this request. Null: impossible.
+  /// Sends a notification, or a request to the client, that belongs to this request. Null: the
+  /// transport cannot send any.
   std::function<void(const nlohmann::json&)> notify = {};
-  /// Requested when the client hangs up, which stops a call of the stateless era.
+  /// Stop is requested when the client disconnects, which cancels a call of the stateless era.
   std::stop_token hung_up = {};
-  /// The transport already knows that the era is the stateless one: an HTTP header says so.
+  /// True when the transport knows from an HTTP header that the request is of the stateless era.
   bool stateless = false;
-  /// Null: the server has no tokens, so everything is allowed.
+  /// The client's name and scopes. Null: the server has no tokens, so everything is allowed.
   std::shared_ptr<const Caller> caller = {};
-  /// The ticket from Dispatcher::admit(), when the message waited in a queue.
+  /// The ticket from Dispatcher::admit(). Not null only when the message waited in a queue.
   const InFlight::Ticket* ticket = nullptr;
-  /// The client of the legacy era; null when it has no session.
+  /// The session of a legacy (session-based) client. Null when the client has no session.
   std::shared_ptr<Session> session = {};
-  /// Ends the stream of this request, so that the client must resume it. Null: impossible.
+  /// Ends the event stream of this request, so that the client must resume the stream. Null:
+  /// impossible.
   std::function<void()> release_stream = {};
 
   std::string principal() const { return name_of(caller); }
 };
 
-struct Method;  // dispatch.cc: an entry of the table of methods
+struct Method;  // an entry of the table of methods (dispatch.cc)
 
-/// The time that a method takes.
+/// Says how long a method may take.
 enum class ExecutionClass {
-  at_once,  // none that counts
-  handler,  // as long as a handler of the application takes
-  lasting,  // until the client or the server ends it
+  at_once,  // returns immediately
+  handler,  // takes as long as a handler of the application takes
+  lasting,  // lasts until the client or the server ends the call
 };
 
-/// A message, and everything that its names stand for. Dispatcher::resolve() makes it.
+/// A message, together with the method, tool and other objects that the message names.
+/// Dispatcher::resolve() creates it.
 struct ResolvedCall {
   Message message;
-  bool stateless = false;          // the era of the request
-  RequestMeta meta = {};           // params._meta
-  const Method* method = nullptr;  // null: unknown in this era, or not offered by the server
+  bool stateless = false;  // the protocol era of the request
+  RequestMeta meta = {};   // params._meta
+  /// Null: this era has no such method, or the server does not offer the method
+  const Method* method = nullptr;
   ExecutionClass execution = ExecutionClass::at_once;
-  const ToolRegistry::Entry* tool = nullptr;  // the tool of tools/call; null: unknown
-  /// Why the dispatcher refuses a stateless request at once.
+  const ToolRegistry::Entry* tool = nullptr;  // the tool that tools/call names; null: unknown tool
+  /// The error with which the dispatcher refuses a stateless request before it runs.
   std::optional<RpcError> problem = {};
 
   const nlohmann::json& params() const { return message.params; }
-  /// True when the call will reach its tool, so a transport may begin a stream before it knows the
-  /// outcome.
+  /// True when the call will reach its tool. A transport may then begin a stream before the outcome
+  /// is known.
   bool reaches_tool() const { return tool != nullptr && !problem; }
-  /// True when progress, log messages, questions or changes can come before the answer, so that the
-  /// answer should be a stream.
+  /// True when progress, log messages, questions or changes may precede the answer, so that the
+  /// answer should be an event stream.
   bool wants_stream() const;
 };
 
@@ -121,11 +128,11 @@ class CallScope {
   CallScope(const CallScope&) = delete;
   CallScope& operator=(const CallScope&) = delete;
 
-  /// In the stateless era, puts params.inputResponses and the opened params.requestState into the
-  /// context. Returns the refusal when either is malformed.
+  /// In the stateless era, reads params.inputResponses, verifies params.requestState, and puts the
+  /// contents of both into the context. Returns the error when either is malformed.
   std::optional<RpcError> take_input(const SignedState& seal);
-  /// In the legacy era, asks the client one question after another and puts the answers into the
-  /// context.
+  /// In the legacy (session-based) era, asks the client each question of `needed` in turn and puts
+  /// the answers into the context.
   std::optional<RpcError> ask(const InputRequired& needed);
 
   const ResolvedCall& call() const { return call_; }
@@ -133,11 +140,12 @@ class CallScope {
   const nlohmann::json& params() const { return call_.message.params; }
   bool stateless() const { return call_.stateless; }
   RequestContext& context() { return context_; }
-  /// Ends progress and log messages.
+  /// Stops progress and log messages: later ones are not sent.
   void close();
-  /// True when the client sent notifications/cancelled, so that it expects no answer.
+  /// True when the client sent notifications/cancelled and therefore expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
-  /// Overrides cancelled(): a subscription is answered only when the server ends it.
+  /// Overrides cancelled(). subscriptions/listen uses this, because it is answered only when the
+  /// server ends it.
   void set_cancelled(bool cancelled) { cancelled_ = cancelled; }
 
  private:
@@ -147,21 +155,22 @@ class CallScope {
 
   const ResolvedCall& call_;
   const TransportContext& transport_;
-  std::optional<InFlight::Ticket> own_;  // unless the transport opened one already
+  std::optional<InFlight::Ticket> own_;  // empty if the transport opened a ticket already
   std::atomic<bool> closed_{false};
   std::optional<bool> cancelled_;
   ProgressGate progress_;
   RequestContext context_;
-  /// Passes a hang-up on to the ticket.
+  /// Stops the work of the ticket when the client disconnects.
   std::optional<std::stop_callback<std::function<void()>>> on_hang_up_;
 };
 
 constexpr int kMaxInputRounds = 8;
 
-/// Runs `attempt` until it needs no more input. `attempt` takes the context and returns an Rpc
-/// whose value has `input_required`. In the legacy era the client is asked between two attempts, at
-/// most kMaxInputRounds times. In the stateless era the outcome may still have input_required.
-/// Returns an error when a question needs a capability that the client did not declare.
+/// Calls `attempt` until it needs no more input. `attempt` takes the context and returns an Rpc
+/// whose value has `input_required`. In the legacy (session-based) era, the client is asked between
+/// two attempts, at most kMaxInputRounds times. In the stateless era, the returned value may still
+/// have `input_required`. Returns an error when a question needs a capability that the client did
+/// not declare.
 template <class Attempt>
 auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(call.context())) {
   for (int round = 0;; ++round) {
@@ -179,7 +188,7 @@ auto gather_input(CallScope& call, const Attempt& attempt) -> decltype(attempt(c
   }
 }
 
-/// The protocol's InputRequiredResult.
+/// Returns the protocol's InputRequiredResult.
 nlohmann::json input_required_result(const InputRequired& needed, const CallScope& call,
                                      const SignedState& seal);
 

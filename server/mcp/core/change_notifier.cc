@@ -11,7 +11,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The changes that wait to be sent; each kind and subject is in it once.
+/// The queue of changes to send. It contains each combination of kind and subject at most once.
 class Pending {
  public:
   void add(const Change& change) {
@@ -25,7 +25,7 @@ class Pending {
     }
     arrived_.notify_one();
   }
-  /// Waits for a change. Returns none when `stop` is requested first.
+  /// Waits for a change. Returns an empty vector when `stop` is requested first.
   std::vector<Change> take(std::stop_token stop) {
     MutexLock lock(mutex_);
     arrived_.wait(lock, std::move(stop),

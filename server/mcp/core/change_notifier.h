@@ -1,17 +1,18 @@
-// ChangeNotifier passes changes on to its listeners, which are legacy sessions and the streams of
-// subscriptions/listen.
+// ChangeNotifier passes changes on to its listeners. The listeners are the sessions of
+// session-based (legacy) clients and the streams of subscriptions/listen.
 //
 //   std::atomic<int> changes = 0;
 //   const ChangeNotifier::Listener listener =
 //       notifier.listen([&](const Change&) { ++changes; });  // until `listener` dies
 //   notifier.publish({.kind = Change::Kind::tools});
 //
-// subscriptions/listen (2026-07-28) is a request that lasts. tell_changes() acknowledges the
-// changes that it will report, then reports them until the client or the server ends it. A change
-// that comes again before it is sent is reported once.
+// subscriptions/listen (2026-07-28) is a request that stays open. tell_changes() acknowledges the
+// kinds of changes that it will report, then reports changes until the client or the server ends
+// the request. If the same change is published twice before it is sent, it is reported once.
 //
 // Thread-safe. A listener is called on the publisher's thread, one call at a time. The destructor
 // of a listener waits for a running call. A listener must be quick, and it must neither publish nor
+// listen.
 // listen.
 #pragma once
 
@@ -32,11 +33,11 @@ namespace assay::mcp {
 struct Change {
   enum class Kind { tools, prompts, resources, resource_updated, task };
   Kind kind;
-  std::string subject = {};  // the URI of a resource or the id of a task
+  std::string subject = {};  // the URI of the changed resource, or the id of the changed task
 };
 
-/// Makes notifications/.../list_changed or notifications/resources/updated. It must not be called
-/// for a task, because each era has its own form.
+/// Creates notifications/.../list_changed or notifications/resources/updated. Must not be called
+/// for a change of a task, because its notification differs between the protocol eras.
 nlohmann::json to_notification(const Change& change);
 
 class ChangeNotifier {
@@ -71,24 +72,26 @@ class ChangeNotifier {
   std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// The most URIs, and the most task ids, of one subscription. More are refused.
+/// The maximum number of URIs, and the maximum number of task ids, in one subscription. A
+/// subscription with more is refused.
 constexpr std::size_t kMaxSubscribedSubjects = 256;
 
-/// The changes that a subscription wants.
+/// The changes about which a client wants to be notified.
 struct ListenFilter {
   bool tools = false, prompts = false, resources = false;
   std::set<std::string> uris, task_ids;
 
   bool admits(const Change& change) const;
-  /// The protocol's form. It has only the members that are true or not empty.
+  /// Returns the filter in the protocol's form. Members that are false or empty are omitted.
   nlohmann::json to_json() const;
 };
 
-/// Reads params.notifications. The caller then removes what the server does not offer.
+/// Reads params.notifications. The caller must remove the changes that the server does not offer.
 Rpc<ListenFilter> read_filter(const nlohmann::json& params);
 
-/// Sends the acknowledgement, then each change as `to_message` writes it; a null message is not
-/// sent. Every message carries the id of the subscription. Returns when `stop` is requested.
+/// Sends the acknowledgement, then the notification that `to_message` returns for each change. A
+/// null notification is not sent. Every message contains the id of the subscription. Returns when
+/// `stop` is requested.
 void tell_changes(const nlohmann::json& id, const ListenFilter& filter, ChangeNotifier& notifier,
                   const std::function<void(const nlohmann::json&)>& notify,
                   const std::function<nlohmann::json(const Change&)>& to_message,

@@ -42,7 +42,7 @@ const json* member(const json& object, const char* key) {
   return found == object.end() ? nullptr : &*found;
 }
 
-/// Returns the string at params.outer.inner, or nothing when there is none.
+/// Returns the string at params.outer.inner, or nothing when there is no such string.
 std::optional<std::string> text_at(const json& params, const char* outer, const char* inner) {
   const json* object = member(params, outer);
   const json* value = object == nullptr ? nullptr : member(*object, inner);

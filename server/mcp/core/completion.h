@@ -1,4 +1,4 @@
-// Completion: suggestions for a value that a user is typing, which is an argument of a prompt or a
+// Suggests completions of a value that a user is typing. The value is an argument of a prompt or a
 // variable of a resource template.
 //
 //   const Completer complete = complete_from({"vector_add", "softmax"});
@@ -22,19 +22,21 @@ class PromptRegistry;
 class ResourceRegistry;
 
 /// Returns all suggestions for `typed`, best first. The server sends the first kMaxCompletionValues
-/// and their total number. `others` are the values that the user has filled in already.
+/// suggestions and the total number of suggestions. `others` are the values that the user has
+/// already filled in.
 using Completer =
     std::function<std::vector<std::string>(const std::string& typed, const Variables& others)>;
 
-/// Suggests first the `values` that begin with the typed text, then those that contain it. The
-/// comparison ignores case.
+/// Returns a completer that suggests first the `values` that begin with the typed text, then the
+/// `values` that contain it elsewhere. The comparison ignores case.
 Completer complete_from(std::vector<std::string> values);
 
-/// The protocol's limit on the values of one answer.
+/// The protocol's limit on the number of suggestions in one answer.
 constexpr std::size_t kMaxCompletionValues = 100;
 
-/// Answers completion/complete. It finds the completer that params.ref names and cuts its
-/// suggestions to the limit. An argument without a completer has an empty list, not an error.
+/// Answers completion/complete. It finds the completer of the argument that `params` names and
+/// sends at most kMaxCompletionValues suggestions. For an argument without a completer it sends an
+/// empty list, not an error.
 Rpc<nlohmann::json> complete_value(const nlohmann::json& params, const PromptRegistry& prompts,
                                    const ResourceRegistry& resources);
 

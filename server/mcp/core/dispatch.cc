@@ -20,8 +20,8 @@ json describe(const ServerInfo& info) {
   return out;
 }
 
-/// Returns the HTTP status of an answer with this error in the stateless era. In the legacy era the
-/// status is always 200.
+/// Returns the HTTP status of a response with this error in the stateless era. In the legacy
+/// (session-based) era the status is always 200.
 int http_status_of(int code) {
   switch (code) {
     case kMethodNotFound: return kHttpNotFound;
@@ -47,7 +47,8 @@ MessageCounts::Ending ending_of(const Outcome& outcome) {
 
 }  // namespace
 
-/// The table of all methods. A method exists only if what it `needs` is registered.
+/// An entry of the table of methods. The server offers a method only if what the method `needs` is
+/// registered.
 struct Method {
   enum class Needs {
     nothing,
@@ -224,8 +225,7 @@ bool Dispatcher::offers(const Method& method) const {
 }
 
 void Dispatcher::notification(const Message& message, const TransportContext& transport) {
-  if (message.method != "notifications/cancelled")
-    return;  // the other notifications need no action
+  if (message.method != "notifications/cancelled") return;  // no other notification needs an action
   const auto id = message.params.find("requestId");
   if (id != message.params.end()) in_flight_.cancel(transport.scope, *id);
 }

@@ -1,15 +1,15 @@
-// Dispatcher handles JSON-RPC messages from any transport: each message has at most one response.
-// It serves both eras at once. A request whose params._meta names a protocol version is of the
-// stateless era (2026-07-28); all others follow the legacy rules (2025-11-25 back to 2024-11-05).
-// The only state between requests is the Session of a legacy client, which the transport passes
-// along.
+// Dispatcher handles JSON-RPC messages from any transport. Each message has at most one response.
+// The dispatcher serves both protocol eras simultaneously. A request whose params._meta names a
+// protocol version is of the stateless era (2026-07-28). All other requests follow the rules of the
+// legacy, session-based era (2025-11-25 back to 2024-11-05). The only state between requests is the
+// Session of a session-based client, which the transport passes in.
 //
 //   const ResolvedCall call = dispatcher.resolve(message);
 //   const Outcome out = dispatcher.handle(call, {.scope = "stdio", .notify = write_line});
 //   if (out.response) write_line(*out.response);
 //
-// All tools, resources and prompts must be registered before the first resolve(). Then many threads
-// may call at once. A resolved call must not outlive the dispatcher.
+// All tools, resources and prompts must be registered before the first resolve(). After that, many
+// threads may call the dispatcher simultaneously. A resolved call must not outlive the dispatcher.
 #pragma once
 
 #include <atomic>
@@ -36,8 +36,8 @@
 namespace assay::mcp {
 
 struct Outcome {
-  std::optional<nlohmann::json> response;  // a notification has none
-  bool cancelled = false;  // the client cancelled, so a stream must not carry the response
+  std::optional<nlohmann::json> response;  // a notification has no response
+  bool cancelled = false;  // the client cancelled the call, so a stream must not carry the response
   int http_status = 200;
 };
 
@@ -50,32 +50,33 @@ class Dispatcher {
   const Clock& clock() const { return clock_; }
   const ChangeNotifier& notifier() const { return notifier_; }
 
-  /// Looks up everything that the message names. `stateless` is true when the transport knows that
-  /// the request belongs to the stateless era.
+  /// Looks up the method, tool and other objects that the message names. `stateless` is true when
+  /// the transport knows that the request is of the stateless era.
   ResolvedCall resolve(Message message, bool stateless = false) const;
   Outcome handle(const ResolvedCall& call, const TransportContext& transport);
   Outcome handle(Message message, const TransportContext& transport) {
     return handle(resolve(std::move(message), transport.stateless), transport);
   }
-  /// Sends changes to the session while the returned listener lives. The session must outlive it.
+  /// Sends changes to the session until the returned listener is destroyed. The session must
+  /// outlive the listener.
   ChangeNotifier::Listener join(const Session& session);
   /// Makes a request cancellable while it waits for handle().
   InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
     return in_flight_.open(scope, call.message.id);
   }
-  /// For shutdown: cancels running calls and tasks, and ends subscriptions with a result.
+  /// Shuts down: cancels running calls and tasks, and ends each subscription with a result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
-  /// Cancels the calls of one client because the server ends.
+  /// Cancels the calls of one client because the server shuts down.
   void end_scope(const std::string& scope) { in_flight_.end_scope(scope); }
   std::size_t in_flight() const { return in_flight_.size(); }
 
-  /// Compares the headers that mirror a tool's arguments with them (http_headers.h). Returns the
-  /// problem, or nothing when they match.
+  /// Compares the HTTP headers that mirror arguments of a tool with these arguments
+  /// (http_headers.h). Returns the problem, or nothing when headers and arguments match.
   static std::optional<std::string> argument_mismatch(const ResolvedCall& call,
                                                       const HeaderLookup& header);
 
-  /// The counts of all messages that were handled, over all transports.
+  /// Statistics about all messages that were handled, over all transports.
   const MessageCounts& counts() const { return counts_; }
 
  private:
@@ -83,7 +84,7 @@ class Dispatcher {
   using Handler = Rpc<nlohmann::json> (Dispatcher::*)(CallScope& call);
   static const std::vector<Method>& methods();
   static const Method* find(const std::string& name, bool stateless);
-  /// True when something is registered that the method is for.
+  /// True when the tools, resources or features that the method needs are registered.
   bool offers(const Method& method) const;
   Outcome answer(const ResolvedCall& call, const TransportContext& transport);
   Outcome answer_request(const ResolvedCall& call, const TransportContext& transport);
@@ -113,7 +114,8 @@ class Dispatcher {
   nlohmann::json capabilities(bool stateless) const;
   nlohmann::json cacheable(nlohmann::json result, bool stateless) const;
   Rpc<nlohmann::json> page(const nlohmann::json& all, const char* key, const CallScope& call) const;
-  /// Runs `attempt`, which reads a resource or gets a prompt, and asks for the input that it needs.
+  /// Runs `attempt`, which reads a resource or gets a prompt, and obtains the input that `attempt`
+  /// requires.
   template <class Attempt, class Render>
   Rpc<nlohmann::json> run_handler(CallScope& call, const Attempt& attempt, const Render& render);
 

@@ -1,12 +1,12 @@
-// InFlight is the table of the requests that run or wait, so that notifications/cancelled can find
-// them. Thread-safe.
+// InFlight is the table of the requests that run or wait. Through it, notifications/cancelled finds
+// the request to cancel. Thread-safe.
 //
 //   const InFlight::Ticket ticket = in_flight.open(scope, id);  // in the table until it dies
 //   in_flight.cancel(scope, id);                                // in another thread
 //   if (ticket.cancelled()) return;
 //
 // Ids are unique only within one client, so the key of a request is (scope, id). A scope is the
-// stdio pipe or a legacy HTTP session. A request with an empty scope cannot be cancelled by its id.
+// stdio pipe or a session over HTTP. A request with an empty scope cannot be cancelled by its id.
 #pragma once
 
 #include <algorithm>
@@ -46,13 +46,14 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
-    /// The client, or the end of the server, cancelled the request: the client expects no answer.
+    /// True when the client or the server's shutdown cancelled the request, so that the client
+    /// expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
-    /// The end of the server cancelled the request, and not the client.
+    /// True when the server's shutdown, not the client, cancelled the request.
     bool server_ends() const { return entry_ && entry_->server_ends; }
-    /// Requested when the work for the request should stop.
+    /// Stop is requested when the work for the request should stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
-    /// Stops the work although the client did not cancel: it has hung up.
+    /// Stops the work because the client has disconnected. The request does not become cancelled().
     void request_stop() const {
       if (entry_) entry_->stop.request_stop();
     }
@@ -74,7 +75,7 @@ class InFlight {
     return Ticket(this, entry);
   }
 
-  /// Ignores an unknown id: the request may have ended before its cancellation arrived.
+  /// Ignores an unknown id, because the request may have ended before its cancellation arrived.
   void cancel(const std::string& scope, const nlohmann::json& id) {
     if (scope.empty()) return;
     cancel_if([&](const Entry& entry) { return entry.scope == scope && entry.id == id; });
@@ -85,7 +86,8 @@ class InFlight {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; });
   }
 
-  /// Cancels all requests of one client, or of all clients, because the server ends.
+  /// Cancels all requests of one client because the server shuts down. end_all() cancels the
+  /// requests of all clients.
   void end_scope(const std::string& scope) {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; }, true);
   }
@@ -107,7 +109,7 @@ class InFlight {
       std::copy_if(entries_.begin(), entries_.end(), std::back_inserter(found),
                    [&](const auto& entry) { return wanted(*entry); });
     }
-    // Without the lock, because request_stop() runs callbacks of the handlers.
+    // The lock is not held here, because request_stop() runs callbacks of the handlers.
     for (const auto& entry : found) {
       if (server_ends) entry->server_ends = true;
       entry->cancelled = true;

@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the capability that a client needs for a method, or null for a method that no client
-/// has.
+/// Returns the capability that a client must declare to be sent this method, or null when clients
+/// have no such method.
 const char* capability_of(const std::string& method) {
   if (method == "elicitation/create") return "elicitation";
   if (method == "sampling/createMessage") return "sampling";

@@ -5,8 +5,8 @@
 namespace assay::mcp {
 namespace {
 
-/// The methods of both eras. The last entry stands for all other names, so that a client cannot
-/// fill the memory with names.
+/// The methods of both protocol eras. The last entry stands for all other names. Otherwise a client
+/// could fill the memory with invented names.
 constexpr std::array kMethodNames = {"initialize",
                                      "ping",
                                      "server/discover",
@@ -36,7 +36,8 @@ constexpr std::array kMethodNames = {"initialize",
 
 constexpr std::array kEndingNames = {"ok", "failed", "error", "cancelled", "accepted"};
 
-/// Upper bounds in seconds, and their text. A longer time counts only in +Inf.
+/// The upper bounds of the buckets in seconds, and the bounds as text. A longer time is counted
+/// only in +Inf.
 constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
                                             0.5,    1,     2.5,    5,     10,   25};
 constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",

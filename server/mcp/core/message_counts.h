@@ -1,5 +1,5 @@
-// MessageCounts counts the messages that a dispatcher has handled: by method, by outcome and by
-// time.
+// MessageCounts counts the messages that a dispatcher has handled, by method and outcome, and by
+// the time that they took.
 //
 //   counts.add("tools/call", MessageCounts::Ending::ok, 0.004);
 //   const MessageCounts::Snapshot now = counts.snapshot();
@@ -18,14 +18,15 @@ namespace assay::mcp {
 class MessageCounts {
  public:
   enum class Ending {
-    ok,         // answered with a result
-    failed,     // answered with a tool's result that has isError
-    error,      // answered with a JSON-RPC error
+    ok,         // the answer is a result
+    failed,     // the answer is a tool's result that has isError
+    error,      // the answer is a JSON-RPC error
     cancelled,  // the client cancelled the call
-    accepted,   // a notification or response, which has no answer
+    accepted,   // a notification or a response, which has no answer
   };
 
-  /// Counts a message that took `seconds`. All methods that MCP does not have count as one.
+  /// Counts a message that took `seconds`. All methods that MCP does not define are counted under a
+  /// single name.
   void add(std::string_view method, Ending ending, double seconds);
 
   struct Snapshot {
@@ -35,14 +36,14 @@ class MessageCounts {
     };
     struct Bucket {
       std::string_view upper_bound;  // in seconds, inclusive; the last is "+Inf"
-      std::uint64_t count = 0;       // without the messages of the buckets below
+      std::uint64_t count = 0;       // excludes messages of the lower buckets
     };
     std::vector<Messages> messages;
     std::vector<Bucket> buckets;
     double seconds = 0;  // the sum over all messages
   };
-  /// A message that is counted at the same time may be in one part of the snapshot and not in
-  /// another.
+  /// A message that is being counted during the call may be in some members of the snapshot and not
+  /// in others.
   Snapshot snapshot() const;
 
  private:

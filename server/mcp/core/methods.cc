@@ -1,4 +1,4 @@
-// The methods of the dispatcher's table.
+// Implements the methods of the dispatcher's table (dispatch.cc).
 #include "server/mcp/core/call.h"
 #include "server/mcp/core/change_notifier.h"
 #include "server/mcp/core/completion.h"
@@ -26,7 +26,8 @@ json Dispatcher::capabilities(bool stateless) const {
   if (prompts_.completes() || resources_.completes()) out["completions"] = json::object();
   if (on.logging) out["logging"] = json::object();
   if (tools_.has_tasks() && stateless) out["extensions"][kTasksExtension] = json::object();
-  // There is no tasks/list: without tokens, a client would see the tasks of all clients.
+  // The server does not offer tasks/list: without tokens, each client would see the tasks of all
+  // clients.
   if (tools_.has_tasks() && !stateless)
     out["tasks"] = {{"cancel", json::object()},
                     {"requests", {{"tools", {{"call", json::object()}}}}}};

@@ -1,5 +1,6 @@
-// Prompts: messages that a user picks, for example as a slash command, to start a conversation with
-// a model. PromptRegistry lists the registered prompts, checks arguments, and gets the messages.
+// Defines prompts: messages that a user picks, for example as a slash command, to start a
+// conversation with a model. PromptRegistry lists the registered prompts, checks arguments, and
+// returns the messages of a prompt.
 //
 //   Prompt prompt{.name = "write_kernel",
 //                 .arguments = {{.name = "operator", .required = true}},
@@ -9,11 +10,11 @@
 //                 }};
 //   const Status added = server.add_prompt(std::move(prompt));
 //
-// `get` is called from many threads at once. Before that, the server has checked that every
-// required argument is there and that there is no unknown one. The message of an Error reaches the
-// client.
+// Many threads call `get` simultaneously. Before each call, the registry has checked that all
+// required arguments are present and that no argument is unknown. The message of an Error reaches
+// the client.
 //
-// All prompts must be registered before the first call; then a registry is thread-safe.
+// All prompts must be registered before the first call. After that, a registry is thread-safe.
 #pragma once
 
 #include <functional>
@@ -34,13 +35,14 @@ namespace assay::mcp {
 
 struct PromptMessage {
   std::string role;        // "user" or "assistant"
-  nlohmann::json content;  // one block (content.h)
+  nlohmann::json content;  // one content block (content.h)
 };
 
 struct PromptResult {
   std::string description;
   std::vector<PromptMessage> messages;
-  /// Instead of messages: the input that the handler needs first (input.h).
+  /// The input that the handler needs before it can return messages (input.h). `messages` is then
+  /// ignored.
   std::optional<InputRequired> input_required = {};
 };
 
@@ -59,7 +61,7 @@ struct Prompt {
   std::function<Result<PromptResult>(const Variables& arguments, RequestContext& context)> get;
 };
 
-/// The protocol's GetPromptResult.
+/// Returns the protocol's GetPromptResult.
 nlohmann::json to_json(PromptResult result);
 
 class PromptRegistry {
@@ -68,14 +70,15 @@ class PromptRegistry {
   bool empty() const { return prompts_.empty(); }
   const nlohmann::json& list() const { return list_; }
 
-  /// Gets the messages of the prompt that `params` names. An unknown prompt, an unknown or missing
-  /// argument, or a value that is no string is refused with kInvalidParams and the valid names.
+  /// Returns the messages of the prompt that `params` names. Errors: kInvalidParams if the prompt
+  /// is unknown, if an argument is unknown or missing, or if a value is not a string. The message
+  /// lists the valid names.
   Rpc<PromptResult> get(const nlohmann::json& params, RequestContext& context) const;
 
-  /// Returns the completer of an argument, or null when the argument has none. An unknown prompt or
-  /// argument is an error.
+  /// Returns the completer of an argument, or null when the argument has no completer. Returns an
+  /// error if the prompt or the argument is unknown.
   Rpc<Completer> completer(const std::string& name, const std::string& argument) const;
-  /// True when some argument has a completer.
+  /// True when at least one argument has a completer.
   bool completes() const;
 
  private:

@@ -1,11 +1,12 @@
-// RequestContext is what the handler of a tool, resource or prompt knows of its call, and what it
-// may do besides answering: report progress, log, and notice that the client waits no longer.
+// RequestContext gives the handler of a tool, resource or prompt access to its call. With it, a
+// handler can report progress, log, and notice that the client no longer waits.
 //
 //   for (int step = 0; step < 10 && !context.cancelled(); ++step)
 //     context.progress(step, 10, "step " + std::to_string(step));
 //
-// The context lives as long as the call. A handler may use its functions from any of its threads
-// until it returns. They are never null; those of a default-constructed context do nothing.
+// The context exists as long as the call. Until the handler returns, any of its threads may call
+// the functions of the context. The functions are never null. In a default-constructed context they
+// do nothing.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +22,8 @@
 
 namespace assay::mcp {
 
-/// The client that a request comes from, as its token names it. Immutable, so threads may share it.
-/// The application decides what a scope permits.
+/// The client that sent a request, as the client's token names it. It is immutable, so threads may
+/// share it. The application decides what each scope permits.
 struct Caller {
   std::string name;
   std::vector<std::string> scopes;
@@ -38,33 +39,38 @@ inline std::string name_of(const std::shared_ptr<const Caller>& caller) {
 }
 
 struct RequestContext {
-  /// Sends notifications/progress if the request has a progress token. Reports that come too fast
-  /// or do not rise are dropped. `total` is 0 when it is unknown.
+  /// Sends notifications/progress if the request has a progress token. A report is dropped when it
+  /// follows the previous report too soon, or when its value is not higher. `total` is 0 when the
+  /// total is unknown.
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
-  /// Requested when the client cancels or, in the stateless era, hangs up. Pass it to waits.
+  /// Stop is requested when the client cancels the call or, in the stateless era, disconnects. Pass
+  /// the token to every wait.
   std::stop_token stop = {};
   bool cancelled() const { return stop.stop_requested(); }
-  /// True when `stop` was requested because the server ends. Durable work should then stay as it
-  /// is: the next start of the server goes on with it.
+  /// True when `stop` was requested because the server shuts down. The handler should then leave
+  /// durable work as it is, because the next start of the server continues that work.
   std::function<bool()> server_ends = [] { return false; };
-  /// Sends notifications/message if the client wants this level. Over HTTP, only the answer of an
-  /// `interactive` tool carries them.
+  /// Sends notifications/message if the client wants messages of this level. Over HTTP, only the
+  /// answer of an `interactive` tool can carry log messages.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
       [](LogLevel, const std::string&, const nlohmann::json&) {};
-  /// Ends the client's event stream, so that the client must come back for the rest. Does nothing
-  /// outside of legacy HTTP sessions.
+  /// Ends the client's event stream, so that the client must reconnect for the rest. Does nothing
+  /// outside of sessions over HTTP.
   std::function<void()> release_stream = [] {};
-  /// Null when the server has no tokens.
+  /// The client that sent the request. Null when the server has no tokens.
   std::shared_ptr<const Caller> caller = nullptr;
   bool allows(std::string_view scope) const { return caller == nullptr || caller->allows(scope); }
 
-  /// The client's answers by key (input.h). Each is an object.
+  /// The client's answers by key (input.h). Each answer is an object.
   nlohmann::json inputs = nlohmann::json::object();
   std::string state = {};  // InputRequired::state of the round before; empty in the first round
-  /// The capabilities that this client, or this request, declared.
+  /// The capabilities that the client declared: for its session or, in the stateless era, for this
+  /// request.
   nlohmann::json client_capabilities = nlohmann::json::object();
-  bool is_task = false;  // no connection waits for the answer, so the work may take long
+  /// True when the call runs as a task. No connection waits for the answer, so the work may take
+  /// long.
+  bool is_task = false;
 };
 
 }  // namespace assay::mcp

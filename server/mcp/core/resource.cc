@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the entry of a list, for a resource or a template.
+/// Returns the entry for a resource or a template in the list that clients receive.
 template <class Entry>
 json describe(const Entry& entry) {
   json shown = {{"name", entry.name}};
@@ -28,7 +28,7 @@ bool has_scheme(const std::string& uri) {
   return colon != std::string::npos && colon > 0 && uri.find_first_of("{}/ ") > colon;
 }
 
-/// Runs a reader. The text of an exception is logged and not sent to the client.
+/// Runs a reader. The text of an exception is logged, but not sent to the client.
 template <class Read>
 Result<ReadResult> guarded(const std::string& uri, const Read& read) {
   try {
@@ -156,7 +156,7 @@ Rpc<Completer> ResourceRegistry::completer(const std::string& uri_template,
     return found == entry->resource_template.variables.end() ? Completer() : found->second;
   }
   for (const auto& resource : resources_) {
-    if (resource->uri == uri_template) return Completer();  // it has no variables
+    if (resource->uri == uri_template) return Completer();  // a plain resource has no variables
   }
   return refuse_rpc(kInvalidParams, "Unknown resource template '" + uri_template +
                                         "'; valid: " + (known.empty() ? "none" : known));

@@ -1,6 +1,6 @@
-// Resources: documents that a client may list and read by URI. A template stands for a family of
-// URIs that are too many to list. ResourceRegistry lists both, and finds and reads what a URI
-// names.
+// Defines resources: documents that a client may list and read by URI. A template describes a
+// family of URIs that are too many to list. ResourceRegistry lists the resources and the templates.
+// It finds and reads the document that a URI names.
 //
 //   const auto guide = [](RequestContext&) -> Result<ReadResult> {
 //     return one_text("guide://triton", "text/markdown", "# Triton");
@@ -8,11 +8,11 @@
 //   const Status added = server.add_resource(
 //       {.uri = "guide://triton", .name = "triton", .mime_type = "text/markdown", .read = guide});
 //
-// `read` is called from many threads at once. Its Error is `not_found` when there is no such
-// resource, and `invalid_argument` or `permission_denied` when the resource may not be read so. The
-// message reaches the client.
+// Many threads call `read` simultaneously. Its errors are: not_found if there is no such resource;
+// invalid_argument or permission_denied if the resource may not be read in this way. The message
+// reaches the client.
 //
-// All resources must be registered before the first call; then a registry is thread-safe.
+// All resources must be registered before the first call. After that, a registry is thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +35,15 @@
 namespace assay::mcp {
 
 struct ReadResult {
-  std::vector<ResourceContents> contents;  // at least one
-  std::int64_t ttl_ms = 0;                 // how long a client may cache it
-  bool shareable = false;  // the same for every caller, so a shared cache may keep it
-  /// Instead of contents: the input that the handler needs first (input.h).
+  std::vector<ResourceContents> contents;  // at least one element
+  std::int64_t ttl_ms = 0;                 // how long a client may cache the contents
+  /// True when the contents are the same for every caller, so that a shared cache may keep them.
+  bool shareable = false;
+  /// The input that the handler needs before it can return contents (input.h).
   std::optional<InputRequired> input_required = {};
 };
 
-/// A result that is one text.
+/// Returns a result that consists of one text.
 inline ReadResult one_text(std::string uri, std::string mime_type, std::string text) {
   return {{ResourceContents{std::move(uri), std::move(mime_type), std::move(text)}}};
 }
@@ -57,17 +58,17 @@ struct Resource {
 };
 
 struct ResourceTemplate {
-  std::string uri_template, name;  // RFC 6570, level 1: operator://{name}/spec
+  std::string uri_template, name;  // uri_template: RFC 6570, level 1, e.g. operator://{name}/spec
   std::string title = {}, description = {}, mime_type = {};
   nlohmann::json annotations = nullptr;
   std::vector<Icon> icons = {};
-  std::map<std::string, Completer> variables = {};  // the completers, by variable
+  std::map<std::string, Completer> variables = {};  // completers by name of variable
   std::function<Result<ReadResult>(const std::string& uri, const Variables& variables,
                                    RequestContext& context)>
       read;
 };
 
-/// The protocol's ReadResourceResult. The stateless era has a cache hint.
+/// Returns the protocol's ReadResourceResult. Only the stateless era has a cache hint.
 nlohmann::json to_json(const ReadResult& result, bool with_cache_hint);
 
 class ResourceRegistry {
@@ -79,16 +80,17 @@ class ResourceRegistry {
   const nlohmann::json& resources() const { return resource_list_; }
   const nlohmann::json& templates() const { return template_list_; }
 
-  /// Reads the resource that params.uri names. An exact URI wins over templates, and an earlier
-  /// template over a later one. An unknown URI is refused with kResourceNotFound and data.uri.
+  /// Reads the resource that params.uri names. An exact URI has precedence over templates, and an
+  /// earlier template over a later template. Error: kResourceNotFound, with data.uri, if the URI is
+  /// unknown.
   Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
   /// True when `uri` names a resource or fits a template. A client may subscribe to such a URI.
   bool knows(const std::string& uri) const;
 
-  /// Returns the completer of a template's variable, or null when the variable has none. An unknown
-  /// template or variable is an error.
+  /// Returns the completer of a template's variable, or null when the variable has no completer.
+  /// Returns an error if the template or the variable is unknown.
   Rpc<Completer> completer(const std::string& uri_template, const std::string& variable) const;
-  /// True when some variable has a completer.
+  /// True when at least one variable has a completer.
   bool completes() const;
 
  private:

@@ -1,14 +1,15 @@
-// An MCP server. It knows nothing of kernels: the application registers tools, resources and
-// prompts, then serves them over stdio or Streamable HTTP. Clients of the stateless revision
-// (2026-07-28) and of the legacy ones (2025-11-25 back to 2024-11-05) may be connected at the same
-// time.
+// Defines an MCP server. It knows nothing about kernels: the application registers tools, resources
+// and prompts, then serves them over stdio or Streamable HTTP. Clients of the stateless revision
+// (2026-07-28) and of the legacy, session-based revisions (2025-11-25 back to 2024-11-05) may be
+// connected at the same time.
 //
 //   Server server({.name = "assay", .title = "Assay", .version = "0.1.0", .instructions = ""});
 //   const Status added = server.add_tool(std::move(tool));
 //
-// serve_stdio() and serve_http() then serve it.
+// serve_stdio() and serve_http() then serve this object.
 //
-// Handlers run on many threads at once. Everything must be registered before the server serves.
+// Handlers run on many threads simultaneously. Everything must be registered before the server
+// starts to serve.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +27,13 @@
 
 namespace assay::mcp {
 
-/// The activities of the application besides answering. The server announces them to clients.
+/// The optional features that the application uses. The server announces them to clients.
 struct Features {
   bool logging = false;  // handlers call context.log
-  /// The application publishes changes of these lists.
+  /// The application publishes changes of the list of tools, prompts or resources.
   bool tools_change = false, prompts_change = false, resources_change = false;
-  /// The application publishes resource_updated, so clients may subscribe.
+  /// The application publishes changes of kind resource_updated, so clients may subscribe to
+  /// resources.
   bool resources_update = false;
 };
 
@@ -42,22 +44,23 @@ struct ServerInfo {
   Features features = {};
 };
 
-/// Limits of the protocol layer; docs/reference/limits.md describes them.
+/// Limits on the use of the protocol. docs/reference/limits.md describes them.
 struct ServerLimits {
-  std::size_t page_size = 100;                  // entries of a list on one page
-  int max_listeners = 64;                       // subscriptions/listen at once
-  std::size_t max_session_subscriptions = 256;  // resources/subscribe of one legacy session
-  /// The time that a client has to answer an input_required result.
+  std::size_t page_size = 100;                  // entries on one page of a list
+  int max_listeners = 64;                       // simultaneous calls of subscriptions/listen
+  std::size_t max_session_subscriptions = 256;  // subscribed resources of one session
+  /// How long a client may take to answer an input_required result.
   std::int64_t state_ttl_ms = 900'000;
   TaskLimits tasks = {};
 };
 
-/// Objects of the application that the server uses. They must outlive the server.
+/// Objects of the application that the server uses. The objects must outlive the server.
 struct ServerParts {
-  TaskStore* task_store = nullptr;  // null: tasks are kept in memory only
-  /// The key for requestState. Processes that serve the same clients share it. Empty: a random key.
+  TaskStore* task_store = nullptr;  // null: tasks are kept only in memory
+  /// The key that signs requestState. Processes that serve the same clients must share the key.
+  /// Empty: the server draws a random key.
   std::string state_key = {};
-  const Clock* clock = nullptr;  // null: the clock of the machine
+  const Clock* clock = nullptr;  // null: the system clock
 };
 
 class Dispatcher;  // dispatch.h
@@ -69,13 +72,15 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  /// Each returns an error for a name that is used twice, a missing handler, and an unusable schema
-  /// or URI template. The server announces capabilities only for what is registered.
+  /// Each function returns an error if the name is used already, the handler is missing, or a
+  /// schema or URI template is invalid. The server announces only the capabilities whose objects
+  /// are registered.
   Status add_tool(Tool tool);
   Status add_resource(Resource resource);
   Status add_template(ResourceTemplate resource_template);
   Status add_prompt(Prompt prompt);
-  /// Sends the change to every client that subscribed to it. Any thread may call it, also handlers.
+  /// Sends the change to every client that subscribed to it. Any thread may call this, including a
+  /// thread of a handler.
   void publish(const Change& change);
   Dispatcher& dispatcher() { return *dispatcher_; }
 

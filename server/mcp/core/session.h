@@ -1,6 +1,7 @@
-// Session is a client of the legacy era, from `initialize` to the end of its connection or HTTP
-// session: its capabilities, its subscriptions, and the way to reach it outside of any request. The
-// stateless era has no sessions, because each request carries all of this.
+// Session represents a client of the legacy, session-based era, from `initialize` to the end of its
+// connection or HTTP session. It contains the client's capabilities and subscriptions, and sends
+// the messages that belong to no request. The stateless era has no sessions, because each request
+// carries all of this.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
 //   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes
@@ -22,15 +23,15 @@ namespace assay::mcp {
 
 class Session {
  public:
-  /// `id` is the scope of the client's request ids. `send` sends messages that belong to no
-  /// request. The clock must outlive the session.
+  /// `id` identifies the client: request ids are unique within it. `send` sends messages that
+  /// belong to no request. The clock must outlive the session.
   Session(std::string id, ServerRequests::Send send, const Clock& clock = system_clock())
       : questions(clock), id_(std::move(id)), send_(std::move(send)) {}
 
   const std::string& id() const { return id_; }
   void send(const nlohmann::json& message) const { send_(message); }
 
-  /// Keeps the result of `initialize`.
+  /// Stores the result of `initialize`.
   void open(std::string version, nlohmann::json capabilities) {
     const MutexLock lock(mutex_);
     version_ = std::move(version);
@@ -45,7 +46,7 @@ class Session {
     return capabilities_;
   }
 
-  /// Returns false when the session has `limit` subscriptions already.
+  /// Returns false when the session already has `limit` subscriptions.
   bool subscribe(const std::string& uri, std::size_t limit) {
     const MutexLock lock(mutex_);
     if (subscribed_.count(uri) == 0 && subscribed_.size() >= limit) return false;
@@ -61,7 +62,8 @@ class Session {
     return subscribed_.count(uri) > 0;
   }
 
-  /// The lowest level that the client gets. `info` until the client sets one.
+  /// The lowest level of log messages that the client receives. It is `info` until the client sets
+  /// a level.
   std::atomic<LogLevel> log_level{LogLevel::info};
   ServerRequests questions;
 

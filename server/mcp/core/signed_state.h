@@ -1,14 +1,14 @@
-// SignedState protects requestState, which is the state of a handler that travels through the
-// client between two rounds of a call. A client could change it, so it carries an HMAC-SHA256 over
-// the state, the request that it belongs to, and its expiry time.
+// SignedState protects requestState, which is the state of a handler. The state travels through the
+// client between two rounds of a call, and the client could change it. Therefore it carries an
+// HMAC-SHA256 over the state, the request that it belongs to, and its expiry time.
 //
 //   const SignedState signature(random_key(), std::chrono::minutes(10));
 //   const std::string sent = signature.seal("round 1", binding);
 //   const std::optional<std::string> back = signature.open(sent, binding);  // "round 1"
 //
-// open() returns nothing when the state is forged, expired, or of another request or caller. The
-// state is authenticated, not encrypted, and a client may send it again until it expires.
-// Immutable, thread-safe.
+// open() returns nothing when the state is forged or expired, or belongs to a different request or
+// caller. The state is authenticated, not encrypted, and a client may send it again until it
+// expires. Immutable, thread-safe.
 #pragma once
 
 #include <chrono>
@@ -21,18 +21,18 @@
 
 namespace assay::mcp {
 
-/// Returns 32 random bytes of the system.
+/// Returns 32 bytes from the system's random number generator.
 std::string random_key();
 
-/// Returns a hash of the request that a state belongs to: the method, the params that stay the same
-/// in all rounds, and the caller.
+/// Returns a hash of the request that a state belongs to. The hash covers the method, the params
+/// that are the same in all rounds, and the caller.
 std::string binding_of(const std::string& method, const nlohmann::json& params,
                        const std::string& principal);
 
 class SignedState {
  public:
-  /// The clock must outlive the object. Expiry uses wall-clock time, so that several processes can
-  /// share a key.
+  /// The clock must outlive the object. The expiry uses wall-clock time, so that several processes
+  /// can share a key.
   SignedState(std::string key, std::chrono::milliseconds lifetime,
               const Clock& clock = system_clock())
       : key_(std::move(key)), lifetime_(lifetime), clock_(clock) {}

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the time as ISO 8601 in UTC, with milliseconds.
+/// Returns the time in ISO 8601 format, in UTC, with milliseconds.
 std::string iso_time(std::int64_t unix_ms) {
   const std::time_t seconds = static_cast<std::time_t>(unix_ms / 1000);
   std::tm parts{};

@@ -1,12 +1,13 @@
-// Tasks: tool calls that outlive the request that started them. The client gets an id at once and
-// asks with it for the outcome. This header has the record of a task, the store that keeps records,
-// the JSON that clients see, and the methods tasks/*. task_table.h runs the tasks.
+// Defines tasks: tool calls that outlive the request that started them. The client receives an id
+// immediately and uses it to ask for the outcome. This header defines the record of a task, the
+// store that keeps records, the JSON that clients see, and the functions that answer the methods
+// tasks/*. task_table.h runs the tasks.
 //
 //   const TaskRecord record{.id = "task_1", .status = TaskStatus::working};
 //   const Status saved = store.save(record);  // ServerParts::task_store names the store
 //
-// Two forms exist: the extension of revision 2026-07-28, and the tasks of 2025-11-25. The functions
-// are thread-safe, and a TaskStore must be.
+// Tasks have two forms: the extension of revision 2026-07-28, and the tasks of 2025-11-25. The
+// functions are thread-safe, and a TaskStore must be thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,64 +32,70 @@ constexpr bool is_terminal(TaskStatus status) {
 }
 
 struct TaskRecord {
-  std::string id;         // unguessable; the same principal may ask with it for the outcome
-  std::string principal;  // the caller that started the task; empty when callers have no names
+  std::string id;         // unguessable; needed to ask for the outcome
+  std::string principal;  // the caller that started the task; empty when the server has no tokens
   TaskStatus status = TaskStatus::working;
-  std::string message;  // for a person; may be empty
+  std::string message;  // a text for people; may be empty
   std::int64_t created_unix_ms = 0, updated_unix_ms = 0;
-  std::int64_t ttl_ms = 0;  // from creation; afterwards the task may be forgotten
-  /// completed: the CallToolResult. failed: the JSON-RPC error {code, message}. Otherwise null.
+  std::int64_t ttl_ms = 0;  // counted from the creation; then the task may be deleted
+  /// Status completed: the CallToolResult. Status failed: the JSON-RPC error {code, message}.
+  /// Otherwise null.
   nlohmann::json outcome;
 };
 
-/// A task, and the questions that it waits for. Only the process that runs the task has questions.
+/// A task, and the questions whose answers it waits for. Questions exist only in the process that
+/// runs the task.
 struct TaskView {
   TaskRecord record;
   std::map<std::string, InputRequest> input_requests;
 };
 
-/// Named limits; docs/reference/limits.md describes them.
+/// Limits on tasks. docs/reference/limits.md describes them.
 struct TaskLimits {
-  std::size_t max_tasks = 256;              // in the table; the oldest finished task makes room
-  std::size_t threads = 16;                 // tasks that run at once; the others wait
-  std::int64_t default_ttl_ms = 3'600'000;  // when the client names none
+  std::size_t max_tasks = 256;  // in the table; a new task replaces the oldest finished task
+  std::size_t threads = 16;     // tasks that run simultaneously; the other tasks wait
+  std::int64_t default_ttl_ms = 3'600'000;  // used if the client gives no time to live
   std::int64_t max_ttl_ms = 86'400'000;
-  std::int64_t poll_interval_ms = 1'000;  // the pause that clients are told to keep
+  std::int64_t poll_interval_ms = 1'000;  // the pause between polls that clients are told to keep
 };
 
-/// Keeps records beyond the process. save() returns when the record would survive a crash. A client
-/// learns the id of a task only after that.
+/// Stores task records so that they outlive the process. save() returns when the record would
+/// survive a crash. A client learns the id of a task only after save() has returned.
 class TaskStore {
  public:
   virtual ~TaskStore() = default;
   virtual Status save(const TaskRecord& record) = 0;
-  /// Returns nothing when there is no such task.
+  /// Returns nothing when there is no task with this id.
   virtual Result<std::optional<TaskRecord>> load(const std::string& id) = 0;
 };
 
 class TaskTable;
 
-/// The refusal of a tasks method when the request does not declare the extension.
+/// Returns the error for a request that calls a method of tasks, but does not declare the
+/// extension.
 RpcError missing_tasks_extension();
 
-/// The extension's Task with what its status adds: `result`, `error` or `inputRequests`.
+/// Returns the extension's Task, with the member that belongs to its status: `result`, `error` or
+/// `inputRequests`.
 nlohmann::json detailed_task(const TaskView& task, const TaskLimits& limits);
-/// The extension's CreateTaskResult, which is a Task without additions.
+/// Returns the extension's CreateTaskResult: a Task without such a member.
 nlohmann::json created_task(const TaskView& task, const TaskLimits& limits);
-/// The Task of 2025-11-25. A tool result with isError is a failed task there.
+/// Returns the Task of 2025-11-25. In that revision, a tool result with isError means that the task
+/// failed.
 nlohmann::json legacy_task(const TaskView& task, const TaskLimits& limits);
 
-/// Answers tasks/get of both eras. Only `principal`'s own tasks are found, as in all methods below.
+/// Answers tasks/get of both protocol eras. Like all functions below, it finds only tasks of
+/// `principal`.
 Rpc<nlohmann::json> get_task(TaskTable& tasks, const nlohmann::json& params,
                              const std::string& principal, bool stateless);
-/// Answers tasks/cancel: the extension has an empty acknowledgement. 2025-11-25 has the task, and
-/// an error when the task was over already.
+/// Answers tasks/cancel. In the extension, the answer is an empty acknowledgement. In 2025-11-25,
+/// the answer is the task, or an error if the task has already ended.
 Rpc<nlohmann::json> cancel_task(TaskTable& tasks, const nlohmann::json& params,
                                 const std::string& principal, bool stateless);
 /// Answers tasks/update of the extension.
 Rpc<nlohmann::json> update_task(TaskTable& tasks, const nlohmann::json& params,
                                 const std::string& principal);
-/// Answers tasks/result of 2025-11-25: waits for the end of the task, then returns the result of
+/// Answers tasks/result of 2025-11-25: waits until the task has ended, then returns the result of
 /// its tool.
 Rpc<nlohmann::json> task_result(TaskTable& tasks, const nlohmann::json& params,
                                 const std::string& principal, std::stop_token stop);

@@ -34,18 +34,18 @@ std::optional<TaskStatus> task_status_from(std::string_view text) {
   return static_cast<TaskStatus>(found - kStatusNames.begin());
 }
 
-/// The table's mutex guards all members except `stop`, and `work`, which only the thread that runs
-/// it uses.
+/// The table's mutex guards all members except `stop` and `work`. Only the thread that runs the
+/// task uses `work`.
 struct TaskTable::Task {
   TaskRecord record;
   std::shared_ptr<const Caller> caller;
   Work work;
   json capabilities;
-  json inputs = json::object();  // answers for the next step, by key of the handler
+  json inputs = json::object();  // answers for the next step, by the handler's key
   std::string state;
-  std::map<std::string, InputRequest> open;        // open questions, by key of the client
-  std::map<std::string, std::string> handler_key;  // of this step, by key of the client
-  std::set<std::string> used;                      // keys of the client; none is used again
+  std::map<std::string, InputRequest> open;        // open questions, by the client's key
+  std::map<std::string, std::string> handler_key;  // keys of this step, by the client's key
+  std::set<std::string> used;                      // client's keys so far; none is reused
   std::stop_source stop;
 };
 
@@ -287,7 +287,7 @@ void TaskTable::end() {
     const MutexLock lock(mutex_);
     for (const auto& [id, task] : tasks_) tasks.push_back(task);
   }
-  // Without the lock, because request_stop() runs callbacks of the tasks' work.
+  // The lock is not held here, because request_stop() runs callbacks of the tasks' work.
   for (const auto& task : tasks) task->stop.request_stop();
 }
 

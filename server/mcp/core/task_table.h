@@ -1,11 +1,12 @@
-// TaskTable has the running and finished tasks of this process. It runs the work of a task on its
-// own threads, keeps the task's state, passes answers of the client on, and cancels the task.
+// TaskTable contains the running and finished tasks of this process. It runs the work of each task
+// on its own threads, keeps the task's state, passes the client's answers to the work, and cancels
+// tasks.
 //
 //   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);  // stored when it returns
 //   const Rpc<TaskView> now = tasks.find(task->record.id, "alice");
 //
-// Thread-safe. Only the principal that started a task finds it, and only until its time to live is
-// over. A task that an earlier process left unfinished is shown as failed.
+// Thread-safe. Only the principal that started a task can find it, and only until its time to live
+// is over. A task that an earlier process left unfinished is reported as failed.
 #pragma once
 
 #include <atomic>
@@ -31,7 +32,7 @@ namespace assay::mcp {
 
 class TaskTable {
  public:
-  /// The end of one step of the work: a result, or the input that the next step needs.
+  /// The outcome of one step of the work: a result, or the input that the next step needs.
   struct Step {
     nlohmann::json result;
     std::optional<InputRequired> input_required = {};
@@ -39,8 +40,9 @@ class TaskTable {
   using Work = std::function<Rpc<Step>(RequestContext& context)>;
   struct Owner {
     std::shared_ptr<const Caller> caller = nullptr;
-    nlohmann::json capabilities = nlohmann::json::object();  // of the client
-    nlohmann::json inputs = nlohmann::json::object();  // the answers given before the task began
+    nlohmann::json capabilities = nlohmann::json::object();  // the client's capabilities
+    /// The answers that the client gave before the task began.
+    nlohmann::json inputs = nlohmann::json::object();
     std::string state = {};
   };
 
@@ -51,15 +53,16 @@ class TaskTable {
 
   Rpc<TaskView> start(const Owner& owner, std::optional<std::int64_t> ttl_ms, Work work);
   Rpc<TaskView> find(const std::string& id, const std::string& principal);
-  /// Passes answers on. Unknown keys are ignored. The work goes on when no answer is missing.
+  /// Passes the client's answers to the task. Unknown keys are ignored. The work continues when no
+  /// answer is missing.
   Rpc<void> update(const std::string& id, const std::string& principal,
                    const nlohmann::json& answers);
-  /// Cancels a task. Its status is final at once, and its work gets a request to stop. A finished
-  /// task stays as it is.
+  /// Cancels a task. Its status is final immediately, and its work receives a stop request. A
+  /// finished task stays unchanged.
   Rpc<TaskView> cancel(const std::string& id, const std::string& principal);
-  /// Waits until the task is over or `stop` is requested.
+  /// Waits until the task has ended or `stop` is requested.
   Rpc<TaskView> wait(const std::string& id, const std::string& principal, std::stop_token stop);
-  /// For shutdown: requests running tasks to stop, and lets them fail.
+  /// Shuts down: requests running tasks to stop, and gives them the status failed.
   void end();
   const TaskLimits& limits() const { return limits_; }
 
@@ -68,12 +71,13 @@ class TaskTable {
   bool expired(const TaskRecord& record) const;
   std::shared_ptr<Task> live(const std::string& id, const std::string& principal);
   Rpc<std::shared_ptr<Task>> admit(const Owner& owner, std::int64_t ttl_ms, Work work);
-  /// Forgets the expired tasks and, when the table is still full, the oldest finished one. Returns
-  /// the expired ones: the caller stops their work when it has released the mutex.
+  /// Removes the expired tasks from the table. If the table is still full, removes the oldest
+  /// finished task. Returns the expired tasks. The caller must stop their work after it has
+  /// released the mutex.
   std::vector<std::shared_ptr<Task>> purge() ASSAY_REQUIRES(mutex_);
   void run(const std::shared_ptr<Task>& task);
   void park(Task& task, const InputRequired& needed);
-  /// Sets the status, saves and publishes it. Does nothing when the task is over.
+  /// Sets the status, then saves and publishes it. Does nothing when the task has already ended.
   void settle(Task& task, TaskStatus status, nlohmann::json outcome, std::string message);
   TaskView view(const Task& task) const ASSAY_REQUIRES(mutex_);
 
@@ -85,7 +89,7 @@ class TaskTable {
   Condition changed_;
   std::map<std::string, std::shared_ptr<Task>> tasks_ ASSAY_GUARDED_BY(mutex_);
   std::atomic<bool> ending_{false};
-  WorkerPool pool_;  // last: its threads use the members above
+  WorkerPool pool_;  // the last member: its threads use the members above
 };
 
 }  // namespace assay::mcp

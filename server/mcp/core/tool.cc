@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Some clients refuse longer names, after they have added a prefix.
+/// The maximum length of a tool's name. Clients add a prefix, and some clients refuse longer names
+/// then.
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
@@ -29,8 +30,8 @@ bool legal_name(const std::string& name) {
              std::string::npos;
 }
 
-/// Turns 3.0 into 3 where the schema wants an integer. 3.0 is an integer to JSON Schema and to some
-/// clients, but not to the validator.
+/// Replaces a value such as 3.0 by 3 where the schema requires an integer. JSON Schema and some
+/// clients regard 3.0 as an integer, but the validator does not.
 void normalise_integers(json& arguments, const json& schema) {
   const auto properties = schema.find("properties");
   if (properties == schema.end()) return;

@@ -1,6 +1,7 @@
-// A tool: a name, two JSON Schemas and one function. ToolRegistry keeps the registered tools with
-// their compiled schemas, and has the steps of a call: it checks the arguments, catches exceptions
-// and checks the result. tool_caller.h puts the steps in order.
+// Defines a tool: a name, two JSON Schemas and one function. ToolRegistry contains the registered
+// tools with their compiled schemas. It also performs the steps of a call: it checks the arguments,
+// runs the function, catches exceptions, and checks the result. tool_caller.h calls these steps in
+// order.
 //
 //   Tool greet{.name = "greet",
 //              .title = "Greet",
@@ -11,8 +12,8 @@
 //              }};
 //   const Status added = server.add_tool(std::move(greet));
 //
-// `call` is called from many threads at once. All tools must be registered before the first call;
-// then a registry is thread-safe.
+// Many threads call `call` simultaneously. All tools must be registered before the first call.
+// After that, a registry is thread-safe.
 #pragma once
 
 #include <functional>
@@ -33,33 +34,35 @@ namespace assay::mcp {
 
 struct ToolResult {
   bool is_error = false;
-  /// The first content block. It is left out when it is empty and `content` is not.
+  /// The text of the first content block. The block is omitted when the text is empty and `content`
+  /// an object, or null if there is none
   std::string text = {};
   nlohmann::json structured = {};            // an object, or null when there is none
-  std::vector<nlohmann::json> content = {};  // further blocks (content.h)
-  /// Instead of a result: the input that the handler needs first. The handler is called again with
-  /// the answers in its context.
+  std::vector<nlohmann::json> content = {};  // further content blocks (content.h)
+  /// The input that the handler needs before it can return a result. The handler is called again
+  /// with the answers in its context.
   std::optional<InputRequired> input_required = {};
-  /// Instead of a result: the rest of the call, which may take long. It becomes a task if the
-  /// client takes one; otherwise it runs at once. It may run again, with the answers, when it needs
-  /// input. It must not refer to the handler's context.
+  /// The rest of the call, instead of a result. It may take long. It becomes a task if the client
+  /// accepts tasks; otherwise it runs immediately. If it needs input, it runs again with the
+  /// answers. It must not refer to the handler's context.
   std::function<ToolResult(RequestContext& context)> work = {};
 };
 
-/// Says if the calls of a tool may, or must, become tasks.
+/// Says whether the calls of a tool can, cannot, or must become tasks.
 enum class TaskSupport { forbidden, optional, required };
 
 struct Tool {
   std::string name, title, description;
-  /// JSON Schema 2020-12 for the arguments. The schema's type is object.
+  /// The JSON Schema 2020-12 for the arguments. The schema's type must be object.
   nlohmann::json input_schema;
-  /// The same for ToolResult::structured; null when the tool has no such part.
+  /// The JSON Schema for ToolResult::structured. Null when the tool returns no structured result.
   nlohmann::json output_schema = {};
-  nlohmann::json annotations = {};  // readOnlyHint, ...
+  nlohmann::json annotations = {};  // the protocol's hints: readOnlyHint, ...
   std::function<ToolResult(const nlohmann::json& arguments, RequestContext& context)> call;
   std::vector<Icon> icons = {};
   TaskSupport task_support = TaskSupport::forbidden;
-  /// The tool logs or asks for input, so its answer over HTTP is an event stream.
+  /// True when the tool logs or asks for input, so that its answer over HTTP must be an event
+  /// stream.
   bool interactive = false;
 };
 
@@ -69,9 +72,10 @@ class ToolRegistry {
 
   /// The `tools` array of tools/list, in the order of registration.
   const nlohmann::json& list() const { return list_; }
-  /// The same for 2025-11-25. It also says which tools may be called as tasks.
+  /// The `tools` array for 2025-11-25 clients. It contains in addition which tools may be called as
+  /// tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
-  /// True when the calls of some tool may become tasks.
+  /// True when calls of at least one tool may become tasks.
   bool has_tasks() const { return has_tasks_; }
   /// The names of all tools, separated by commas.
   std::string names() const;
@@ -82,20 +86,19 @@ class ToolRegistry {
     std::optional<Schema> output;
     std::vector<ParamHeader> headers;
   };
-  /// Returns null when there is no such tool. Dispatcher::resolve() looks up the tool of a call,
-  /// once.
+  /// Returns null when there is no such tool. Dispatcher::resolve() calls this once for each call.
   const Entry* find(const std::string& name) const;
 
-  /// Checks `arguments` against the input schema. Returns a result with isError that names each
-  /// problem, or nothing when the arguments conform. Turns 3.0 into 3 where the schema wants an
-  /// integer.
+  /// Checks `arguments` against the input schema. Returns a result with isError that lists all
+  /// problems, or nothing when the arguments conform. Replaces a value such as 3.0 by 3 where the
+  /// schema requires an integer.
   std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
-  /// Runs `work`, which is the handler or the rest of its call. An exception becomes a result with
-  /// isError; its text is only logged, so that it does not reach the client.
+  /// Runs `work`, which is the tool's function or ToolResult::work. An exception becomes a result
+  /// with isError. The text of the exception is only logged, so that it does not reach the client.
   ToolResult run(const Entry& entry, const std::function<ToolResult()>& work) const;
-  /// Makes the protocol's CallToolResult. A successful result that breaks the tool's own output
-  /// schema is logged and becomes an Error (`internal`). The structured part of a failed call is
-  /// left out when it does not conform, because some clients check it even then.
+  /// Returns the protocol's CallToolResult. Error: internal, which is also logged, if a successful
+  /// result violates the tool's output schema. The structured part of a failed call is omitted when
+  /// it violates the schema, because some clients check the schema even for failed calls.
   Result<nlohmann::json> render(const Entry& entry, ToolResult result) const;
 
  private:

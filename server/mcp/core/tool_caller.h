@@ -1,6 +1,6 @@
 // ToolCaller performs tools/call from start to end. It finds the tool, checks the arguments, runs
-// the tool, and asks the client for the input that the tool needs. If the tool leaves work and the
-// client takes tasks, the work becomes a task.
+// the tool, and asks the client for the input that the tool needs. If the tool returns work for
+// later and the client accepts tasks, the work becomes a task.
 //
 //   ToolCaller caller(tools, tasks, signature);
 //   const Rpc<nlohmann::json> result = caller.call(call);
@@ -25,8 +25,8 @@ class ToolCaller {
   Rpc<nlohmann::json> call(CallScope& call);
 
  private:
-  /// The task that this request asks for. A stateless request declares the extension; a request of
-  /// 2025-11-25 has params.task.
+  /// Says whether this request may become a task. A stateless request declares that it accepts
+  /// tasks with the extension. A request of 2025-11-25 declares it with params.task.
   struct RequestedTask {
     bool takes = false;
     std::optional<std::int64_t> ttl_ms;

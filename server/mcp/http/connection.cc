@@ -26,7 +26,7 @@ int own_name(int fd, sockaddr* address, socklen_t* size) {
   return ::getsockname(fd, address, size);
 }
 
-/// Returns an empty address when the connection is gone already.
+/// Returns an empty address when the connection is already closed.
 SocketAddress address_of(int fd, NameCall call) {
   sockaddr_storage storage{};
   socklen_t size = sizeof(storage);
@@ -122,7 +122,7 @@ void Connection::finish_writing() {
 
 bool Connection::hung_up() const {
   pollfd entry{fd_.get(), POLLRDHUP, 0};
-  return ::poll(&entry, 1, 0) > 0;  // POLLERR and POLLHUP are reported always
+  return ::poll(&entry, 1, 0) > 0;  // POLLERR and POLLHUP are always reported
 }
 
 bool Connection::writable() const {

@@ -1,12 +1,12 @@
-// Connection is one client's connection to the HTTP server. Its input is bounded and read ahead.
-// Its output is collected and sent in one piece. Both have deadlines.
+// Connection is one client's connection to the HTTP server. Its input is read ahead, up to a limit.
+// Its output is collected and sent in one piece. Reading and writing have deadlines.
 //
 //   const IoState got = connection.fill();  // reads what has arrived, without waiting
 //   connection.write("HTTP/1.1 204 No Content\r\n\r\n");
 //   const bool sent = connection.flush();
 //
-// It belongs to one thread at a time, except that any thread may call hung_up(), writable() and
-// stop_reading().
+// A connection belongs to one thread at a time, except that any thread may call hung_up(),
+// writable() and stop_reading().
 #pragma once
 
 #include <chrono>
@@ -23,13 +23,14 @@
 namespace assay::mcp {
 
 struct SocketAddress {
-  std::string host;  // numeric
+  std::string host;  // a numeric address
   int port = 0;
 };
 
 class Connection {
  public:
-  /// `fd` is connected and non-blocking, and `io` works on it. The clock must outlive the object.
+  /// `fd` must be connected and non-blocking. `io` must use `fd`. The clock must outlive the
+  /// object.
   Connection(UniqueFd fd, std::unique_ptr<SocketIo> io, std::chrono::milliseconds write_timeout,
              const Clock& clock);
 
@@ -37,50 +38,51 @@ class Connection {
   const SocketAddress& remote() const { return remote_; }
   const SocketAddress& local() const { return local_; }
 
-  /// The bytes that were read and not yet used.
+  /// The bytes that were read, but not yet consumed.
   std::string_view input() const { return std::string_view(input_).substr(used_); }
-  /// Drops the first `bytes` of input().
+  /// Removes the first `bytes` bytes of input().
   void consume(std::size_t bytes);
-  /// Reads what has arrived, at most kReadAheadBytes, without waiting. Returns `done` when there is
-  /// more input than before.
+  /// Reads the bytes that have arrived, at most kReadAheadBytes, without waiting. Returns `done`
+  /// when input() has grown.
   IoState fill();
-  /// Reads up to `size` bytes. Waits for the first one until the clock shows `until_ns`, and
-  /// returns 0 when none came.
+  /// Reads up to `size` bytes. Waits until the clock shows `until_ns` for the first byte. Returns
+  /// the number of bytes, which is 0 when no byte arrived in time.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
-  /// True when input arrives within `timeout`.
+  /// True when input is ready to be read within `timeout`.
   bool wait_readable(std::chrono::milliseconds timeout) const;
 
-  /// Collects output, and sends it only when there is more than kCollectBytes. Returns false when
-  /// the connection is broken.
+  /// Collects output, and sends it only when more than kCollectBytes are collected. Returns false
+  /// when the connection is broken.
   bool write(std::string_view text);
-  /// Sends the collected output. When the client does not take it within the write timeout, the
-  /// connection is broken, and this and every later call returns false.
+  /// Sends the collected output. If the client does not read it within the write timeout, the
+  /// connection is broken, and this call and all later calls return false.
   bool flush();
-  /// Sends `text` without waiting. Returns false when not all of it fits.
+  /// Sends `text` without waiting. Returns false when not all of `text` could be sent.
   bool try_write(std::string_view text);
-  /// Sends the collected output and closes the sending half. The client may still send.
+  /// Sends the collected output and closes the sending direction. The client may still send.
   void finish_writing();
 
-  /// The client closed the connection, or its sending half.
+  /// True when the client closed the connection or its sending direction.
   bool hung_up() const;
-  /// True when a few bytes can be sent without waiting.
+  /// True when the socket accepts more bytes without waiting.
   bool writable() const;
-  /// Ends the input: the thread that reads finds the end of the stream. Answers can still be
+  /// Ends the input: the thread that reads finds the end of the stream. Responses can still be
   /// written.
   void stop_reading() const;
-  /// Closes the sending half without sending the collected output.
+  /// Closes the sending direction without sending the collected output.
   void stop_writing() const;
 
-  // The state that the listener (listener.h) keeps here.
-  /// The listener closes a connection that waits when the clock shows this time.
+  // The following members are for the listener (listener.h).
+  /// The time, on the clock, at which the listener closes the connection if it still waits.
   std::int64_t deadline_ns = 0;
-  bool wants_write = false;  // wait until the socket is writable, not readable
-  bool draining = false;     // the last answer is sent; further input is thrown away
-  /// The first bytes of a request may have come, so the deadline is for the rest of its headers.
+  bool wants_write = false;  // wait until the socket is writable instead of readable
+  bool draining = false;     // the last response is sent; further input is discarded
+  /// True when the first bytes of a request may have arrived, so that the deadline is for the rest
+  /// of its headers.
   bool mid_head = true;
   std::size_t drained_bytes = 0;
 
-  /// A write has failed, so nothing can be sent any more.
+  /// True when a write has failed, so that nothing can be sent any more.
   bool broken() const { return broken_; }
 
  private:
@@ -92,7 +94,7 @@ class Connection {
   const Clock& clock_;
   SocketAddress remote_, local_;
   std::string input_, output_;
-  std::size_t used_ = 0;  // bytes of input_
+  std::size_t used_ = 0;  // consumed bytes at the start of input_
   bool broken_ = false;
 };
 

@@ -43,7 +43,8 @@ void EventStream::write(const std::string& text) {
     const MutexLock lock(mutex_);
     return write_locked(text);
   }();
-  if (!sent) gone_.request_stop();  // without the lock, because it runs callbacks of the handler
+  // The lock is not held here, because request_stop() runs callbacks of the handler.
+  if (!sent) gone_.request_stop();
 }
 
 bool EventStream::write_locked(const std::string& text) {

@@ -1,6 +1,6 @@
-// EventStream sends server-sent events to one client. EventLog keeps the last events of a legacy
-// HTTP session, so that a client whose stream broke can get the rest. The log is bounded in number
-// and bytes; the oldest events are dropped first.
+// EventStream sends server-sent events to one client. EventLog keeps the last events of a session
+// over HTTP, so that a client whose stream broke can get the rest of the events. The log is limited
+// in number of events and in bytes. The oldest events are deleted first.
 //
 //   EventStream events(write, finish, gone);
 //   const EventLog::Place start = log.open();
@@ -9,7 +9,7 @@
 //   log.finish(start.stream);
 //
 // Stream 0 of a log carries the events that belong to no request. It ends with the session. Both
-// classes are thread-safe. An EventStream calls its functions one at a time.
+// classes are thread-safe. An EventStream never calls two of its functions at the same time.
 #pragma once
 
 #include <atomic>
@@ -31,10 +31,11 @@ namespace assay::mcp {
 
 class EventStream {
  public:
-  using Write = std::function<bool(const std::string& bytes)>;  // false: the client is gone
+  /// returns false when the client has disconnected
+  using Write = std::function<bool(const std::string& bytes)>;
 
-  /// `finish` ends the stream so that the client sees a proper end. `gone` is requested when a
-  /// write fails. The clock must outlive the object.
+  /// `finish` ends the stream properly, so that the client sees the end. An EventStream requests a
+  /// stop of `gone` when a write fails. The clock must outlive the object.
   EventStream(Write write, std::function<void()> finish, std::stop_source gone,
               const Clock& clock = system_clock())
       : write_(std::move(write)),
@@ -43,17 +44,17 @@ class EventStream {
         clock_(clock),
         last_write_ns_(clock.monotonic_ns()) {}
 
-  /// `data` has no line breaks. An empty id is left out.
+  /// Sends one event. `data` must not have line breaks. An empty id is omitted.
   void send(std::string_view data, std::string_view id = "");
-  /// Sends an event without content. It gives the client an id to come back with, and the pause
-  /// before that.
+  /// Sends an event without content. It tells the client which id to send when it reconnects, and
+  /// how long to wait before that.
   void prime(std::string_view id, std::chrono::milliseconds retry);
-  /// Sends a comment if the stream was silent for 10 s, so that the connection stays open. Does
-  /// nothing while another thread sends.
+  /// Sends a comment if nothing was sent for 10 s, so that the connection stays open. Does nothing
+  /// while another thread is sending.
   void keep_alive();
-  /// Ends the stream while its call still runs. The stream sends no events after this.
+  /// Ends the stream while its call still runs. The stream sends no more events.
   void finish();
-  /// True when finish() was called or the client is gone.
+  /// True when finish() was called or the client has disconnected.
   bool ended() const { return closed_; }
 
  private:
@@ -73,7 +74,8 @@ class EventLog {
  public:
   struct Place {
     std::uint64_t stream = 0;
-    /// The number of the last event that the client has. Numbers rise over all streams.
+    /// The number of the last event that the client has received. Numbers increase across all
+    /// streams.
     std::uint64_t number = 0;
   };
   struct Event {
@@ -82,7 +84,7 @@ class EventLog {
   };
   struct Batch {
     std::vector<Event> events;
-    bool ended = false;  // nothing more will come
+    bool ended = false;  // no more events will follow
   };
 
   EventLog(std::size_t max_events, std::size_t max_bytes)
@@ -95,15 +97,16 @@ class EventLog {
   /// Ends every stream.
   void close();
 
-  /// Returns the place that an event id names, or nothing when this log never gave that id.
+  /// Returns the place that an event id names, or nothing when this log never issued that id.
   std::optional<Place> find(std::string_view id) const;
-  /// Returns the kept events of the stream after `place`.
+  /// Returns the events after `place` in its stream that are still in the log.
   Batch after(const Place& place) const;
-  /// The same, but waits for the first event, the end of the stream or a request of `stop`.
+  /// Like after(), but first waits until there is an event, the stream has ended, or a stop is
+  /// requested.
   Batch wait_after(const Place& place, std::stop_token stop);
 
  private:
-  /// Fills `batch`. Returns false when there is nothing to report.
+  /// Fills `batch`. Returns false when there are no events and the stream has not ended.
   bool collect(const Place& place, Batch& batch) const ASSAY_REQUIRES(mutex_);
 
   const std::size_t max_events_, max_bytes_;
@@ -116,7 +119,7 @@ class EventLog {
   std::set<std::uint64_t> open_ ASSAY_GUARDED_BY(mutex_) = {0};
 };
 
-/// The id of an event: "stream-number".
+/// Returns the id of an event: "stream-number".
 std::string event_id(const EventLog::Place& place);
 
 }  // namespace assay::mcp

@@ -9,9 +9,10 @@ namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
-constexpr const char* kShared = "";  // the key of the shared bucket; no caller has an empty name
+// the key of the shared bucket; it cannot collide, because no caller's name is empty
+constexpr const char* kShared = "";
 
-/// Returns the token of "Authorization: Bearer TOKEN", or "" when there is none.
+/// Returns the token of "Authorization: Bearer TOKEN", or "" when there is no token.
 std::string secret_of(const std::optional<std::string>& authorization) {
   if (!authorization || authorization->size() <= kScheme.size()) return "";
   if (::strncasecmp(authorization->c_str(), kScheme.data(), kScheme.size()) != 0) return "";
@@ -40,7 +41,8 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   const std::string secret = secret_of(header("Authorization"));
   std::shared_ptr<const Caller> caller = secret.empty() ? nullptr : options_.tokens->find(secret);
   if (caller == nullptr) {
-    // Requests without a valid token count by address, so guesses use up no caller's bucket.
+    // Requests without a valid token are limited by address. So a client that guesses tokens does
+    // not use up the rate of a valid token.
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
     return {unauthorized(!secret.empty())};
   }

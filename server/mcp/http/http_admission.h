@@ -1,14 +1,15 @@
-// Admission decides from the headers of a request if its client may talk to the HTTP server, before
-// the body is read. It checks in this order: Host and Origin (against DNS rebinding), the bearer
-// token, then the rate limit of the token, or of the address when the server has no tokens.
+// Admission decides from the headers of a request, before the body is read, whether its client may
+// use the HTTP server. It checks in this order: Host and Origin (against DNS rebinding), the bearer
+// token, then the rate limit. The rate limit is per token, or per address when the server has no
+// tokens.
 //
 //   const Admission::Decision decision =
 //       admission.decide(request.lookup(), "192.0.2.7", Admission::Path::protocol);
 //   if (decision.refusal) return *decision.refusal;  // 400, 401, 403 or 429
 //
-// RateLimiter is a token bucket for each key, which is the name of a token or an address. Its
-// memory is bounded: beyond kMaxKeys keys it forgets the buckets that are full again, and when all
-// keys are in use, new ones share one bucket. Both classes are thread-safe.
+// RateLimiter is a token bucket for each key. A key is the name of a token or an address. The
+// memory is limited to kMaxKeys buckets. At this limit, a new key first removes buckets that are
+// full again. If there are none, all new keys share one bucket. Both classes are thread-safe.
 #pragma once
 
 #include <chrono>
@@ -34,8 +35,8 @@ class RateLimiter {
   explicit RateLimiter(const RateLimit& limit, const Clock& clock = system_clock())
       : limit_(limit), clock_(clock) {}
 
-  /// Takes a token of `key`'s bucket and returns 0. Returns the time until the next token when the
-  /// bucket is empty.
+  /// Takes a token from the bucket of `key` and returns 0. If the bucket is empty, returns the time
+  /// until the next token.
   std::chrono::milliseconds take(const std::string& key);
   const RateLimit& limit() const { return limit_; }
 
@@ -55,7 +56,8 @@ class RateLimiter {
 
 class Admission {
  public:
-  /// `open` needs no token and has no limit, as /healthz does.
+  /// Says whether the path needs a token and has a rate limit (`protocol`), or neither (`open`, for
+  /// example /healthz).
   enum class Path { protocol, open };
   struct Decision {
     std::optional<Reply> refusal;

@@ -5,7 +5,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kMaxLengthDigits = 18;  // fits into 64 bits
+constexpr std::size_t kMaxLengthDigits = 18;  // any number with so many digits fits into 64 bits
 
 std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {
   const auto version = header(kHeaderVersion);
@@ -25,7 +25,7 @@ tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
     return tl::unexpected<Reply>(error_reply(status, kInvalidRequest, why, true));
   };
   BodyFraming framing;
-  // parse_head() refuses a request with two of these headers.
+  // parse_head() has refused requests with more than one of these headers.
   const auto length = request.header("Content-Length");
   const auto coding = request.header("Transfer-Encoding");
   if (!length && !coding) return refuse(411, "Content-Length is missing");

@@ -1,13 +1,13 @@
-// The meaning of a POST to /mcp, apart from sockets: the checks that it must pass, their order, and
-// the answers. check_body_headers() checks the head. interpret() makes a Call of the body, or a
-// Reply that refuses it.
+// Interprets a POST to /mcp: performs the checks in their order and prepares the answers, without
+// touching sockets. check_body_headers() checks the head. interpret() converts the body to a Call,
+// or to a Reply that refuses the request.
 //
 //   const Interpretation meaning = interpret(body, request.lookup(), dispatcher, options);
 //   if (!meaning.call) return response.reply(meaning.reply);
 //   const Outcome outcome = dispatcher.handle(meaning.call->resolved, meaning.call->transport);
 //   response.reply(reply_to(outcome));
 //
-// The functions keep no state and are thread-safe.
+// The functions have no state and are thread-safe.
 #pragma once
 
 #include <optional>
@@ -22,21 +22,22 @@
 
 namespace assay::mcp {
 
-/// Checks length, encoding and type of the body. Returns the end of the body, or the refusal.
+/// Checks the headers about length, encoding and type of the body. Returns how the end of the body
+/// is found, or the refusal.
 tl::expected<BodyFraming, Reply> check_body_headers(const HttpRequest& request,
                                                     const HttpOptions& options);
 
-/// Refuses a body that is larger than HttpOptions::max_body_bytes.
+/// Returns the refusal of a body that is larger than HttpOptions::max_body_bytes.
 Reply too_large_reply(const HttpOptions& options);
 
-/// A message that has passed every check, and the way to answer it.
+/// A message that has passed every check, with the form of its answer.
 struct Call {
   ResolvedCall resolved;
   TransportContext transport;
-  bool stream = false;  // answer as server-sent events
+  bool stream = false;  // true: answer with server-sent events
 };
 
-/// A Call, or the refusal in `reply`.
+/// A Call, or, if `call` is empty, the refusal in `reply`.
 struct Interpretation {
   std::optional<Call> call;
   Reply reply;
@@ -44,7 +45,7 @@ struct Interpretation {
 Interpretation interpret(std::string_view body, const HeaderLookup& header,
                          const Dispatcher& dispatcher, const HttpOptions& options);
 
-/// Returns the reply to a call that was handled without a stream.
+/// Returns the reply to a call that was handled without an event stream.
 Reply reply_to(const Outcome& outcome);
 
 }  // namespace assay::mcp

@@ -16,7 +16,8 @@ namespace {
 constexpr std::array kStatusCodes = {200, 202, 204, 400, 401, 403, 404, 405, 408,
                                      411, 413, 414, 415, 429, 431, 500, 503, 505};
 
-/// Returns field `index`, counted from 1, of a line of fields between blanks.
+/// Returns field number `index` of a line whose fields are separated by spaces. The first field is
+/// number 1.
 std::string field(const std::string& line, int index) {
   std::size_t start = 0;
   for (int i = 1; i < index && start != std::string::npos; ++i)
@@ -29,14 +30,15 @@ double number(const std::string& text) {
   return text.empty() ? 0 : std::strtod(text.c_str(), nullptr);
 }
 
-/// Writes the figures of the process. Names and meanings are those of Prometheus' client libraries.
+/// Writes the metrics of the process. Names and meanings are the same as in Prometheus' client
+/// libraries.
 void write_process(MetricsText& out) {
   const double page = static_cast<double>(::sysconf(_SC_PAGESIZE));
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
-  // The program's name, in parentheses, may contain anything. So field 3 of stat(5) becomes the
-  // first.
+  // The program's name, in parentheses, may contain any character. It is removed with everything
+  // before it, so that field 3 of stat(5) becomes field 1.
   const std::size_t name_end = stat.rfind(')');
   stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));
@@ -51,7 +53,7 @@ void write_process(MetricsText& out) {
   out.gauge("assay_uptime_seconds", "Seconds since the process started.", uptime - since_boot);
 }
 
-/// Escapes the value of a label.
+/// Returns the value of a label in escaped form.
 std::string escaped(std::string_view value) {
   std::string out;
   for (const char c : value) {
@@ -65,7 +67,7 @@ std::string escaped(std::string_view value) {
   return out;
 }
 
-/// Returns the shortest text that reads back as the same number, in any locale.
+/// Returns the shortest text that parses to the same number. It does not depend on the locale.
 std::string number(double value) {
   std::array<char, 32> text{};
   const auto end = std::to_chars(text.data(), text.data() + text.size(), value).ptr;

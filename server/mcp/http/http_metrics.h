@@ -1,6 +1,6 @@
-// The metrics of the HTTP server: HttpMetrics counts responses, and MetricsText writes metrics in
-// Prometheus' text format, version 0.0.4, which GET /metrics answers with. The names of the metrics
-// are in docs/how-to/run-http-server.md.
+// Provides the metrics of the HTTP server. HttpMetrics counts responses. MetricsText writes metrics
+// in Prometheus' text format, version 0.0.4, in which GET /metrics answers.
+// docs/how-to/run-http-server.md lists the names of the metrics.
 //
 //   MetricsText text;
 //   text.gauge("assay_jobs_running", "Jobs that run.", 2);
@@ -27,7 +27,7 @@ class MetricsText {
   using Labels = std::vector<std::pair<std::string_view, std::string_view>>;
   static constexpr const char* kContentType = "text/plain; version=0.0.4; charset=utf-8";
 
-  /// Begins a metric, whose samples follow. `type` is counter, gauge or histogram.
+  /// Begins a metric. Its samples must follow. `type` is counter, gauge or histogram.
   void family(std::string_view name, std::string_view type, std::string_view help);
   void sample(std::string_view name, const Labels& labels, double value);
   /// Writes a gauge that has one sample without labels.
@@ -44,8 +44,8 @@ class HttpMetrics {
   /// Counts one HTTP response.
   void count_response(int status);
 
-  /// Writes the responses, the messages (`counts`), and the figures of the process: uptime, CPU
-  /// time, memory, threads.
+  /// Writes the numbers of responses, the statistics about messages (`counts`), and the metrics of
+  /// the process: uptime, CPU time, memory, threads.
   void write(MetricsText& out, const MessageCounts& counts) const;
 
  private:

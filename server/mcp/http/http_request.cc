@@ -17,7 +17,7 @@ ParsedHead refuse(int status, std::string reason) {
   return {.state = ParsedHead::State::refused, .status = status, .reason = std::move(reason)};
 }
 
-/// True for a token of RFC 9110, which a method or a header name must be.
+/// True for a token of RFC 9110. Methods and header names must be tokens.
 bool is_token(std::string_view text) {
   constexpr std::string_view kPunctuation = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -33,7 +33,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// True when `list`, the value of a header such as Connection, contains `token`.
+/// True when `list`, which is the value of a header such as Connection, contains `token`.
 bool lists(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
@@ -43,7 +43,8 @@ bool lists(std::string_view list, std::string_view token) {
   return false;
 }
 
-/// Reads "METHOD target HTTP/1.x". The state stays `incomplete` when the line is good.
+/// Parses "METHOD target HTTP/1.x". The returned state is `incomplete` when the line is valid,
+/// because the headers are still missing.
 ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
   const std::size_t first = line.find(' ');
   const std::size_t last = line.rfind(' ');
@@ -70,7 +71,7 @@ ParsedHead parse_request_line(std::string_view line, const HeadLimits& limits) {
   return head;
 }
 
-constexpr std::size_t kMaxSizeDigits = 15;  // fits into 64 bits
+constexpr std::size_t kMaxSizeDigits = 15;  // any number with so many digits fits into 64 bits
 
 }  // namespace
 

@@ -1,6 +1,6 @@
-// An HTTP request: the head (request line and headers, up to the blank line), and where the body
-// ends. A head is parsed once, strictly. A head that another parser could read differently is
-// refused, because a proxy in front of this server could then take one request for two.
+// Parses the head of an HTTP request (request line and headers, up to the blank line), and finds
+// the end of its body. A head is parsed once, strictly. A head that another parser could interpret
+// differently is refused. Otherwise a proxy in front of this server could take one request for two.
 //
 //   const ParsedHead head = parse_head("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", {});
 //   if (head.state == ParsedHead::State::complete) show(head.request.path);  // "/healthz"
@@ -8,8 +8,8 @@
 //   decoder.feed("2\r\n{}\r\n0\r\n\r\n");
 //   if (decoder.state() == ChunkDecoder::State::complete) show(decoder.take_body());  // "{}"
 //
-// parse_head() is pure and thread-safe. Its cost is linear in the bytes. A decoder belongs to one
-// thread.
+// parse_head() is pure and thread-safe. Its cost is linear in the number of bytes. A decoder
+// belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@
 namespace assay::mcp {
 
 struct HeadLimits {
-  std::size_t max_bytes = 32 << 10;  // with the request line and all line breaks
+  std::size_t max_bytes = 32 << 10;  // includes the request line and all line breaks
   std::size_t max_headers = 64;
   std::size_t max_target_bytes = 2 << 10;  // path and query of the request line
 };
@@ -32,12 +32,12 @@ struct HeadLimits {
 struct HttpRequest {
   std::string method;
   std::string path;                                          // as sent, without query and fragment
-  bool http_1_0 = false;                                     // otherwise HTTP/1.1
+  bool http_1_0 = false;                                     // false: HTTP/1.1
   std::vector<std::pair<std::string, std::string>> headers;  // values are trimmed
 
   /// Returns the value of the first header with this name. The comparison ignores case.
   std::optional<std::string> header(std::string_view name) const;
-  /// Returns header() as a function. The request must outlive the function.
+  /// Returns a function that calls header(). The request must outlive the function.
   HeaderLookup lookup() const;
   /// True when a Content-Length or a Transfer-Encoding announces a body.
   bool has_body() const;
@@ -48,37 +48,40 @@ struct HttpRequest {
 struct ParsedHead {
   enum class State { incomplete, complete, refused };
   State state = State::incomplete;
-  std::size_t size = 0;      // complete: bytes of the head with its blank line
-  HttpRequest request = {};  // complete: the parsed head
-  int status = 0;            // refused: the status of the answer, 400, 414, 431 or 505
-  std::string reason = {};   // refused: a sentence
+  std::size_t size = 0;      // if complete: bytes of the head, with its blank line
+  HttpRequest request = {};  // if complete: the parsed head
+  int status = 0;            // if refused: status of the response, 400, 414, 431 or 505
+  std::string reason = {};   // if refused: a sentence
 };
 
 ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits);
 
-/// True when `text` has only tabs, spaces, visible characters and bytes above ASCII.
+/// True when `text` contains only tabs, spaces, visible characters and bytes above ASCII.
 bool is_header_value(std::string_view text);
 
-/// Compares two header names, or two tokens of a header, without case.
+/// Compares two header names, or two tokens of a header. The comparison ignores case.
 bool same_name(std::string_view name, std::string_view other);
 
-/// The end of the body, as the head announces it.
+/// How the end of the body is found, according to the head.
 struct BodyFraming {
   bool chunked = false;
   std::size_t bytes = 0;  // the Content-Length of a body that is not chunked
 };
 
-/// Decodes "Transfer-Encoding: chunked" (RFC 9112, section 7.1) strictly: lines end in CRLF, and a
-/// size is hexadecimal digits without blanks. Chunk extensions and trailers are dropped.
+/// Decodes "Transfer-Encoding: chunked" (RFC 9112, section 7.1) strictly: lines must end with CRLF,
+/// and sizes must be hexadecimal digits without spaces. Chunk extensions and trailers are
+/// discarded.
 class ChunkDecoder {
  public:
   enum class State { incomplete, complete, too_large, malformed };
 
-  /// `max_framing_bytes` limits all bytes but the data: sizes, extensions, trailers, line breaks.
+  /// `max_framing_bytes` limits all bytes except the data: sizes, extensions, trailers, line
+  /// breaks.
   ChunkDecoder(std::size_t max_body_bytes, std::size_t max_framing_bytes)
       : max_body_bytes_(max_body_bytes), max_framing_bytes_(max_framing_bytes) {}
 
-  /// Returns how many of `bytes` belong to the body. While the body is incomplete, all of them do.
+  /// Returns how many of `bytes` belong to the body. While the body is incomplete, all bytes belong
+  /// to it.
   std::size_t feed(std::string_view bytes);
   State state() const { return state_; }
   std::string take_body() { return std::move(body_); }
@@ -93,7 +96,7 @@ class ChunkDecoder {
   Line expected_ = Line::size;
   std::string body_;
   std::string line_;            // the beginning of a line whose end has not arrived
-  std::size_t data_bytes_ = 0;  // the unread rest of the current chunk
+  std::size_t data_bytes_ = 0;  // bytes of the current chunk that have not arrived
   std::size_t framing_bytes_ = 0;
 };
 

@@ -87,7 +87,7 @@ void ResponseWriter::reply(const Reply& reply) {
 
 void ResponseWriter::begin_stream() {
   if (request_.http_1_0)
-    usable_ = false;  // HTTP/1.0 has no chunks, so the stream ends with the connection
+    usable_ = false;  // HTTP/1.0 has no chunks, so closing the connection ends the stream
   write_head(200, std::string("Content-Type: text/event-stream\r\n"
                               "X-Accel-Buffering: no\r\nCache-Control: no-cache\r\n") +
                       (request_.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n"));

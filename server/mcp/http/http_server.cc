@@ -1,8 +1,8 @@
-// Streamable HTTP. A request takes this path: the listener (listener.h) accepts and watches
-// connections. serve() parses one head after the other (http_request.h). answer() decides what
-// needs no body. post() reads the body, interprets it (http_endpoint.h) and runs the call, as an
-// event stream (http_streams.h) if it reports while it runs. http_session.h has the legacy
-// sessions.
+// Implements Streamable HTTP. A request is processed as follows. The listener (listener.h) accepts
+// and watches connections. serve() parses one head after another (http_request.h). answer() answers
+// requests that need no body. post() reads the body, interprets it (http_endpoint.h) and runs the
+// call. The answer is an event stream (http_streams.h) if the call reports while it runs.
+// http_session.h implements the sessions of the legacy, session-based era.
 #include "server/mcp/http/http_server.h"
 
 #include <algorithm>
@@ -36,11 +36,11 @@ namespace assay::mcp {
 namespace {
 
 constexpr int kPortInUse = 71;
-/// The time for which a worker waits for the next request of its connection. Giving the connection
-/// back and getting it again costs more than a request.
+/// How long a worker waits for the next request on its connection. A short wait costs less than
+/// returning the connection to the listener and fetching it again.
 constexpr std::chrono::milliseconds kLinger{10};
-/// The pipelined requests of one connection that are answered before the other connections have
-/// their turn, when workers are scarce.
+/// How many pipelined requests of one connection are answered before other connections get their
+/// turn. The limit applies only when no worker is spare.
 constexpr int kRequestsPerTurn = 4;
 constexpr std::size_t kBodyReadBytes = 16 << 10;
 
@@ -91,11 +91,11 @@ class HttpServer {
     return limits;
   }
 
-  /// Returns the clock's time in `ms` from now.
+  /// Returns the time on the clock `ms` milliseconds from now.
   std::int64_t in_ms(std::int64_t ms) const { return clock_.monotonic_ns() + ms * kNsPerMs; }
 
-  /// Takes a connection's turn: answers the requests that have arrived. Returns the next step of
-  /// the connection.
+  /// Answers the requests that have arrived on a connection. Returns what the listener must do next
+  /// with the connection.
   Next serve(Connection& connection) {
     int answered = 0;
     while (true) {
@@ -125,12 +125,12 @@ class HttpServer {
         connection.mid_head = !connection.input().empty();
         connection.deadline_ns =
             in_ms(connection.mid_head ? options_.header_timeout_ms : options_.idle_timeout_ms);
-      }  // otherwise the deadline stays: sending one more byte gains a client no time
+      }  // otherwise the deadline stays, so that a client cannot extend it with single bytes
       return Next::wait;
     }
   }
 
-  /// A request that is being answered: its head, its caller, and the writer of its response.
+  /// A request that is being answered: its head, its client, and the writer of its response.
   struct Exchange {
     const HttpRequest& request;
     const HeaderLookup header;
@@ -139,8 +139,7 @@ class HttpServer {
     std::shared_ptr<const Caller> caller = nullptr;  // null: the server has no tokens
   };
 
-  /// Answers a request whose head was consumed. Returns false when the connection cannot be used
-  /// again.
+  /// Answers a request whose head was consumed. Returns false when the connection cannot be reused.
   bool serve_request(Connection& connection, const HttpRequest& request) {
     ResponseWriter response(connection, request,
                             std::chrono::seconds(options_.idle_timeout_ms / 1000), metrics_);
@@ -164,7 +163,7 @@ class HttpServer {
     response.give_up_connection();
   }
 
-  /// Answers the requests that need no body, and passes the others on.
+  /// Answers the requests that need no body, and passes all other requests on to post().
   void answer(Exchange& exchange) {
     const HttpRequest& request = exchange.request;
     const bool has_body = request.has_body();
@@ -194,7 +193,7 @@ class HttpServer {
     reply(std::move(refusal));
   }
 
-  /// Returns the body, or the refusal when it cannot be read.
+  /// Returns the body, or the refusal when the body cannot be read.
   tl::expected<std::string, Reply> read_body(const Exchange& exchange, const BodyFraming& framing) {
     Connection& connection = exchange.response.connection();
     if (!framing.chunked && connection.input().size() >= framing.bytes) {
@@ -202,12 +201,12 @@ class HttpServer {
       connection.consume(framing.bytes);
       return body;
     }
-    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // given back before the call begins
+    const ConcurrencyLimiter::Pass upload = uploads_.enter();  // released before the call begins
     if (!upload) return tl::unexpected(busy_reply("too many requests are being received"));
     if (!exchange.request.http_1_0 && connection.input().empty() &&
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
-    connection.flush();  // the client may wait for this, or for the answers before it
+    connection.flush();  // the client may wait for this, or for earlier answers
     return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns)
                            : read_bytes(connection, exchange.body_deadline_ns, framing.bytes);
   }
@@ -253,8 +252,8 @@ class HttpServer {
     ResponseWriter& response = exchange.response;
     const auto framing = check_body_headers(exchange.request, options_);
     if (!framing) return response.reply(framing.error());
-    // A proxy could see the end of a chunked body at another place, so the bytes after it are never
-    // read as a request.
+    // A proxy could see the end of a chunked body at a different position. Therefore the bytes
+    // after such a body are never parsed as a request.
     if (framing->chunked) response.give_up_connection();
     const auto body = read_body(exchange, *framing);
     if (!body) return response.reply(body.error());
@@ -308,8 +307,8 @@ class HttpServer {
     return text.text();
   }
 
-  /// Answers GET with the events that belong to no request or, if there is a Last-Event-ID, with
-  /// the rest of a broken stream.
+  /// Answers GET. With a Last-Event-ID, sends the rest of a broken stream. Otherwise sends the
+  /// events that belong to no request.
   void resume(Exchange& exchange) {
     const HeaderLookup& header = exchange.header;
     ResponseWriter& response = exchange.response;
@@ -345,7 +344,7 @@ class HttpServer {
   ConcurrencyLimiter calls_, uploads_;
   HttpSessions sessions_;
   HttpStreams streams_;
-  Listener listener_;  // last: its workers use all of the above
+  Listener listener_;  // the last member: its workers use all members above
 };
 
 }  // namespace

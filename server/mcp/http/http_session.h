@@ -1,10 +1,12 @@
-// The legacy sessions of an HTTP server. `initialize` opens a session, and Mcp-Session-Id names it.
-// DELETE, silence, or the need for room ends it.
+// Manages the sessions of an HTTP server, which only the legacy, session-based era has.
+// `initialize` opens a session, and the header Mcp-Session-Id names it. A session ends by DELETE,
+// when it is idle too long, or when a new session needs its place.
 //
 //   const std::shared_ptr<HttpSession> opened = sessions.create(principal);  // null: no room
 //   const std::shared_ptr<HttpSession> found = sessions.find(id, principal);
 //
-// Thread-safe. A session that is in use lives on after its end, but cannot be found any more.
+// Thread-safe. A session object that is in use stays valid after the session has ended, but find()
+// no longer returns it.
 #pragma once
 
 #include <atomic>
@@ -32,7 +34,7 @@ class HttpSession {
   HttpSession(Dispatcher& dispatcher, std::string id, std::string principal,
               const SessionLimits& limits);
 
-  /// Keeps the session from being idle.
+  /// An object that marks the session as in use, so that it does not count as idle.
   class Use {
    public:
     explicit Use(std::shared_ptr<HttpSession> session) : session_(std::move(session)) {
@@ -52,9 +54,10 @@ class HttpSession {
   const std::string principal;
   EventLog log;
   Session client;
-  /// The number of the last event of stream 0 that was sent.
+  /// The number of the last event of stream 0 that was sent to the client.
   std::atomic<std::uint64_t> standalone_delivered{0};
-  /// A session has one stream for the events that belong to no request. Ends the one before.
+  /// Ends the previous stream of events that belong to no request. A session has only one such
+  /// stream. `end` stops the new stream.
   void replace_standalone_stream(std::stop_source end);
 
  private:
@@ -67,7 +70,7 @@ class HttpSession {
   const ChangeNotifier::Listener listener_;
 };
 
-/// The reply to a request with an unknown Mcp-Session-Id.
+/// Returns the reply to a request with an unknown Mcp-Session-Id.
 Reply unknown_session();
 
 class HttpSessions {
@@ -75,17 +78,18 @@ class HttpSessions {
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
       : dispatcher_(dispatcher), limits_(limits) {}
 
-  /// Returns null when there is no room and every session is in use.
+  /// Returns null when the number of sessions is at its limit and every session is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
-  /// Returns null when the session is unknown, has ended, or belongs to another principal.
+  /// Returns null when the session is unknown, has ended, or belongs to a different principal.
   std::shared_ptr<HttpSession> find(const std::string& id, const std::string& principal);
-  /// Ends a session: its calls are cancelled and its streams end. Returns false when find() would
-  /// not find it.
+  /// Ends a session: cancels its calls and ends its streams. Returns false when find() would return
+  /// null.
   bool end(const std::string& id, const std::string& principal);
   std::size_t size() const;
 
-  /// Gives `call` the session that it belongs to: `initialize` opens one, and other requests may
-  /// name theirs. Sets `session`, which stays null when there is none, or returns the refusal.
+  /// Assigns `call` to its session. `initialize` opens a new session; other requests may name a
+  /// session in a header. Sets `session`, which stays null when the call has no session. Returns
+  /// the refusal if there is one.
   std::optional<Reply> enter(Call& call, const HeaderLookup& header,
                              std::shared_ptr<HttpSession>& session);
 
@@ -93,8 +97,8 @@ class HttpSessions {
   void drop(std::map<std::string, std::shared_ptr<HttpSession>>::iterator session)
       ASSAY_REQUIRES(mutex_);
   bool idle(const HttpSession& session, std::int64_t limit_ms) const;
-  /// Ends the sessions that were idle too long. If there is still no room, ends the one that was
-  /// idle longest.
+  /// Ends the sessions that were idle too long. If the limit is still reached, ends the session
+  /// that was idle longest.
   void make_room() ASSAY_REQUIRES(mutex_);
 
   Dispatcher& dispatcher_;

@@ -10,9 +10,10 @@
 namespace assay::mcp {
 namespace {
 
-/// The pause of a client before it comes back for the rest of a stream.
+/// How long a client is told to wait before it reconnects for the rest of a stream.
 constexpr std::chrono::milliseconds kRetry{500};
-/// Clients of older revisions mistake an event without content for a message.
+/// The first revision whose clients are sent an event without content. Clients of older revisions
+/// would take it for a message.
 constexpr std::string_view kPrimingSince = "2025-11-25";
 
 }  // namespace
@@ -27,7 +28,8 @@ void HttpStreams::answer(
   const std::stop_source end;
   EventStream events([&](const std::string& bytes) { return response.send(bytes); },
                      [&] {
-                       // The call still runs, so the client must not send its next request here.
+                       // The call still runs, so the client must not send its next request on this
+                       // connection.
                        response.end_stream();
                        connection.stop_writing();
                      },
@@ -79,7 +81,7 @@ void HttpStreams::answer_call(const Call& call, const std::shared_ptr<HttpSessio
     std::function<void(const nlohmann::json&)> send = [&events](const nlohmann::json& message) {
       events.send(dump(message));
     };
-    if (session) {  // the session keeps the events for a client that comes back
+    if (session) {  // the session keeps the events for a client that reconnects
       use.emplace(session);
       start = session->log.open();
       send = [&events, &session, &start](const nlohmann::json& message) {

@@ -1,9 +1,9 @@
-// HttpStreams answers with server-sent events: the messages of a call that reports while it runs,
-// and the events that a session has kept for a client that comes back.
+// HttpStreams answers requests with server-sent events. The events are the messages of a call that
+// reports while it runs, or the events that a session has kept for a client that reconnects.
 //
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
-//
+// Thread-safe. answer_call() and resume() return when the stream has ended.
 // Thread-safe. Each of the two functions returns when its stream has ended.
 #pragma once
 
@@ -24,35 +24,37 @@ namespace assay::mcp {
 
 class HttpStreams {
  public:
-  /// Lets the listener request the source when the connection's client hangs up.
+  /// Makes the listener request a stop of the source when the connection's client disconnects.
   using WatchHangUp = std::function<void(const Connection&, std::stop_source)>;
 
   HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, int max_streams)
       : dispatcher_(dispatcher), watch_hang_up_(std::move(watch_hang_up)), seats_(max_streams) {}
 
-  /// Runs `call` and sends its messages, the result last. `session` may be null.
+  /// Runs `call` and sends its messages. The last message is the result. `session` may be null.
   void answer_call(const Call& call, const std::shared_ptr<HttpSession>& session,
                    ResponseWriter& response);
 
-  /// Sends the events that `session` kept after `place`. The stream of events that belong to no
-  /// request goes on until the session ends or another such stream is opened.
+  /// Sends the events after `place` that `session` has kept. The stream of events that belong to no
+  /// request stays open until the session ends or a new stream of this kind replaces it.
   void resume(const std::shared_ptr<HttpSession>& session, EventLog::Place place,
               ResponseWriter& response);
 
   int open() const { return seats_.inside(); }
   /// Sends a comment on each stream that was silent for long. Does not wait for any client.
   void keep_alive();
-  /// Ends the open streams. Call it again and again while the server stops: a new stream may begin.
+  /// Ends the open streams. The server must call this repeatedly while it stops, because new
+  /// streams may still begin.
   void end();
 
  private:
-  /// An open stream. `end` is requested when the client is gone or the stream must end.
+  /// An open stream. A stop of `end` is requested when the client has disconnected or the stream
+  /// must end.
   struct Open {
     EventStream& events;
     const Connection& connection;
     std::stop_source end;
   };
-  /// An entry of streams_ for its lifetime.
+  /// Keeps a stream in streams_ as long as this object exists.
   class Listed {
    public:
     Listed(HttpStreams& owner, Open stream);

@@ -15,19 +15,23 @@
 namespace assay::mcp {
 namespace {
 
-constexpr int kEagerWorkers = 32;     // started as soon as there is work; others when work waits
-constexpr int kGrowMs = 5;            // between two looks at the work that waits
-constexpr int kTickMs = 50;           // the longest delay of a stop or of a deadline
-constexpr int kAcceptsPerTick = 256;  // then the connections that wait get their turn
-/// Descriptors for the store, the sandbox and connections that are drained.
+// The number of workers that start as soon as there is work. More workers start only when work
+// waits.
+constexpr int kEagerWorkers = 32;
+constexpr int kGrowMs = 5;            // interval between checks whether work waits
+constexpr int kTickMs = 50;           // the maximum delay of a stop or of a deadline
+constexpr int kAcceptsPerTick = 256;  // after this, waiting connections get their turn
+/// File descriptors that are reserved for the store, the sandbox and connections that are being
+/// drained.
 constexpr rlim_t kReservedDescriptors = 256;
-/// An ordinary answer fits, so a client that reads slowly holds no worker.
+/// The size of a socket's send buffer. An ordinary response fits into it, so a client that reads
+/// slowly does not occupy a worker.
 constexpr int kSendBufferBytes = 256 << 10;
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
-constexpr int kDrainReadsPerTurn = 8;  // then the other connections get their turn
+constexpr int kDrainReadsPerTurn = 8;  // after this, other connections get their turn
 
-/// Raises the soft limit on descriptors as far as `wanted` connections need it and the hard limit
-/// allows it. Returns how many connections the limit then leaves.
+/// Raises the soft limit on file descriptors so that `wanted` connections are possible, within the
+/// hard limit. Returns the number of connections that the limit then allows.
 int connections_allowed(int wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -89,7 +93,8 @@ Status Listener::bind(const std::string& host, int port) {
   for (const addrinfo* address = addresses.first; address != nullptr; address = address->ai_next) {
     UniqueFd fd(::socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     const int yes = 1;
-    // No SO_REUSEPORT: two servers would share the port and each get half of a client's requests.
+    // SO_REUSEPORT is not set: with it, two servers could share the port, and each would get half
+    // of a client's requests.
     if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
         ::bind(fd.get(), address->ai_addr, address->ai_addrlen) == 0 &&
         ::listen(fd.get(), limits_.backlog) == 0) {
@@ -155,8 +160,8 @@ void Listener::accept_some() {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
-      // The connection stays in the kernel's queue until a descriptor is free. Wait, because epoll
-      // would report the connection again at once.
+      // The connection stays in the kernel's queue until a descriptor is free. The pause is needed,
+      // because epoll would report the connection again immediately.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
         clock_.pause(std::chrono::milliseconds(kTickMs));
       return;
@@ -189,7 +194,7 @@ void Listener::watch(std::unique_ptr<Connection> connection) {
   event.data.fd = fd;
   const MutexLock lock(mutex_);
   watched_[fd] = std::move(connection);
-  // Under the lock: the event must find the connection.
+  // The lock is held, so that the handler of the event finds the connection.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, fd, &event);
 }
 
@@ -206,7 +211,8 @@ void Listener::ready(int fd) {
     }
   }
   if (!connection) {
-    gone.request_stop();  // without the lock, because it runs callbacks of the handlers
+    // the lock is not held here, because request_stop() runs callbacks of the handlers
+    gone.request_stop();
     return;
   }
   if (connection->draining) return discard(std::move(connection));
@@ -252,13 +258,13 @@ void Listener::watch_hang_up(const Connection& connection, std::stop_source gone
   const auto turn = in_turn_.find(connection.fd());
   if (turn == in_turn_.end()) return;
   turn->second.gone = std::move(gone);
-  // Under the lock: the event must find the source.
+  // The lock is held, so that the handler of the event finds the source.
   ::epoll_ctl(epoll_.get(), EPOLL_CTL_MOD, connection.fd(), &event);
 }
 
 void Listener::refuse(std::unique_ptr<Connection> connection) {
-  // A refused client occupies a descriptor until it has read the refusal. There is room for some of
-  // them.
+  // A refused client occupies a descriptor until it has read the refusal. Only a limited number of
+  // refused clients get a refusal; further connections are closed.
   if (overloaded_.empty() || draining_.load() >= max_open_ / 4 ||
       !connection->try_write(overloaded_))
     return close(std::move(connection));
@@ -306,7 +312,7 @@ void Listener::close_overdue() {
 
 void Listener::close(std::unique_ptr<Connection> connection) {
   if (connection->draining) --draining_;
-  connection.reset();  // before the count, so that open_ is never too low
+  connection.reset();  // before open_ is decremented, so that open_ is never too low
   --open_;
 }
 

@@ -1,6 +1,7 @@
-// Listener accepts connections and watches those that wait with one thread. A connection holds a
-// worker only while it has work. Idle clients, clients that send their headers a byte at a time,
-// and TLS handshakes that never end cost a file descriptor and a little memory, but no thread.
+// Listener accepts connections. One thread watches all connections that wait for input. A
+// connection occupies a worker thread only while it has work. Idle clients, clients that send their
+// headers one byte at a time, and unfinished TLS handshakes cost a file descriptor and a little
+// memory, but no thread.
 //
 //   Listener listener({}, plain_io,
 //                     [](Connection& connection) {
@@ -10,7 +11,8 @@
 //   if (const Status bound = listener.bind("127.0.0.1", 8080); !bound) return bound;
 //   listener.run(stop, tick, stopping);  // until stop() is true and the last worker has ended
 //
-// run() belongs to one thread. Many workers call `serve` at once, each with its own connection.
+// run() belongs to one thread. Many workers call `serve` simultaneously, each with a different
+// connection.
 #pragma once
 
 #include <atomic>
@@ -30,21 +32,23 @@
 namespace assay::mcp {
 
 struct ListenerLimits {
-  int threads = 512;           // workers; they are started when needed
-  int max_connections = 4096;  // open at once; the limit on descriptors may lower it
-  int backlog = 4096;          // connections that the kernel keeps until they are accepted
-  /// From accepting a connection to the end of the headers of its first request.
+  int threads = 512;           // worker threads; they are started when needed
+  int max_connections = 4096;  // open connections; the limit on descriptors may lower this
+  int backlog = 4096;          // connections that the kernel queues until they are accepted
+  /// The time from accepting a connection until the headers of its first request have arrived.
   std::chrono::milliseconds first_request_timeout{10'000};
-  std::chrono::milliseconds write_timeout{10'000};  // until a client has taken what is sent
-  /// After the last answer: the time for which further input is read and thrown away.
+  std::chrono::milliseconds write_timeout{10'000};  // until the client has read what was sent
+  /// How long further input is read and discarded after the last response.
   std::chrono::milliseconds drain_timeout{2'000};
 };
 
-/// The next step of a connection after its turn.
+/// What the listener does next with a connection.
 enum class Next {
-  again,  // another turn, after the other connections that wait for one
+  again,  // serve it again, after other connections that wait for a worker
   wait,   // watch it until bytes arrive or its deadline passes
-  drain,  // nothing more is sent; closing at once could destroy an answer that is under way
+  /// Nothing more is sent, but input is still read: closing immediately could destroy a response in
+  /// transit.
+  drain,
   close,
 };
 
@@ -53,32 +57,32 @@ class Listener {
   using Serve = std::function<Next(Connection&)>;
   using IoFor = std::function<std::unique_ptr<SocketIo>(int fd)>;
 
-  /// `overloaded` is sent, as it is, to a client when there is no room. An empty text is not sent:
-  /// the connection is closed. The clock must outlive the object.
+  /// `overloaded` are the bytes that are sent to a client whose connection exceeds a limit. When it
+  /// is empty, the connection is closed without a response. The clock must outlive the object.
   Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std::string overloaded,
            const Clock& clock = system_clock());
   ~Listener();
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// Binds the address; port 0 picks a free one. The Error is `unavailable` when the address is
-  /// taken or is not one of this machine.
+  /// Binds the address. Port 0 selects a free port. Error: unavailable if the address is in use or
+  /// does not belong to this machine.
   Status bind(const std::string& host, int port);
   int port() const { return port_; }
 
-  /// Serves until `stop` returns true. Then it calls `stopping` again and again until every worker
-  /// is done. It calls `tick`, which must not wait, every 50 ms.
+  /// Serves until `stop` returns true. Then calls `stopping` repeatedly until every worker has
+  /// finished. Calls `tick` every 50 ms; `tick` must not wait.
   void run(const std::function<bool()>& stop, const std::function<void()>& tick,
            const std::function<void()>& stopping);
 
-  /// Called by the worker that has `connection`. Requests `gone` when the client hangs up during
-  /// this turn. A later call replaces an earlier one.
+  /// Called by the worker that serves `connection`. A stop of `gone` is requested when the client
+  /// disconnects before the worker is done. A later call replaces `gone`.
   void watch_hang_up(const Connection& connection, std::stop_source gone);
 
   int open_connections() const { return open_.load(); }
   int busy_workers() const { return busy_.load(); }
-  /// True when so few workers are busy that one may wait for the next request of its connection
-  /// instead of giving the connection back.
+  /// True when enough workers are free that a worker may wait for the next request on its
+  /// connection. Otherwise it must return the connection.
   bool has_spare_workers() const;
 
  private:
@@ -103,15 +107,16 @@ class Listener {
   UniqueFd listening_, epoll_;
   std::atomic<int> open_{0}, busy_{0}, draining_{0};
   Mutex mutex_;
-  /// The connections that wait, by descriptor.
+  /// The connections that wait, by file descriptor.
   std::unordered_map<int, std::unique_ptr<Connection>> watched_ ASSAY_GUARDED_BY(mutex_);
   struct Turn {
     const Connection* connection;
     std::stop_source gone{std::nostopstate};
   };
-  /// The connections that workers hold, by descriptor.
+  /// The connections that workers serve, by file descriptor.
   std::unordered_map<int, Turn> in_turn_ ASSAY_GUARDED_BY(mutex_);
-  std::unique_ptr<WorkerPool> workers_;  // last: its destructor ends all use of the members above
+  /// the last member: its destructor waits for threads that use the members above
+  std::unique_ptr<WorkerPool> workers_;
 };
 
 }  // namespace assay::mcp

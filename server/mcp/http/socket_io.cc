@@ -46,7 +46,7 @@ struct FreeSession {
   void operator()(SSL* session) const { ::SSL_free(session); }
 };
 
-/// Returns the text of OpenSSL's last error, and empties its queue of errors.
+/// Returns the text of OpenSSL's last error, and clears its error queue.
 std::string complaint() {
   const unsigned long code = ::ERR_peek_last_error();
   ::ERR_clear_error();
@@ -54,8 +54,8 @@ std::string complaint() {
   return reason == nullptr ? "unknown error" : reason;
 }
 
-/// Chooses HTTP/1.1. The handshake fails for a client that does not offer it, because that client
-/// could not read the answers.
+/// Selects HTTP/1.1. The handshake fails for a client that does not offer HTTP/1.1, because that
+/// client could not parse the responses.
 int choose_protocol(SSL*, const unsigned char** out, unsigned char* out_size,
                     const unsigned char* offered, unsigned int offered_size, void*) {
   static constexpr std::array<unsigned char, 9> kHttp11 = {8,   'h', 't', 't', 'p',
@@ -147,14 +147,16 @@ Result<std::shared_ptr<TlsContext>> TlsContext::load(const std::string& certific
   std::unique_ptr<SSL_CTX, FreeContext> context(::SSL_CTX_new(::TLS_server_method()));
   if (!context || ::SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION) != 1)
     return fail(ErrorCode::internal, "OpenSSL: " + complaint());
-  // A repeated write may come from another address, because the collected output can move.
+  // The address of the data may differ when a write is repeated, because the output buffer can be
+  // reallocated.
   ::SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                         SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                         SSL_MODE_RELEASE_BUFFERS);
   ::SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION |
                                            SSL_OP_CIPHER_SERVER_PREFERENCE);
   ::SSL_CTX_set_alpn_select_cb(context.get(), choose_protocol, nullptr);
-  // With this callback an encrypted key is an error. Otherwise OpenSSL would ask on the terminal.
+  // With this callback, loading an encrypted key fails. Without it, OpenSSL would ask for the
+  // password on the terminal.
   ::SSL_CTX_set_default_passwd_cb(context.get(), [](char*, int, int, void*) { return -1; });
   if (::SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
     return fail(ErrorCode::invalid_argument,

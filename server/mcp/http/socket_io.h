@@ -1,6 +1,6 @@
-// SocketIo moves bytes over a connected, non-blocking socket: as they are, or inside TLS. It never
-// waits. TlsContext is the server's certificate and key. It makes the TLS sessions: TLS 1.2 or
-// newer, HTTP/1.1 only (ALPN), no renegotiation.
+// SocketIo reads and writes bytes on a connected, non-blocking socket, in plain text or with TLS.
+// It never waits. TlsContext contains the server's certificate and key, and creates the TLS
+// sessions. These use TLS 1.2 or newer, only HTTP/1.1 (ALPN), and no renegotiation.
 //
 //   const Result<std::shared_ptr<TlsContext>> tls = TlsContext::load("cert.pem", "key.pem");
 //   std::unique_ptr<SocketIo> io = tls ? (*tls)->session(fd) : plain_io(fd);
@@ -19,10 +19,10 @@
 namespace assay::mcp {
 
 enum class IoState {
-  done,        // at least one byte was moved
-  want_read,   // try again when the socket is readable
-  want_write,  // try again when the socket is writable; TLS may have to write in order to read
-  closed,      // the end of the stream or an error: the connection is of no more use
+  done,        // at least one byte was read or written
+  want_read,   // retry when the socket is readable
+  want_write,  // retry when the socket is writable; with TLS, a read may need this too
+  closed,      // end of the stream or an error: the connection is unusable
 };
 
 struct IoResult {
@@ -34,29 +34,30 @@ class SocketIo {
  public:
   virtual ~SocketIo() = default;
   virtual IoResult read(char* buffer, std::size_t size) = 0;
-  /// True when read() has bytes although the socket has none: they were decrypted already.
+  /// True when decrypted bytes wait in the object, so that read() succeeds although the socket is
+  /// not readable.
   virtual bool pending() const = 0;
   virtual IoResult write(const char* data, std::size_t size) = 0;
-  /// Tells the other side that nothing follows. Call it before shutting down the socket's sending
-  /// half. It does not wait.
+  /// Tells the client that no more bytes follow. Must be called before the socket's sending
+  /// direction is shut down. Does not wait.
   virtual void finish_writing() {}
 };
 
-/// Reads and writes `fd` without TLS. `fd` stays the caller's.
+/// Reads and writes `fd` without TLS. The caller still owns `fd`.
 std::unique_ptr<SocketIo> plain_io(int fd);
 
 class TlsContext {
  public:
-  /// `certificate` names a PEM file with the server's own certificate first and its chain after it.
-  /// `key` names an unencrypted PEM file. The error names the file and the problem: `not_found`
-  /// when the file cannot be read, `invalid_argument` when it is no PEM or key and certificate do
-  /// not belong together.
+  /// `certificate` is a PEM file with the server's own certificate first and its chain after it.
+  /// `key` is an unencrypted PEM file. Errors: not_found if a file cannot be read; invalid_argument
+  /// if a file is not PEM or key and certificate do not match. The message names the file and the
+  /// problem.
   static Result<std::shared_ptr<TlsContext>> load(const std::string& certificate,
                                                   const std::string& key);
   virtual ~TlsContext() = default;
 
-  /// Returns the server's side of a new connection, or null when OpenSSL has no memory left. `fd`
-  /// stays the caller's and must outlive the session.
+  /// Returns the server's side of a new connection, or null when OpenSSL has no memory left. The
+  /// caller still owns `fd`, which must outlive the session.
   virtual std::unique_ptr<SocketIo> session(int fd) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// Tokens are the bearer tokens of the HTTP server, kept as hashes. Each line of the token file is
+// Tokens stores the hashes of the HTTP server's bearer tokens. Each line of the token file defines
 // one token: its name, its scopes separated by commas, and "sha256:" with the hash in hexadecimal
 // digits. Blank lines and lines that begin with # are skipped.
 //
@@ -7,8 +7,8 @@
 //   const Result<Tokens> tokens = Tokens::parse(file, {"practice", "score"});
 //   const std::shared_ptr<const Caller> caller = tokens->find(secret);  // null: unknown
 //
-// A secret has 128 random bits, so guessing cannot reverse its plain SHA-256: neither a salt nor a
-// slow hash is needed, and a lookup is fast. Immutable after parse(), thread-safe.
+// A secret has 128 random bits, so guessing cannot find it from its plain SHA-256. Therefore no
+// salt and no slow hash are needed, and a lookup is fast. Immutable after parse(), thread-safe.
 #pragma once
 
 #include <array>
@@ -24,11 +24,12 @@ namespace assay::mcp {
 
 class Tokens {
  public:
-  /// The error names the line and its problem. A file without a token is an error, because no
-  /// client could use the server.
+  /// Parses a token file. The error names the line and its problem. A file without tokens is an
+  /// error, because no client could use the server.
   static Result<Tokens> parse(std::string_view text, const std::vector<std::string>& known_scopes);
 
-  /// Takes the same time for all secrets of a length, known or unknown.
+  /// Returns the client with this secret, or null. Takes the same time for all secrets of the same
+  /// length, known or unknown.
   std::shared_ptr<const Caller> find(std::string_view secret) const;
   std::size_t size() const { return entries_.size(); }
 
@@ -42,11 +43,11 @@ class Tokens {
 };
 
 struct NewToken {
-  std::string secret;  // to be shown once
-  std::string line;    // the line of the token file
+  std::string secret;  // must be shown once and not stored
+  std::string line;    // the line for the token file
 };
-/// Makes a new token. A name that is not 1 to 64 letters, digits, dots, hyphens and underscores, or
-/// an unknown scope, is refused with `invalid_argument`.
+/// Creates a new token. Errors: invalid_argument if the name is not 1 to 64 letters, digits, dots,
+/// hyphens and underscores, or if a scope is unknown.
 Result<NewToken> new_token(const std::string& name, const std::vector<std::string>& scopes,
                            const std::vector<std::string>& known_scopes);
 

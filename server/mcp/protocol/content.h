@@ -1,5 +1,6 @@
-// Content blocks of tool results and prompt messages: text, image, audio, an embedded resource, or
-// a link to a resource. Each function returns the protocol's JSON, so that one list may mix them.
+// Creates the content blocks of tool results and prompt messages: text, image, audio, an embedded
+// resource, or a link to a resource. Each function returns the protocol's JSON, so that one list
+// can contain blocks of different kinds.
 //
 //   const std::vector<nlohmann::json> blocks = {
 //       text_content("scores"), link_content({.uri = "run://x/scorecard", .name = "scorecard"})};
@@ -14,21 +15,21 @@
 
 namespace assay::mcp {
 
-/// The whole contents of a resource. The protocol has `text` for it or, when it is binary, a base64
-/// `blob`.
+/// The whole contents of a resource. The protocol sends them as `text` or, when they are binary, as
+/// a base64 `blob`.
 struct ResourceContents {
   std::string uri, mime_type;
   std::string bytes;  // UTF-8 unless binary
   bool binary = false;
 };
 
-/// An image that clients may show beside a server, tool, resource or prompt. It must be a PNG:
-/// clients may refuse an SVG, because it can contain scripts.
+/// An image that clients may show beside a server, tool, resource or prompt. It must be a PNG.
+/// Clients may refuse an SVG, because an SVG can contain scripts.
 struct Icon {
   std::string src;  // an https: or data: URI
   std::string mime_type = {};
   std::vector<std::string> sizes = {};  // "48x48", ...
-  std::string theme = {};               // "light", "dark", or empty for both
+  std::string theme = {};               // "light", "dark", or empty for both themes
 };
 
 struct ResourceLink {
@@ -37,16 +38,16 @@ struct ResourceLink {
 };
 
 nlohmann::json text_content(std::string text);
-/// `bytes` is the content of a file; the function encodes it.
+/// `bytes` are the raw contents of a file. The function encodes them in base64.
 nlohmann::json image_content(std::string_view bytes, const std::string& mime_type);
 nlohmann::json audio_content(std::string_view bytes, const std::string& mime_type);
 nlohmann::json embedded_content(const ResourceContents& resource);
 nlohmann::json link_content(const ResourceLink& link);
 
-/// Adds "icons" to `shown` if there are any.
+/// Adds the member "icons" to `shown`, unless `icons` is empty.
 void show_icons(nlohmann::json& shown, const std::vector<Icon>& icons);
 
-/// Returns the protocol's form of one entry of `contents`.
+/// Returns the protocol's form of one element of ReadResourceResult's `contents`.
 nlohmann::json to_json(const ResourceContents& contents);
 
 }  // namespace assay::mcp

@@ -116,9 +116,9 @@ const json* find(const json& arguments, const std::vector<std::string>& path) {
 bool same(const json& value, const std::string& text) {
   if (value.is_string()) return value.get_ref<const std::string&>() == text;
   if (value.is_boolean()) return text == (value.get<bool>() ? "true" : "false");
-  if (!value.is_number()) return true;  // the check against the schema refuses it
+  if (!value.is_number()) return true;  // the check against the schema refuses the value
   const json number = json::parse(text, nullptr, false);
-  return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" is 42
+  return number.is_number() && number.get<double>() == value.get<double>();  // "42.0" matches 42
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Checks of HTTP headers that need no HTTP library. Host and Origin say if a client may talk to
-// this server. Headers that mirror the body, such as Mcp-Method and Mcp-Param-*, let a proxy route
-// a request without reading its body (2026-07-28), so they must agree with the body. A tool's
-// schema names the arguments that clients mirror:
+// Checks HTTP headers, without an HTTP library. The headers Host and Origin decide whether a client
+// may talk to this server. The headers Mcp-Method, Mcp-Name and Mcp-Param-* mirror values of the
+// body (2026-07-28), so that a proxy can route a request without reading its body. They must agree
+// with the body. A tool's schema names the arguments that clients mirror:
 //
 //   const nlohmann::json region = {{"type", "string"}, {"x-mcp-header", "Region"}};
 //   const Result<std::vector<ParamHeader>> headers =
@@ -23,31 +23,35 @@
 
 namespace assay::mcp {
 
-/// Guards against DNS rebinding. `bound_host` is the host that the server listens on. A loopback
-/// server accepts only loopback names. Any other server accepts its own name, the name of the
-/// machine and IP literals, because rebinding needs a name that the attacker controls.
+/// Protects against DNS rebinding: decides from the Host header whether a request is allowed.
+/// `bound_host` is the host that the server listens on. A loopback server accepts only loopback
+/// names. Any other server accepts its own name, the name of the machine and IP literals. IP
+/// literals are safe, because rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
-/// True when `host_header`, with or without a port, names `name`. The comparison ignores case.
+/// True when `host_header`, with or without a port, contains the host `name`. The comparison
+/// ignores case.
 bool host_is(std::string_view host_header, std::string_view name);
-/// `origin_header` is scheme://host[:port]. "null" is refused.
+/// Applies the same rule to the host in `origin_header`, which has the form scheme://host[:port].
+/// The origin "null" is refused.
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host);
 
-/// Decodes "=?base64?...?=". Other values stay as they are. Returns nothing for malformed base64.
+/// Decodes "=?base64?...?=". Returns other values unchanged, and nothing for malformed base64.
 std::optional<std::string> decode_header_value(std::string_view value);
-/// Returns `value`, or its base64 form when a plain header cannot carry it.
+/// Returns `value`, or its base64 form when a plain header cannot contain it.
 std::string encode_header_value(std::string_view value);
 
 /// Returns the value of a header by name, or nothing.
 using HeaderLookup = std::function<std::optional<std::string>(const char* name)>;
 
-/// Returns the value in the body that Mcp-Name mirrors, if the method has one.
+/// Returns the value in the body that the header Mcp-Name mirrors, or nothing when the method has
+/// no such value.
 std::optional<std::string> mirrored_name(std::string_view method, const nlohmann::json& params);
 
-/// Compares the mirrored headers of a stateless request with its body. Returns the first problem as
-/// a sentence, or nothing when they match.
+/// Compares the headers that mirror the body of a stateless request with this body. Returns a
+/// sentence about the first mismatch, or nothing when all match.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 
-/// True when `accept` (a list of media types) admits `media_type`, such as "text/event-stream".
+/// True when `accept` (a list of media types) includes `media_type`, such as "text/event-stream".
 bool accepts(std::string_view accept, std::string_view media_type);
 
 /// An argument of a tool that HTTP clients mirror into a header.
@@ -56,12 +60,13 @@ struct ParamHeader {
   std::vector<std::string> path;  // property names, from the arguments object down
 };
 
-/// Returns the mirrored arguments of a tool. An Error when the name of a header is illegal or used
-/// twice, or when the property is no string, integer or boolean below `properties` alone.
+/// Returns the arguments of a tool that clients mirror. Errors: invalid_argument if a header name
+/// is illegal or used twice; if the property is not a string, integer or boolean; or if the
+/// property is nested in anything but `properties`.
 Result<std::vector<ParamHeader>> param_headers(const nlohmann::json& input_schema);
 
-/// Compares the headers with the arguments. Returns the first problem as a sentence, or nothing
-/// when they match. An argument that is missing or null has no header.
+/// Compares the headers with the arguments. Returns a sentence about the first mismatch, or nothing
+/// when all match. An argument that is missing or null must have no header.
 std::optional<std::string> param_mismatch(const std::vector<ParamHeader>& headers,
                                           const nlohmann::json& arguments,
                                           const HeaderLookup& header);

@@ -9,7 +9,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxMethodBytes = 256;
 
-/// Returns the id of `message`, or null when it has no legal one.
+/// Returns the id of `message`, or null when it has no valid id.
 json id_of(const json& message) {
   const auto found = message.find("id");
   if (found == message.end()) return nullptr;

@@ -1,5 +1,5 @@
-// JSON-RPC 2.0 messages: reads bytes to a checked Message, and writes messages. Size and depth are
-// checked before the parser sees a byte, so hostile input costs one linear scan and no recursion.
+// Parses bytes into checked JSON-RPC 2.0 messages, and writes messages. Size and depth are checked
+// before the parser reads any byte, so hostile input costs one linear scan and no recursion.
 //
 //   const tl::expected<Message, nlohmann::json> parsed =
 //       parse_message(R"({"jsonrpc":"2.0","id":1,"method":"ping"})");
@@ -21,7 +21,7 @@ namespace assay::mcp {
 
 struct MessageLimits {
   std::int64_t max_bytes = kMaxMessageBytes;
-  int max_depth = 64;  // of nested arrays and objects
+  int max_depth = 64;  // nesting of arrays and objects
 };
 
 struct Message {
@@ -30,26 +30,27 @@ struct Message {
   nlohmann::json id;   // string or integer; null for a notification
   std::string method;  // empty for a response
   nlohmann::json params = nlohmann::json::object();
-  nlohmann::json body;  // a response: {"result": ...} or {"error": ...}
+  nlohmann::json body;  // of a response: {"result": ...} or {"error": ...}
 };
 
-/// The error is a complete JSON-RPC error response: -32700 when the bytes are no JSON, -32600 when
-/// they are no message. It carries the id of the message if one could be read.
+/// Parses a message. The error value is a complete JSON-RPC error response: code -32700 when the
+/// bytes are not JSON, -32600 when the JSON is not a message. It has the id of the message if the
+/// id could be read.
 tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
                                                     const MessageLimits& limits = {});
 
-/// True when brackets nest deeper than `max_depth`. It scans the bytes once, knows strings, and
-/// does not check that the JSON is well-formed.
+/// True when brackets nest deeper than `max_depth`. The function scans the bytes once and skips
+/// brackets in strings. It does not check that the JSON is well-formed.
 bool deeper_than(std::string_view bytes, int max_depth);
 
-/// The JSON-RPC error that a client gets when there is no result.
+/// The JSON-RPC error that a client receives instead of a result.
 struct RpcError {
   int code = kInternalError;
   std::string message;
   nlohmann::json data = nullptr;
 };
 
-/// A value, or the JSON-RPC error.
+/// A value, or a JSON-RPC error.
 template <class T>
 using Rpc = tl::expected<T, RpcError>;
 
@@ -58,8 +59,8 @@ inline tl::unexpected<RpcError> refuse_rpc(int code, std::string message,
   return tl::unexpected<RpcError>(RpcError{code, std::move(message), std::move(data)});
 }
 
-/// Returns the JSON-RPC error for a handler's Error, which is a mistake of the client or a failure
-/// of this server.
+/// Returns the JSON-RPC error for a handler's Error. The code says whether the client made a
+/// mistake or this server failed.
 inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
   const bool asked_wrongly = error.code == ErrorCode::invalid_argument ||
                              error.code == ErrorCode::not_found ||
@@ -68,15 +69,16 @@ inline tl::unexpected<RpcError> refuse_rpc(const Error& error) {
 }
 
 nlohmann::json make_result(const nlohmann::json& id, nlohmann::json result);
-/// A null `id` is left out: MCP allows no null id. A null `data` is left out as well.
+/// Omits `id` when it is null, because MCP does not allow null as an id. Omits `data` when it is
+/// null.
 nlohmann::json make_error(const nlohmann::json& id, int code, const std::string& message,
                           nlohmann::json data = nullptr);
 nlohmann::json make_request(const nlohmann::json& id, const std::string& method,
                             nlohmann::json params);
 nlohmann::json make_notification(const std::string& method, nlohmann::json params);
 
-/// Writes `message` as one line of UTF-8 without line breaks. Bytes that are not UTF-8 become
-/// U+FFFD, because a tool may pass on the output of a program.
+/// Returns `message` as one line of UTF-8 without line breaks. Bytes that are not UTF-8 become
+/// U+FFFD, because a tool's result may contain the output of any program.
 std::string dump(const nlohmann::json& message);
 
 }  // namespace assay::mcp

@@ -33,7 +33,7 @@ std::string cursor_at(const std::string& key, std::size_t offset) {
   return base64_encode(key + ":" + std::to_string(offset));
 }
 
-/// Returns the offset that a cursor stands for, or nothing when this server did not make the cursor
+/// Returns the offset that a cursor encodes, or nothing when this server did not create the cursor
 /// for this list.
 std::optional<std::size_t> offset_of(const std::string& cursor, const std::string& key,
                                      std::size_t size, std::size_t page_size) {

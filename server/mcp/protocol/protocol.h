@@ -1,7 +1,9 @@
-// The constants of MCP: revisions, error codes, keys of params._meta, header names, log levels.
+// Defines the constants of MCP: revisions, error codes, keys of params._meta, header names, log
+// levels.
 //
-// One server speaks two eras. A request of the stateless era (2026-07-28) names its version in
-// params._meta. A client of the legacy era (2025-11-25 and before) opens with `initialize`.
+// One server supports two protocol eras. A request of the stateless era (2026-07-28) names its
+// version in params._meta. A client of the legacy era (2025-11-25 and before) opens a session with
+// `initialize`.
 //
 //   const bool legacy = is_legacy_version("2025-06-18");              // true
 //   const std::optional<LogLevel> level = log_level_from("warning");  // LogLevel::warning
@@ -19,7 +21,8 @@
 namespace assay::mcp {
 
 constexpr std::string_view kStatelessVersion = "2026-07-28";
-/// Newest first. The server offers the first one to a client that asks for an unknown revision.
+/// The session-based revisions, newest first. The server offers the first revision to a client that
+/// asks for an unknown revision.
 constexpr std::array<std::string_view, 4> kLegacyVersions = {"2025-11-25", "2025-06-18",
                                                              "2025-03-26", "2024-11-05"};
 
@@ -28,20 +31,20 @@ constexpr bool is_legacy_version(std::string_view version) {
          kLegacyVersions.end();
 }
 
-// JSON-RPC 2.0
+// Error codes of JSON-RPC 2.0.
 constexpr int kParseError = -32700;
 constexpr int kInvalidRequest = -32600;
 constexpr int kMethodNotFound = -32601;
 constexpr int kInvalidParams = -32602;
 constexpr int kInternalError = -32603;
-// MCP, legacy revisions
-constexpr int kResourceNotFound = -32002;  // 2026-07-28 uses kInvalidParams
-// MCP, 2026-07-28
+// Error codes of MCP's session-based revisions.
+constexpr int kResourceNotFound = -32002;  // 2026-07-28 uses kInvalidParams instead
+// Error codes of MCP 2026-07-28.
 constexpr int kHeaderMismatch = -32020;
 constexpr int kMissingCapability = -32021;
 constexpr int kUnsupportedVersion = -32022;
 
-// params._meta
+// Keys of params._meta.
 constexpr const char* kMetaVersion = "io.modelcontextprotocol/protocolVersion";
 constexpr const char* kMetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities";
 constexpr const char* kMetaClientInfo = "io.modelcontextprotocol/clientInfo";
@@ -54,20 +57,22 @@ constexpr const char* kMetaProgressToken = "progressToken";
 /// The name of the tasks extension of 2026-07-28.
 constexpr const char* kTasksExtension = "io.modelcontextprotocol/tasks";
 
-// HTTP headers; their names are compared without case
+// HTTP headers. Comparisons of their names ignore case.
 constexpr const char* kHeaderVersion = "MCP-Protocol-Version";
 constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// How long a client may cache server/discover and the lists. The registered entries of a running
-/// server never change.
+/// How long a client may cache the results of server/discover and of the list methods. A running
+/// server never changes its registered tools, resources and prompts.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
-/// The limit on one message, on any transport. It is many times the limit on a submission's source.
+/// The maximum size of one message, on any transport. It is many times the maximum size of a
+/// submission's source.
 constexpr std::int64_t kMaxMessageBytes = 4LL << 20;
 
-/// The severities of notifications/message. They are those of syslog (RFC 5424), lowest first.
+/// The severities of notifications/message. They are the severities of syslog (RFC 5424), lowest
+/// first.
 enum class LogLevel { debug, info, notice, warning, error, critical, alert, emergency };
 
 constexpr std::array<std::string_view, 8> kLogLevelNames = {

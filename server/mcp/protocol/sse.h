@@ -1,4 +1,4 @@
-// Reads server-sent events, as they arrive or from one body.
+// SseReader parses server-sent events, either as they arrive or from one complete body.
 //
 //   SseReader reader;
 //   const std::vector<std::string> data = reader.feed("id: 7\ndata: a\n\n");  // {"a"}
@@ -18,19 +18,19 @@ namespace assay::mcp {
 class SseReader {
  public:
   /// Returns the data of each event that `bytes` completes, in order. Comments, event names and
-  /// events without data are dropped. Lines end in LF or CRLF.
+  /// events without data are skipped. Lines end with LF or CRLF.
   std::vector<std::string> feed(std::string_view bytes);
-  /// The id of the last complete event, or empty. A client that comes back sends it.
+  /// The id of the last complete event, or empty. A client sends this id when it reconnects.
   const std::string& last_id() const { return last_id_; }
-  /// The pause that the server asks for before a client comes back; nothing when it asks for none.
+  /// The pause before a reconnection that the server requested, or nothing if it requested none.
   std::optional<std::int64_t> retry_ms() const { return retry_ms_; }
-  /// Forgets the incomplete event of a broken stream.
+  /// Prepares for a new stream: discards the incomplete event of the broken stream.
   void begin_stream();
 
  private:
   void take_line(std::string_view line, std::vector<std::string>& events);
 
-  std::string line_;  // the beginning of a line
+  std::string line_;  // the beginning of an incomplete line
   std::string data_, id_;
   bool any_ = false;
   std::string last_id_;

@@ -1,11 +1,12 @@
-// URI templates of RFC 6570, level 1: text with {variables}. The server reads them backwards: it
-// finds the values that make a template into a given URI.
+// Matches URIs against URI templates of RFC 6570, level 1, which are text with {variables}. From a
+// template and a URI, the server computes the values of the variables.
 //
 //   const Result<UriTemplate> spec = UriTemplate::parse("operator://{name}/spec");
 //   spec->match("operator://vector_add/spec");  // {{"name", "vector_add"}}
 //   spec->match("operator://a/b/spec");         // nothing: '/' is reserved
 //
-// A template must be unambiguous: the text between two variables begins with a reserved character.
+// A template must be unambiguous: the text between two variables must begin with a reserved
+// character.
 // Immutable, thread-safe.
 #pragma once
 
@@ -19,22 +20,23 @@
 
 namespace assay::mcp {
 
-/// Values by name: of the arguments of a prompt, or of the variables of a template (decoded).
+/// Values by name. The names are arguments of a prompt or variables of a template. Values of
+/// variables are percent-decoded.
 using Variables = std::map<std::string, std::string>;
 
 class UriTemplate {
  public:
   static Result<UriTemplate> parse(const std::string& text);
 
-  /// Returns the percent-decoded values of the variables, or nothing when no non-empty values give
-  /// this URI.
+  /// Returns the percent-decoded values of the variables. Returns nothing when the URI does not
+  /// match, or when a variable would be empty.
   std::optional<Variables> match(std::string_view uri) const;
   const std::vector<std::string>& variables() const { return variables_; }
   const std::string& text() const { return text_; }
 
  private:
   std::string text_;
-  std::vector<std::string> literals_;  // before, between and after the variables
+  std::vector<std::string> literals_;  // the texts before, between and after the variables
   std::vector<std::string> variables_;
 };
 

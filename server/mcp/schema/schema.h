@@ -1,14 +1,14 @@
-// JSON Schema 2020-12 for tool arguments and results. schema.cc is the only file that knows the
-// validator.
+// Checks tool arguments and results against a JSON Schema 2020-12. Only schema.cc depends on the
+// validation library.
 //
 //   const Result<Schema> schema = Schema::compile({{"type", "object"}, {"required", {"name"}}});
 //   const std::vector<std::string> problems = schema->check(nlohmann::json::object());
 //   // {"missing required property 'name'"}
 //
-// The validator silently ignores the keywords that it does not know, so compile() accepts a closed
-// list. `pattern` is not on the list: the validator uses std::regex, which hostile text can make
-// exponentially slow. A $ref must be local ("#/$defs/..."), so nothing is ever fetched. A compiled
-// schema is immutable, and many threads may use it at once.
+// compile() accepts only a fixed list of keywords, because the validator silently ignores unknown
+// keywords. `pattern` is not on the list, because the validator uses std::regex, which hostile text
+// can make exponentially slow. A $ref must be local ("#/$defs/..."), so nothing is ever fetched. A
+// compiled schema is immutable, and many threads may use it simultaneously.
 #pragma once
 
 #include <memory>
@@ -20,17 +20,17 @@
 
 namespace assay::mcp {
 
-/// Checks that the schema has only known keywords with valid values, and at most 32 levels. The
-/// message of the Error names path and keyword.
+/// Checks that the schema has only known keywords with valid values, and at most 32 nested levels.
+/// The Error's message names the path and the keyword of the problem.
 Status lint_schema(const nlohmann::json& schema);
 
 constexpr std::size_t kMaxProblems = 8;
 
 /// Explains why `instance` does not conform, so that an agent can correct it. Each problem names
-/// the property, the value that it has, and the valid ones: "unknown property 'splitt'; valid:
-/// split". It covers type, enum, const, required, additionalProperties, bounds and lengths, through
-/// properties, items and local $ref. It finds nothing when only a combination (oneOf, not, ...)
-/// fails; Schema::check() then has the validator's own message.
+/// the property, its value, and the valid values: "unknown property 'splitt'; valid: split". The
+/// function covers type, enum, const, required, additionalProperties, bounds and lengths. It
+/// follows properties, items and local $ref. It returns nothing when only a combination (oneOf,
+/// not, ...) fails. Schema::check() then returns the validator's own message.
 std::vector<std::string> explain(const nlohmann::json& schema, const nlohmann::json& instance);
 
 class Schema {
@@ -40,7 +40,7 @@ class Schema {
   Schema& operator=(Schema&&) noexcept;
   ~Schema();
 
-  /// Returns the problems of `instance`: none when it conforms, otherwise at most kMaxProblems
+  /// Returns the problems of `instance`: nothing when it conforms, otherwise at most kMaxProblems
   /// sentences that name the property and the valid values.
   std::vector<std::string> check(const nlohmann::json& instance) const;
   const nlohmann::json& document() const;

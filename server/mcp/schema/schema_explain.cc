@@ -1,4 +1,4 @@
-// Explains why a value does not conform to a schema.
+// Explains in sentences why a value does not conform to a schema.
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ std::string shown(const json& value) {
   if (text.size() > kMaxShownBytes) {
     std::size_t cut = kMaxShownBytes;
     while (cut > 0 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80U)
-      --cut;  // not inside a character
+      --cut;  // do not cut inside a UTF-8 character
     text = text.substr(0, cut) + "...";
   }
   return text;
@@ -34,7 +34,7 @@ std::string keys(const json& object) {
   return entries.empty() ? "none" : join(entries, ", ", &json::object_t::value_type::first);
 }
 
-/// Returns the number of Unicode code points, which is the length that JSON Schema means.
+/// Returns the number of Unicode code points, which is how JSON Schema defines a string's length.
 std::size_t characters(const std::string& text) {
   return static_cast<std::size_t>(std::count_if(
       text.begin(), text.end(), [](unsigned char c) { return (c & 0xC0U) != 0x80U; }));

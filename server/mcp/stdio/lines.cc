@@ -13,7 +13,7 @@ constexpr std::size_t kReadBytes = 65536;
 
 void wait_for(int fd, short events) {
   pollfd entry{fd, events, 0};
-  ::poll(&entry, 1, -1);  // the read or write that follows reports an error
+  ::poll(&entry, 1, -1);  // an error is reported by the read or write that follows
 }
 
 }  // namespace

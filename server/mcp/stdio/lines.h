@@ -1,13 +1,13 @@
-// Newline-delimited messages over file descriptors, the framing of the stdio transport: a bounded
-// reader, and a writer of whole lines.
+// Reads and writes newline-delimited messages over file descriptors, which is the framing of the
+// stdio transport. The reader limits the length of a line, and the writer writes whole lines.
 //
 //   LineReader reader(fd, kMaxMessageBytes);
 //   while (const std::optional<Line> line = reader.next()) {
 //     if (!line->oversize) use(line->text);
 //   }
 //
-// A LineReader belongs to one thread. Any thread may call write_line(), but the caller must see to
-// it that two calls for one descriptor do not overlap.
+// A LineReader belongs to one thread. Any thread may call write_line(), but the caller must ensure
+// that two calls for one descriptor do not overlap.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@
 namespace assay::mcp {
 
 struct Line {
-  std::string text;       // without its line break; empty when oversize
-  bool oversize = false;  // longer than the limit; it was skipped
+  std::string text;       // without its line break; empty if oversize
+  bool oversize = false;  // longer than the limit, so the line was skipped
 };
 
 class LineReader {
@@ -30,21 +30,21 @@ class LineReader {
       : fd_(fd), max_bytes_(static_cast<std::size_t>(max_bytes)) {}
 
   /// Returns the next line that is not blank, or nothing at the end of input or after a read error.
-  /// The last line needs no line break.
+  /// The last line does not need a line break.
   std::optional<Line> next();
 
  private:
-  /// Reads more. Returns false at the end of input.
+  /// Reads more bytes into the buffer. Returns false at the end of input.
   bool fill();
 
   const int fd_;
   const std::size_t max_bytes_;
   std::string buffer_;
-  std::size_t scanned_ = 0;  // there is no line break before this offset
+  std::size_t scanned_ = 0;  // no line break is before this offset
   bool ended_ = false;
 };
 
-/// Writes `text` and a line break. Waits until the other side has room. SIGPIPE must be ignored.
+/// Writes `text` and a line break. Waits while the pipe is full. SIGPIPE must be ignored.
 Status write_line(int fd, std::string_view text);
 
 }  // namespace assay::mcp

@@ -43,13 +43,13 @@ struct Conversation {
       const MutexLock lock(out_mutex);
       if (broken() || write_line(out, line)) return;
     }
-    // A client on stdio that does not read is gone, and the server ends with it. Without the lock,
-    // because both calls run callbacks of the handlers.
+    // A client on stdio that does not read has ended, so the server ends too. The lock is not held
+    // here, because both calls run callbacks of the handlers.
     dispatcher.end_scope(kScope);
     gone.request_stop();
   }
 
-  /// The client does not read any more.
+  /// True when the client no longer reads.
   bool broken() const { return gone.stop_requested(); }
 
   void answer(const ResolvedCall& call, const InFlight::Ticket* ticket) {
@@ -67,11 +67,12 @@ struct Conversation {
   const int out;
   Mutex out_mutex;
   std::stop_source gone;
-  const std::shared_ptr<Session> client;  // of the legacy era; a stateless client has no session
+  // Only a session-based client has a session. A stateless client leaves this object unused.
+  const std::shared_ptr<Session> client;
   const ChangeNotifier::Listener changes;
   ConcurrencyLimiter places;
   WorkerPool pool,
-      subscriptions;  // last: their destructors wait for the users of the members above
+      subscriptions;  // last members: their destructors wait for threads that use the members above
 };
 
 void take(Conversation& session, Message message) {
@@ -81,8 +82,8 @@ void take(Conversation& session, Message message) {
     session.answer(call, nullptr);
     return;
   }
-  // The ticket is opened here, in reading order. So a later cancellation finds the call even while
-  // the call waits for a thread.
+  // The ticket is opened here, in the order in which messages are read. A later cancellation then
+  // finds the call even while the call waits for a thread.
   auto ticket = std::make_shared<InFlight::Ticket>(session.dispatcher.admit(call, kScope));
   const nlohmann::json id = call.message.id;
   if (execution == ExecutionClass::lasting) {
@@ -103,7 +104,7 @@ void take(Conversation& session, Message message) {
                             "too many calls are waiting; retry when some have been answered"));
 }
 
-/// True when the other end of `out` is closed.
+/// True when the other end of the pipe `out` is closed.
 bool reader_gone(int out) {
   pollfd entry{out, 0, 0};
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;
@@ -140,7 +141,7 @@ bool serve_lines(Server& server, int in, int out, const StdioLimits& limits) {
   if (finish(*session, limits)) return true;
   log::warning("calls did not end after the end of input",
                {{"calls", session->dispatcher.in_flight()}});
-  static_cast<void>(session.release());  // its threads still use it
+  static_cast<void>(session.release());  // deliberately leaked, because its threads still use it
   return false;
 }
 
@@ -148,8 +149,8 @@ int serve_stdio(Server& server) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);
-  // The real streams move to other descriptors. A library or child process that prints then writes
-  // to stderr, and one that reads gets the end of input.
+  // The real streams move to other descriptors. After that, a library or child process that prints
+  // writes to stderr, and a library or child process that reads stdin gets the end of input.
   const UniqueFd in(::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd out(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   const UniqueFd null(::open("/dev/null", O_RDWR | O_CLOEXEC));

@@ -1,5 +1,5 @@
-// The stdio transport. serve_stdio() serves over stdin and stdout, serve_lines() over any two
-// descriptors.
+// Implements the stdio transport. serve_stdio() serves over stdin and stdout, serve_lines() over
+// any two descriptors.
 //
 //   const int status = serve_stdio(server);  // until the end of input
 #pragma once
@@ -11,24 +11,28 @@
 namespace assay::mcp {
 
 struct StdioLimits {
-  std::size_t threads = 32;        // calls at once; lists and ping never wait for them
-  std::size_t subscriptions = 16;  // subscriptions/listen at once; more are refused
-  std::size_t waiting = 256;       // calls in the queue; more are refused
-  /// After the end of input: the time in which calls may end by themselves.
+  /// The maximum number of simultaneous calls. Lists and ping do not wait for a thread.
+  std::size_t threads = 32;
+  /// The maximum number of simultaneous subscriptions/listen. Further subscriptions are refused.
+  std::size_t subscriptions = 16;
+  /// The maximum number of calls in the queue. Further calls are refused.
+  std::size_t waiting = 256;
+  /// How long running calls may continue after the end of input.
   std::chrono::milliseconds drain{5'000};
-  /// Then the calls are cancelled: the time in which they must end.
+  /// How long cancelled calls may take to end. They are cancelled when `drain` is over.
   std::chrono::milliseconds cancel{5'000};
 };
 
-/// Reads messages from `in` until its end, one a line, and writes answers to `out`. It owns neither
-/// descriptor. SIGPIPE must be ignored. Returns false when calls still run at the end. Their
-/// threads use `server`, so the process must then exit without destroying it.
+/// Reads messages from `in` until the end of input, one message per line, and writes answers to
+/// `out`. The caller owns both descriptors. SIGPIPE must be ignored. Returns false when calls still
+/// run at the end. Their threads still use `server`, so the process must then exit without
+/// destroying `server`.
 bool serve_lines(Server& server, int in, int out, const StdioLimits& limits = {});
 
-/// Serves stdin and stdout, and returns the exit status of the process, which is 0 at the end of
-/// input. Calls that still run then have 5 s to end, and 5 s more after they are cancelled. If one
-/// still runs, the process exits at once with 70. From the first call on, all other output to
-/// stdout goes to stderr. Ignores SIGPIPE.
+/// Serves stdin and stdout. Returns the exit status of the process, which is 0 at the end of input.
+/// Calls that still run at the end of input have 5 s to end, and then 5 s more after they are
+/// cancelled. If a call still runs after that, the process exits immediately with status 70. From
+/// the first call on, all other output to stdout goes to stderr. Ignores SIGPIPE.
 int serve_stdio(Server& server);
 
 }  // namespace assay::mcp

@@ -1,5 +1,5 @@
-// ActiveJob is a job in memory, from its acceptance to its verdict: its progress, the threads that
-// wait for it, and its cancellation. Thread-safe.
+// ActiveJob is a job in memory, from its acceptance to its verdict. It contains the progress of the
+// job, wakes the threads that wait for the job, and cancels the job. Thread-safe.
 //
 //   ActiveJob active(job, queue, clock);
 //   device.execute(active.job(), active.monitor());  // reports progress, and observes cancel()
@@ -29,15 +29,15 @@ class ActiveJob {
     tools::JobState state = tools::JobState::queued;
     sandbox::Stage stage = sandbox::Stage::queue;
     std::int64_t cases_done = 0, cases_total = 0;  // of the current stage
-    std::int64_t finished_ns = 0;                  // monotonic; 0 while there is no verdict
+    std::int64_t finished_ns = 0;                  // a monotonic time; 0 while there is no verdict
     std::shared_ptr<const sandbox::Verdict> verdict;
-    bool abandoned = false;  // the server stops; the verdict will not come
+    bool abandoned = false;  // the server stops, so there will be no verdict
 
     bool over() const { return verdict != nullptr || abandoned; }
     bool operator==(const Progress&) const = default;
   };
 
-  /// The job's time starts now. The queue and the clock must outlive this object.
+  /// The job counts as queued from now on. The queue and the clock must outlive this object.
   ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock);
   ActiveJob(const ActiveJob&) = delete;
   ActiveJob& operator=(const ActiveJob&) = delete;
@@ -47,20 +47,20 @@ class ActiveJob {
   std::int64_t queued_ns() const { return queued_ns_; }
 
   Progress progress() const;
-  /// Waits until the progress differs from `seen`, and returns it. Returns nothing if the clock
-  /// shows `until_ns` (monotonic) or `stop` is requested before that.
+  /// Waits until the progress differs from `seen`, and returns the new progress. Returns nothing if
+  /// the clock reaches `until_ns` (monotonic) or `stop` is requested first.
   std::optional<Progress> wait_for_change(const Progress& seen, std::int64_t until_ns,
                                           std::stop_token stop = {}) const;
 
   sandbox::JobMonitor& monitor() { return monitor_; }
   void cancel() { stop_.request_stop(); }
 
-  /// Marks the job as running: a worker has taken it.
+  /// Marks the job as running, because a worker has started it.
   void begin();
-  /// Ends the job with its verdict, and with it every wait.
+  /// Stores the verdict in this object and wakes all waiting threads.
   void end(tools::JobState state, sandbox::Verdict verdict);
-  /// Ends every wait without a verdict: the server stops, and the job stays unfinished in the
-  /// store.
+  /// Wakes all waiting threads without a verdict, because the server stops. The job stays
+  /// unfinished in the store.
   void abandon();
 
  private:

@@ -11,7 +11,7 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
-constexpr double kWeight = 0.2;  // weight of the newest job in the mean
+constexpr double kWeight = 0.2;  // the weight of the newest duration in the mean
 
 }  // namespace
 
@@ -128,7 +128,7 @@ bool JobQueue::remove(const std::string& job) {
 }
 
 std::size_t JobQueue::position(const std::string& job) const {
-  std::size_t round = 0;  // number of jobs of the same run before this job
+  std::size_t round = 0;  // the number of jobs of the same run before this job
   std::size_t own = turns_.size();
   std::size_t index = 0;
   for (const Turn& turn : turns_) {
@@ -143,7 +143,7 @@ std::size_t JobQueue::position(const std::string& job) const {
   std::size_t before = round;
   index = 0;
   for (const Turn& turn : turns_) {
-    // A run that is served before the job's own run gets one turn more.
+    // A run whose turn is before the turn of the job's own run is served once more.
     if (index != own) before += std::min(turn.jobs.size(), round + (index < own ? 1 : 0));
     ++index;
   }

@@ -1,5 +1,6 @@
-// DeviceQueue holds the jobs that wait for one device. Workers take jobs with pop(); a job that no
-// worker has taken yet can be removed. JobQueue gives the order. DeviceQueue is thread-safe.
+// DeviceQueue contains the jobs that wait for one device. Workers take jobs from the queue with
+// pop(). remove() removes a job that no worker has taken yet. JobQueue determines the order of the
+// jobs. DeviceQueue is thread-safe.
 //
 //   DeviceQueue queue("cpu", std::move(device), 256);
 //   if (const Status reserved = queue.reserve(); !reserved) return reserved;  // the queue is full
@@ -7,7 +8,7 @@
 //   while (const std::shared_ptr<ActiveJob> next = queue.pop(stop))
 //     queue.device().execute(next->job(), next->monitor());
 //
-// A thread that holds the queue's lock may take a job's lock, but not the other way round.
+// Lock order: a thread that has locked the queue may lock a job, but not the reverse.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +28,10 @@
 
 namespace assay::server {
 
-/// Orders the jobs that wait for one device, and estimates their waits. Runs take turns; within a
-/// run, jobs keep their order. So a run with a hundred queued jobs delays another run's first job
-/// by one job, not by a hundred. Not thread-safe.
+/// Orders the jobs that wait for one device, and estimates how long they wait. Runs take turns: one
+/// job of each run is served in each round. Within a run, jobs keep their order. So a run with a
+/// hundred queued jobs delays another run's first job by one job, not by a hundred. Not
+/// thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
 ///   queue.push("run_a", "job_1");
@@ -38,21 +40,22 @@ namespace assay::server {
 ///   queue.pop();  // job_1, then job_3, then job_2
 class JobQueue {
  public:
-  /// `workers` is the number of jobs that the device runs at once, at least 1.
+  /// `workers` is the number of jobs that the device runs simultaneously. It must be at least 1.
   explicit JobQueue(int workers) : workers_(workers) {}
 
   void push(const std::string& run, const std::string& job);
   std::optional<std::string> pop();
   /// Returns false if the job is not in the queue.
   bool remove(const std::string& job);
-  /// Returns the job's place: 1 for the next job to be popped, 0 if the job is not in the queue.
+  /// Returns the job's position: 1 for the job that pop() returns next, 0 if the job is not in the
+  /// queue.
   std::size_t position(const std::string& job) const;
   std::size_t size() const { return size_; }
 
-  /// Adds the duration of a finished job to the estimate. The newest jobs weigh most.
+  /// Adds the duration of a finished job to the estimate. Newer jobs have more weight.
   void add_duration(std::int64_t job_ms);
-  /// Estimates how long a job at `position` (from 1) waits. Empty until the first job has ended.
-  /// The estimate is only shown; no decision depends on it.
+  /// Estimates how long a job at `position` (counted from 1) waits. Returns nothing until the first
+  /// job has ended. The estimate is only for display; no decision depends on it.
   std::optional<std::int64_t> expected_wait_ms(std::size_t position) const;
 
  private:
@@ -62,7 +65,7 @@ class JobQueue {
   };
 
   const int workers_;
-  std::list<Turn> turns_;  // in the order in which the runs are served
+  std::list<Turn> turns_;  // in the order in which the runs are served next
   std::size_t size_ = 0;
   std::optional<double> mean_ms_;
 };
@@ -70,29 +73,30 @@ class JobQueue {
 /// A device and the jobs that wait for it.
 class DeviceQueue {
  public:
-  /// `capacity` is the number of jobs that may wait, not counting running jobs.
+  /// `capacity` is the maximum number of waiting jobs. Running jobs do not count.
   DeviceQueue(std::string name, std::unique_ptr<sandbox::Device> device, std::size_t capacity);
 
   const std::string& name() const { return name_; }
   sandbox::Device& device() const { return *device_; }
   int workers() const { return workers_; }
 
-  /// Reserves a place for a job that is about to be stored. If the queue is full, the error has its
-  /// length and the expected wait. push() uses the reserved place; release() gives it back.
+  /// Reserves a place in the queue for a job that is about to be stored. push() then uses the
+  /// reservation; release() cancels it. Returns an error if the queue is full. The message contains
+  /// the queue's length and the expected wait.
   Status reserve();
   void release();
   void push(const std::shared_ptr<ActiveJob>& job);
-  /// Adds a stored job without a reservation, even above the capacity.
+  /// Adds a job of an earlier process without a reservation, even above the capacity.
   void push_recovered(const std::shared_ptr<ActiveJob>& job);
-  /// Waits for a job and marks it as running. Returns null once `stop` is requested.
+  /// Waits for a job and marks it as running. Returns null when `stop` is requested.
   std::shared_ptr<ActiveJob> pop(const std::stop_token& stop);
-  /// Returns false if the job does not wait here, for example because a worker has taken it.
+  /// Returns false if the job is not in the queue, for example because a worker has taken it.
   bool remove(const std::string& job);
-  /// Call this when a popped job has ended. The device worked on it for `job_ms`.
+  /// Must be called when a job from pop() has ended. `job_ms` is how long the device worked on it.
   void ended(std::int64_t job_ms);
 
   struct Place {
-    std::int64_t position = 0;  // from 1; 0: not in the queue
+    std::int64_t position = 0;  // counted from 1; 0: not in the queue
     std::optional<std::int64_t> expected_wait_ms;
   };
   Place place_of(const std::string& job) const;

@@ -23,7 +23,8 @@ bool is_skipped(const Verdict& verdict, const std::string& id) {
                      });
 }
 
-/// Returns the number of skipped hidden cases that the device counted instead of naming them.
+/// Returns the number of skipped hidden cases. The device reports only their number, not their
+/// names.
 std::int64_t hidden_skips(const Verdict& verdict) {
   std::int64_t total = 0;
   for (const sandbox::SkippedCases& skip : verdict.skipped_cases)
@@ -31,9 +32,9 @@ std::int64_t hidden_skips(const Verdict& verdict) {
   return total;
 }
 
-/// Returns the evidence that a pass lacks. Empty if the pass is complete.
+/// Describes the evidence that a passing verdict lacks. Returns "" if nothing is missing.
 std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
-  if (job.kind == sandbox::JobKind::compile) return "";  // nothing ran
+  if (job.kind == sandbox::JobKind::compile) return "";  // a compile job judges no cases
   std::size_t judged = 0;
   std::int64_t unnamed = hidden_skips(verdict);
   for (const auto& request : job.cases) {
@@ -54,7 +55,7 @@ std::string missing_evidence(const sandbox::Job& job, const Verdict& verdict) {
   return "";
 }
 
-/// Returns "queue:0.1,execute:812.4", in milliseconds.
+/// Returns the times of the stages in milliseconds, as "queue:0.1,execute:812.4".
 std::string stage_times(const sandbox::Verdict& verdict) {
   std::string text;
   for (const auto& [stage, ms] : verdict.stage_ms) {

@@ -33,7 +33,8 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
     status.queue_position = place.position;
     status.expected_wait_ms = place.expected_wait_ms;
-    if (place.position == 0) now = active.progress();  // the job has left the queue since `now`
+    // the job left the queue after `now` was read
+    if (place.position == 0) now = active.progress();
   }
   status.job = active.job().id;
   status.run = active.job().run;
@@ -47,7 +48,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
   return status;
 }
 
-/// Returns the status of a job that is not in memory.
+/// Returns the status of a job that is only in the store, not in memory.
 Result<JobStatus> stored_status(Store& store, const std::string& job) {
   ASSAY_TRY(stored, store.finished_job(job));
   if (!stored)
@@ -79,7 +80,7 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
 }
 
 StoredJobs::~StoredJobs() {
-  // This comes first: a worker whose job is cancelled below must see that the service stops.
+  // Must be first: a worker whose job is cancelled below must see that the service stops.
   stop_.request_stop();
   std::map<std::string, std::shared_ptr<ActiveJob>> active;
   {
@@ -144,7 +145,7 @@ Result<std::string> StoredJobs::submit(sandbox::Job job, const std::string& run,
     return fail(accepted.error());
   }
   const auto active = std::make_shared<ActiveJob>(std::move(job), *queue, clock_);
-  add(active);  // before push(), because a worker may end the job at once
+  add(active);  // before push(), because a worker may finish the job immediately
   queue->push(active);
   return id;
 }
@@ -178,7 +179,7 @@ Status StoredJobs::cancel(const std::string& job) {
   const std::shared_ptr<ActiveJob> found = active(job);
   if (!found) {
     const auto known = wait(job, 0, nullptr);
-    return known ? Status() : fail(known.error());  // the verdict of a finished job does not change
+    return known ? Status() : fail(known.error());  // a finished job keeps its verdict
   }
   const bool was_queued = found->queue().remove(job);
   found->cancel();
@@ -200,16 +201,16 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   try {
     verdict = queue.device().execute(active.job(), active.monitor());
   } catch (const std::exception& error) {
-    // execute() must not throw. If it does, the worker goes on.
+    // execute() must not throw. If it throws, the worker must still continue.
     verdict = verdict_without_execution(active.job(), ErrorKind::internal_error,
                                         std::string("the device failed: ") + error.what());
   }
   const std::int64_t end_ns = clock_.monotonic_ns();
-  // The device does not know how long the job waited.
+  // The queue time is added here, because the device does not know how long the job waited.
   verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
       static_cast<double>(begin_ns - active.queued_ns()) / kNsPerMs;
-  // Do not store this verdict: the stop may have interrupted an auxiliary step, so the verdict can
-  // differ from that of an undisturbed job. The next start of the server runs the job again.
+  // This verdict is not stored. The stop may have interrupted an auxiliary step, so the verdict may
+  // differ from the verdict of an undisturbed run. The next server runs the job again.
   if (stop_.stop_requested()) return;
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
   queue.ended((end_ns - begin_ns) / kNsPerMs);
@@ -221,8 +222,8 @@ Verdict StoredJobs::stored(const sandbox::Job& job, Verdict verdict) {
   const JobState state = end_state(verdict);
   auto kept = store_.finish(job.id, state, std::move(verdict), refund, clock_.unix_ms());
   if (kept) return std::move(*kept);
-  // Do not announce a verdict that is not stored: it would be gone after a restart, and the job
-  // would run again.
+  // A verdict that is not stored is not announced. After a restart the verdict would be lost, and
+  // the job would run again.
   return verdict_without_execution(job, ErrorKind::internal_error,
                                    "the verdict could not be stored: " + kept.error().message);
 }

@@ -1,14 +1,14 @@
 // StoredJobs runs jobs and keeps them in the store. Each device has a queue (device_queue.h) and
-// workers, which call Device::execute. A job is in the store before submit() returns, and a verdict
-// is in the store before any caller sees it. Thread-safe: no lock is held during I/O. The store,
-// the runs and the clock must outlive this object.
+// worker threads, which call Device::execute. A job is in the store before submit() returns. A
+// verdict is in the store before any caller sees it. Thread-safe: no lock is held during I/O. The
+// store, the runs and the clock must outlive this object.
 //
 //   Result<std::string> handle = jobs.submit(std::move(job), run, "");  // "": the first device
 //   Result<tools::JobStatus> status = jobs.wait(*handle, 20'000, nullptr);
 //   if (status && status->verdict) show(*status->verdict);
 //
-// The destructor cancels running jobs and leaves them unfinished in the store. recover() of the
-// next process queues them again.
+// The destructor cancels running jobs and leaves them unfinished in the store. When the next
+// process calls recover(), they are queued again.
 #pragma once
 
 #include <cstdint>
@@ -31,13 +31,13 @@
 
 namespace assay::server {
 
-/// Names and devices. The first device is the default.
+/// Devices with their names. The first device is the default.
 using Devices = std::vector<std::pair<std::string, std::unique_ptr<sandbox::Device>>>;
 
 struct QueueLimits {
-  std::size_t queued_per_device = 256;  // not counting running jobs
-  std::int64_t attempts = 3;          // how often recover() queues a job again before it aborts it
-  std::int64_t max_wait_ms = 60'000;  // longest time of one wait()
+  std::size_t queued_per_device = 256;  // waiting jobs per device; running jobs do not count
+  std::int64_t attempts = 3;          // how often recover() queues the same job before it aborts it
+  std::int64_t max_wait_ms = 60'000;  // the longest time that one call of wait() waits
 };
 
 struct Recovered {
@@ -65,19 +65,19 @@ class StoredJobs final : public tools::JobService {
     std::string device;
     std::int64_t queued = 0, running = 0;
   };
-  /// Returns the numbers of waiting and running jobs of each device.
+  /// Returns the numbers of waiting and running jobs for each device.
   std::vector<Load> load() const;
 
   /// Queues the unfinished jobs of an earlier process again. Aborts a job if its source cannot be
-  /// read back, if its device is missing, or if it was interrupted too often. Call this once,
-  /// before the first submit().
+  /// read, if its device no longer exists, or if the job was interrupted too often. Must be called
+  /// once, before the first submit().
   Result<Recovered> recover();
 
  private:
   void work(DeviceQueue& queue);
   void execute(DeviceQueue& queue, ActiveJob& active);
-  /// Stores the verdict. Returns the verdict that callers may see: an internal error if the verdict
-  /// could not be stored.
+  /// Stores the verdict. Returns the verdict that callers may see, which is an internal error if
+  /// the verdict could not be stored.
   sandbox::Verdict stored(const sandbox::Job& job, sandbox::Verdict verdict);
   void announce(ActiveJob& active, sandbox::Verdict verdict);
   DeviceQueue* queue_of(const std::string& device) const;
@@ -91,9 +91,10 @@ class StoredJobs final : public tools::JobService {
   std::vector<std::unique_ptr<DeviceQueue>> queues_;
   std::stop_source stop_;
   mutable Mutex mutex_;
-  /// The jobs whose verdict is not announced yet, by handle.
+  /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
-  std::vector<std::jthread> workers_;  // last, so that the destructor joins them first
+  /// the last member, so that the destructor joins the threads first
+  std::vector<std::jthread> workers_;
 };
 
 }  // namespace assay::server

@@ -15,7 +15,8 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-constexpr std::int64_t kMaxTokens = 1LL << 50;  // small enough that the sum of many reports fits
+// so small that the sum of many reports does not overflow
+constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
 
 Status check_name(const char* what, const std::string& text) {
@@ -24,8 +25,8 @@ Status check_name(const char* what, const std::string& text) {
               std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// Returns a message with the rule and the count that an agent needs. It leaves out the budgets of
-/// the other tools, which would need more queries.
+/// Returns a message with the rule and the counts that an agent needs. It does not contain the
+/// budgets of other tools, because they would require more queries.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tools::tool_of(kind));
@@ -160,11 +161,12 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
   for (const std::string& name : card.run.operators) {
     tools::OperatorScore score;
     score.operator_name = name;
-    // Null if the operator was removed after the run.
+    // Null if the operator was removed from the catalog after the run.
     const operators::Operator* op = catalog_.find(name);
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = calls[name];
-    // The newest submission counts. In a track with a budget the older ones were refunded.
+    // The newest submission counts. In a track with a submission budget, the older submissions were
+    // refunded.
     for (GradedJob& job : graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;

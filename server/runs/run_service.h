@@ -1,6 +1,7 @@
 // StoredRuns keeps scored runs in the store: handles, tracks, budgets, usage, scorecards.
-// tools/model/tracks.h has the rules of the tracks. Thread-safe: one transaction of the store
-// checks a budget and charges it. The catalog, the store and the clock must outlive this object.
+// tools/model/tracks.h defines the rules of the tracks. Thread-safe: one transaction of the store
+// checks a budget and charges the call. The catalog, the store and the clock must outlive this
+// object.
 //
 //   Result<tools::RunInfo> run =
 //       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});
@@ -32,9 +33,9 @@ class StoredRuns final : public tools::RunService {
   Status report_usage(const std::string& run, const tools::Usage& usage) override;
   Result<tools::Scorecard> scorecard(const std::string& run) override;
 
-  /// Checks the rules of `job.run`, charges the run and stores the job for `device`. A job that
-  /// breaks a rule is refused with that rule, and nothing is stored. A job without a run is only
-  /// stored.
+  /// Checks the job against the rules of `job.run`, charges the run and stores the job for
+  /// `device`. If the job breaks a rule, returns an error that states the rule, and stores nothing.
+  /// A job without a run is stored without checks.
   Status accept(const sandbox::Job& job, const std::string& device);
 
  private:
@@ -45,12 +46,12 @@ class StoredRuns final : public tools::RunService {
   const Clock& clock_;
 };
 
-/// Returns how many calls of this kind the budgets allow for each operator; -1 is unlimited.
+/// Returns how many calls of this kind the budgets allow for each operator; -1 means unlimited.
 std::int64_t limit_of(const tools::Budgets& budgets, sandbox::JobKind kind);
 
-/// Returns the operators of a suite in catalog order, each once. `suite` is "all", a split, or a
-/// list separated by commas, such as "softmax_last_dim,vector_add". An error names the unknown
-/// operators and the splits.
+/// Returns the operators of a suite in catalog order, without duplicates. `suite` is "all", a
+/// split, or a list separated by commas, such as "softmax_last_dim,vector_add". The error for an
+/// unknown name lists the unknown operators and the valid splits.
 Result<std::vector<std::string>> resolve_suite(const std::string& suite,
                                                const operators::Catalog& catalog);
 

@@ -36,7 +36,7 @@ Result<tools::ArtifactSlice> StoredArtifacts::read(const std::string& artifact, 
 }
 
 std::vector<std::pair<std::string, std::string>> StoredArtifacts::list(const std::string& job) {
-  // The list only accompanies an answer, so an answer without it is still right.
+  // The list is only an addition to an answer. An answer without the list is still correct.
   return store_.list_artifacts(job).value_or(std::vector<std::pair<std::string, std::string>>());
 }
 

@@ -1,5 +1,5 @@
-// ServerServices is everything that the tools need, over one store: runs, jobs, artifacts and
-// tasks. The commands `serve`, `bench` and `report` use it.
+// ServerServices provides the services that the tools need, all based on one store: runs, jobs,
+// artifacts and tasks. The commands `serve`, `bench` and `report` use it.
 //
 //   Devices devices;
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
@@ -33,7 +33,7 @@
 
 namespace assay::server {
 
-/// The most bytes that one read of an artifact returns.
+/// The maximum number of bytes that one read of an artifact returns.
 inline constexpr std::int64_t kMaxSliceBytes = 1LL << 20;
 
 /// Reads artifacts from the store.
@@ -49,7 +49,7 @@ class StoredArtifacts final : public tools::ArtifactService {
   Store& store_;
 };
 
-/// Keeps the protocol's tasks in the store.
+/// Stores the tasks of the MCP protocol.
 class StoredTasks final : public mcp::TaskStore {
  public:
   explicit StoredTasks(Store& store) : store_(store) {}
@@ -65,7 +65,7 @@ class StoredTasks final : public mcp::TaskStore {
 struct ServicesOptions {
   StoreMode mode = StoreMode::read_write;  // reports use read_only, which refuses writes
   QueueLimits queue;
-  const Clock* clock = nullptr;  // null: the system's clock. It must outlive the services
+  const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 
 class ServerServices {
@@ -89,7 +89,7 @@ class ServerServices {
   std::unique_ptr<Store> store_;
   StoredRuns runs_;
   StoredArtifacts artifacts_;
-  StoredJobs jobs_;  // last, so that its workers stop before the store closes
+  StoredJobs jobs_;  // the last member, so that its workers stop before the store closes
 };
 
 }  // namespace assay::server

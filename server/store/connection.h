@@ -1,5 +1,5 @@
 // Connection is a Store's connection to SQLite. It serialises all calls, makes transactions durable
-// and turns SQLite's exceptions into Errors. Below it are functions that bind values to statements.
+// and converts SQLite's exceptions to Errors. The functions below it bind values to statements.
 // Only server/store includes this header. Thread-safe.
 //
 //   return connection_->with([&](SQLite::Database& db) -> Result<std::string> {
@@ -29,7 +29,7 @@
 
 namespace assay::server {
 
-/// Converts an exception to an error that names `path`.
+/// Converts an exception to an Error whose message names `path`.
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
 struct Store::Connection {
@@ -46,7 +46,7 @@ struct Store::Connection {
   SQLite::Database db ASSAY_GUARDED_BY(mutex);
   const StoreMode mode;
 
-  /// Calls `work(db)`, which returns a Result or Status, with the connection locked.
+  /// Locks the connection and calls `work(db)`, which returns a Result or a Status.
   template <class Work>
   auto with(Work&& work) -> decltype(work(db)) {
     const MutexLock lock(mutex);
@@ -57,9 +57,9 @@ struct Store::Connection {
     }
   }
 
-  /// Calls `work(db)` like with(), in one transaction, and commits it if `work` succeeds. Refuses
-  /// to write to a read-only store. After the return, kill -9 of this process cannot lose the
-  /// write. With `durable`, a power failure cannot lose it either.
+  /// Calls `work(db)` like with(), but in one transaction, which is committed if `work` succeeds.
+  /// Returns an error for a read-only store. After the return, a kill -9 of this process cannot
+  /// lose the write. With `durable`, a power failure cannot lose the write either.
   template <class Work>
   auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
@@ -75,13 +75,14 @@ struct Store::Connection {
   }
 
  private:
-  /// FULL makes each commit wait for the disk. It must be set outside a transaction.
+  /// Sets SQLite's level FULL while the object exists: each commit then waits for the disk. The
+  /// level cannot be set inside a transaction.
   struct Synchronous {
     Synchronous(SQLite::Database& database, bool full_now) : db(database), full(full_now) {
       if (full) db.exec("PRAGMA synchronous=FULL");
     }
     ~Synchronous() {
-      // If this fails, later writes are slower and just as safe.
+      // If this fails, later writes are slower, but still safe.
       if (full) db.tryExec("PRAGMA synchronous=NORMAL");
     }
     Synchronous(const Synchronous&) = delete;
@@ -107,14 +108,15 @@ inline void bind_one(SQLite::Statement& statement, int index, const std::optiona
     statement.bind(index);
 }
 
-/// Binds the values to the parameters 1, 2, ... of the statement.
+/// Binds the values to the parameters 1, 2, ... of the statement, in this order.
 template <class... Values>
 void bind_all(SQLite::Statement& statement, const Values&... values) {
   int index = 0;
   (bind_one(statement, ++index, values), ...);
 }
 
-/// Parses the `document` column of verdicts. The error `corrupt` names the job.
+/// Parses the `document` column of the table verdicts. Error: corrupt, and the message names the
+/// job.
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job);
 
 }  // namespace assay::server

@@ -1,12 +1,12 @@
-// Defines the store's tables and their version (PRAGMA user_version). If a store of an older
-// version is opened for writing, it is migrated, one version at a time. A store of a newer version
-// is refused and not changed. docs/reference/store.md describes the tables.
+// Defines the store's tables and the version of their schema (PRAGMA user_version). When a store of
+// an older version is opened for writing, it is migrated, one version at a time. A store of a newer
+// version is refused and not changed. docs/reference/store.md describes the tables.
 #pragma once
 
 namespace assay::server {
 
 inline constexpr int kSchemaVersion = 2;
-/// PRAGMA application_id, "ASSY": distinguishes a store from any other SQLite file.
+/// The value of PRAGMA application_id, "ASSY". It distinguishes a store from any other SQLite file.
 inline constexpr int kApplicationId = 0x41535359;
 
 inline constexpr const char* kSchemaSql = R"sql(
@@ -94,8 +94,9 @@ CREATE TABLE tasks (
 CREATE INDEX tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Version 1 kept the rows of `usage` with a known cost of 0 in a table `free_usage`, and charged a
-/// call before its job was stored. Its first releases had neither `free_usage` nor `tasks`.
+/// Migrates a store from version 1 to version 2. Version 1 listed the rows of `usage` whose cost is
+/// known to be 0 in a table `free_usage`. It charged a call before the call's job was stored. The
+/// first releases with version 1 had no tables `free_usage` and `tasks`.
 inline constexpr const char* kMigrateFromVersion1Sql = R"sql(
 CREATE TABLE IF NOT EXISTS free_usage (usage INTEGER PRIMARY KEY REFERENCES usage(id)) STRICT;
 ALTER TABLE usage ADD COLUMN cost_known INTEGER NOT NULL DEFAULT 0;
@@ -115,9 +116,9 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Lets a connection that only reads see version 1 as the current version: a temporary view takes
-/// precedence over the table of the same name. The second statement is for a file that has a table
-/// `free_usage`.
+/// Makes a store of version 1 look like the current version to a read-only connection: a temporary
+/// view has precedence over the table of the same name. The second statement is for a file that has
+/// a table `free_usage`.
 inline constexpr const char* kReadVersion1Sql = R"sql(
 CREATE TEMP VIEW usage AS SELECT *, cost_usd > 0 AS cost_known FROM main.usage
 )sql";

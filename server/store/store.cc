@@ -17,10 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How long a call waits for a lock. Readers in other processes hold their locks only briefly.
+/// How long a call waits for a lock on the database. Readers in other processes lock it only
+/// briefly.
 constexpr int kBusyTimeoutMs = 5'000;
-/// Largest file that is checked for damage when it is opened. The check reads the whole file. In a
-/// larger store, damage is found when the rows are read.
+/// The size of the largest file that is checked for damage when it is opened. The check reads the
+/// whole file. In a larger file, damage is found when the damaged rows are read.
 constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 
 Error not_writable(const fs::path& path, const std::string& why) {
@@ -28,7 +29,8 @@ Error not_writable(const fs::path& path, const std::string& why) {
                                            "; name another file with --store"};
 }
 
-/// Refuses an existing file that is not a usable store, before anything can change it.
+/// Returns an error for an existing file that is not a usable store, before anything can change the
+/// file.
 Status inspect(const fs::path& path) {
   SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
   const int version = db.execAndGet("PRAGMA user_version").getInt();
@@ -58,8 +60,8 @@ Status inspect(const fs::path& path) {
   return {};
 }
 
-/// Locks a separate file, because closing any descriptor of the database itself would drop SQLite's
-/// locks on the database.
+/// Locks a separate file, not the database. Closing any descriptor of the database would release
+/// SQLite's own locks on it.
 Result<UniqueFd> lock_for_writing(const fs::path& path) {
   const std::string lock_path = path.string() + ".lock";
   UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
@@ -82,7 +84,7 @@ void create_schema(SQLite::Database& db) {
   transaction.commit();
 }
 
-/// Migrates an older schema to kSchemaVersion. A failed step does not change the file.
+/// Migrates an older schema to kSchemaVersion. If a step fails, the file stays unchanged.
 void migrate(SQLite::Database& db) {
   const int version = db.execAndGet("PRAGMA user_version").getInt();
   if (version == kSchemaVersion) return;
@@ -93,7 +95,7 @@ void migrate(SQLite::Database& db) {
 }
 
 Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
-  // SQLite silently opens a write-protected file for reading.
+  // SQLite opens a write-protected file for reading, without an error.
   if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
     return fail(not_writable(path, "the file is write-protected"));
   db.exec("PRAGMA journal_mode=WAL");
@@ -105,7 +107,7 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   } else {
     migrate(db);
   }
-  // This fails if the file cannot be written. The destructor rolls the transaction back.
+  // The statement fails if the file cannot be written. The destructor rolls the transaction back.
   SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);
   return {};
 }

@@ -1,17 +1,17 @@
 // The store keeps runs, charged tool calls, submissions, verdicts, artifacts and usage in one
-// SQLite file (WAL). It takes and returns typed rows; server/runs has the rules (budgets, tracks,
-// expiry). A job takes two transactions: accept() checks the budget, charges the call and stores
-// the job; finish() stores artifacts and verdict and can refund the call.
+// SQLite file (WAL). Its functions accept and return typed rows. server/runs implements the rules
+// (budgets, tracks, expiry). Each job needs two transactions. accept() checks the budget, charges
+// the call and stores the job. finish() stores artifacts and verdict, and can refund the call.
 //
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write);
 //   Result<Acceptance> accepted = (*store)->accept(job, "cpu", {.limit = 10}, now_unix_ms);
 //   Result<sandbox::Verdict> stored = (*store)->finish(
 //       job.id, tools::JobState::finished, std::move(verdict), /*refund=*/false, now_unix_ms);
 //
-// Only one Store writes to a file. While it is open for writing, another read_write open of the
-// file is refused, in this process and in others. read_only opens succeed. Thread-safe: one
-// connection serialises all calls. Errors: `unavailable` (the file cannot be opened or written, or
-// has a newer schema), `corrupt`, `not_found`.
+// Only one Store can write to a file. While the file is open for writing, any further open with
+// read_write is refused, in this process and in all others. An open with read_only succeeds.
+// Thread-safe: one connection serialises all calls. Errors: unavailable if the file cannot be
+// opened or written, or has a newer schema; corrupt; not_found.
 #pragma once
 
 #include <cstdint>
@@ -33,38 +33,42 @@ namespace assay::server {
 
 enum class StoreMode { read_write, read_only };
 
-/// A job that was accepted and has no verdict yet.
+/// A job that was accepted, but has no verdict yet.
 struct UnfinishedJob {
   std::string job, run, device, operator_name;
   sandbox::JobKind kind = sandbox::JobKind::test;
-  std::optional<sandbox::Job> request;  // empty if the stored document cannot be read
-  std::int64_t attempts = 0;            // how often recover() queued the job again
+  std::optional<sandbox::Job> request;  // empty if the stored document cannot be parsed
+  std::int64_t attempts = 0;            // how often recover() has queued the job
 };
 
 struct FinishedJob {
-  std::string run;  // empty: practice
+  std::string run;  // empty: unscored practice
   tools::JobState state = tools::JobState::finished;
-  sandbox::Verdict verdict;  // without artifacts: list_artifacts() has them
+  sandbox::Verdict verdict;  // without artifacts; list_artifacts() returns them
   std::int64_t elapsed_ms = 0;
 };
 
-/// A larger artifact is not stored; a hint in the verdict names it.
+/// The maximum size of a stored artifact. A larger artifact is not stored, and a hint in the
+/// verdict names it.
 inline constexpr std::size_t kMaxArtifactBytes = 64 << 20;
 
-/// The rules for charging a run with a job. A job costs one call of its kind on its operator.
+/// The rules for charging a job to its run. A job costs one call of its kind for its operator.
 struct Charge {
-  std::int64_t limit = -1;    // calls of this kind on this operator; -1: unlimited
-  bool locks_source = false;  // accepts only the source that the operator got first
+  /// the maximum number of calls of this kind for this operator; -1: unlimited
+  std::int64_t limit = -1;
+  bool locks_source = false;  // only the operator's first source is accepted
 };
 
-/// The answer of accept(). A job that is not accepted leaves nothing in the store.
+/// The result of accept(). If the job is not accepted, nothing is stored.
 struct Acceptance {
   bool accepted = false;
-  std::int64_t used = 0;       // calls of this kind before this one
-  std::string locked_to = {};  // SHA-256 of the first source; set if this source is another one
+  std::int64_t used = 0;  // the number of earlier calls of this kind
+  /// The SHA-256 of the operator's first source. Set only if the job was refused because its source
+  /// differs.
+  std::string locked_to = {};
 };
 
-/// A submission of a run for a grade.
+/// A submission of a run that was sent for a grade.
 struct GradedJob {
   std::string operator_name, job;
   std::optional<sandbox::Verdict> verdict;  // empty while the job is unfinished
@@ -77,35 +81,36 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // store_runs.cc
+  // Functions in store_runs.cc
   Status insert_run(const tools::RunInfo& run);
   Result<tools::RunInfo> run(const std::string& handle);
   Result<std::vector<tools::RunInfo>> runs();  // newest first
   Status add_usage(const std::string& run, const tools::Usage& usage, std::int64_t now_unix_ms);
   Result<tools::Usage> usage(const std::string& run);
-  /// Returns for each operator the number of charged calls that were not refunded.
+  /// Returns for each operator the number of charged calls, without refunded calls.
   Result<std::map<std::string, std::int64_t>> tool_calls(const std::string& run);
-  /// Returns for each kind of job the number of charged calls that were not refunded.
+  /// Returns for each kind of job the number of charged calls, without refunded calls.
   Result<std::map<std::string, std::int64_t>> calls_by_kind(const std::string& run,
                                                             const std::string& operator_name);
-  /// Returns the run's submissions for a grade, in the order of acceptance.
+  /// Returns the run's submissions that were sent for a grade, in the order of acceptance.
   Result<std::vector<GradedJob>> graded(const std::string& run);
   /// Returns for each operator the results of its finished compile, run_tests and profile calls, in
   /// the order of acceptance.
   Result<std::map<std::string, std::vector<tools::JudgedCall>>> judged_calls(
       const std::string& run);
 
-  // store_jobs.cc
-  /// Charges `job.run`, unless that is empty, and stores the job. The write is durable (fsync) when
+  // Functions in store_jobs.cc
+  /// Charges `job.run`, unless it is empty, and stores the job. The write is durable (fsync) when
   /// this returns.
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
-  /// Stores the verdict and its artifacts. With `refund` the job's call does not count against the
-  /// budget. Returns the verdict as stored: without artifacts, and with a hint for each artifact
-  /// above kMaxArtifactBytes. The write is durable when this returns. A second verdict is refused.
+  /// Stores the verdict and its artifacts. With `refund`, the job's call does not count against the
+  /// budget. Returns the verdict as it was stored: without artifacts, and with a hint for each
+  /// artifact above kMaxArtifactBytes. The write is durable when this returns. Returns an error if
+  /// the job already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
-  /// Empty while the job is unfinished. Error: not_found if there is no such job.
+  /// Returns nothing while the job is unfinished. Error: not_found if there is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
   /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
@@ -114,10 +119,10 @@ class Store {
 
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
                                              std::int64_t limit_bytes);
-  /// Returns handle and "kind name" of each artifact, in the order of the verdict.
+  /// Returns the handle and "KIND NAME" of each artifact, in the order of the verdict.
   Result<std::vector<std::pair<std::string, std::string>>> list_artifacts(const std::string& job);
 
-  // store_tasks.cc
+  // Functions in store_tasks.cc
   /// Inserts or replaces the task, and deletes expired tasks. The write is durable when this
   /// returns.
   Status save_task(const mcp::TaskRecord& task);

@@ -1,4 +1,4 @@
-// The functions of Store for jobs: submissions, their charges, verdicts and artifacts.
+// Implements the functions of Store for jobs: submissions, their charges, verdicts and artifacts.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -15,7 +15,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Replaces bytes that are not UTF-8 with U+FFFD, where dump() would throw.
+/// Returns the document as text. Bytes that are not UTF-8 become U+FFFD, because dump() would throw
+/// otherwise.
 std::string dump(const json& document) {
   return document.dump(-1, ' ', false, json::error_handler_t::replace);
 }
@@ -36,7 +37,7 @@ std::optional<tools::JobState> over_state_from(const std::string& text) {
   return std::nullopt;
 }
 
-/// Checks a job against its run's budget and locked source. Writes nothing.
+/// Checks a job against its run's budget and locked source. Does not write anything.
 Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::string& sha256,
                  const Charge& charge) {
   Acceptance found;
@@ -60,8 +61,8 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   return found;
 }
 
-/// Moves the artifacts out of the verdict. Drops each artifact above the limit, and adds a hint
-/// that names it.
+/// Moves the artifacts out of the verdict and returns them. Drops each artifact above the limit,
+/// and adds a hint that names the dropped artifact.
 std::vector<sandbox::Artifact> take_artifacts(sandbox::Verdict& verdict) {
   std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
   std::erase_if(artifacts, [&](const sandbox::Artifact& artifact) {

@@ -1,4 +1,4 @@
-// The functions of Store for runs: charged tool calls, usage, graded submissions.
+// Implements the functions of Store for runs: charged tool calls, usage, graded submissions.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

@@ -1,5 +1,5 @@
-// The functions of Store for tasks of the protocol. A client can ask for a task even after the
-// server was started again.
+// Implements the functions of Store for tasks of the MCP protocol. A client can ask for a task even
+// after the server has been restarted.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 

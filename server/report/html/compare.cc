@@ -1,4 +1,4 @@
-// The page that compares several reports.
+// Writes the page that compares several reports.
 #include "server/report/model/compare.h"
 
 #include <algorithm>
@@ -15,12 +15,14 @@
 namespace assay::report {
 namespace {
 
-// The most characters of an agent or a model. "Where this comes from" shows the names in full.
+// The maximum number of characters of an agent's or model's name. The section "Where this comes
+// from" shows the full names.
 constexpr std::size_t kNameCharacters = 32;
-constexpr double kSmallestShare = 0.0005;      // a smaller share rounds to 0.0 %
-constexpr std::size_t kMostColumns = 8;        // configurations in one table
-constexpr std::size_t kMostNamedColumns = 4;   // with more columns a head is only a number
-constexpr std::size_t kColumnCharacters = 28;  // of a name in the head of a column
+constexpr double kSmallestShare = 0.0005;  // a smaller share is shown as 0.0 %
+constexpr std::size_t kMostColumns = 8;    // the maximum number of configurations in one table
+// if a table has more columns, their heads are only numbers
+constexpr std::size_t kMostNamedColumns = 4;
+constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name in a column's head
 
 /// Returns for example "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
@@ -218,7 +220,8 @@ std::string stage_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts by the first tool that none of their versions passed.");
 }
 
-/// Returns a table of the configurations from `first` on, as many as fit on a sheet of paper.
+/// Returns a table of the configurations that starts at index `first`. It has as many as fit on a
+/// sheet of paper.
 std::string operator_table(const Comparison& comparison,
                            const std::map<std::string, std::vector<Solved>>& solved,
                            std::size_t first) {
@@ -277,7 +280,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " +
                      std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
-  std::map<std::string, std::string> noted;  // note -> numbers of the configurations
+  std::map<std::string, std::string> noted;  // numbers of the configurations by note
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     if (!comparison.reports[i].scripted()) continue;
     std::string& numbers = noted[note_of(comparison.reports[i].answered_by)];

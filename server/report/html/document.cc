@@ -1,4 +1,4 @@
-// The page of one report: key figures, plots and tables.
+// Writes the page of one report: key figures, plots and tables.
 #include <algorithm>
 #include <cstdint>
 #include <ctime>
@@ -81,7 +81,8 @@ std::string group_table(const Report& report) {
                     "dash, or no column: nothing was timed.");
 }
 
-/// Returns the error types of TritonBench that occurred; "" if there was no error.
+/// Returns a table of the errors that occurred, by their type in TritonBench's classification.
+/// Returns "" if there was no error.
 std::string error_table(const Report& report) {
   std::vector<TableRow> rows;
   for (const auto& [group, types] : report.totals.errors) {
@@ -92,7 +93,7 @@ std::string error_table(const Report& report) {
   return html_table({"errors", "Errors", {{"Type"}, {"Group"}, {"Attempts", true}}}, rows);
 }
 
-/// Returns the stages where failed attempts ended; "" if no attempt failed.
+/// Returns a table of the stages at which failed attempts ended. Returns "" if no attempt failed.
 std::string stage_table(const Report& report) {
   TableHead head{"stages", "Where attempts died", {{"Stage"}, {"Attempts", true}}};
   for (const metrics::GroupCount& group : report.stages.front().groups)
@@ -163,7 +164,7 @@ std::string totals_table(const Report& report) {
   return facts_table("totals", "Totals", facts);
 }
 
-/// Returns agent, model, device and runs, with names in full.
+/// Returns a table of agent, model, device and runs, with full names.
 std::string origin_table(const Report& report) {
   std::vector<std::pair<std::string, std::string>> facts = {
       {"agent", report.run.request.agent},
@@ -178,8 +179,8 @@ std::string origin_table(const Report& report) {
   return facts_table("origin", "Where this comes from", facts);
 }
 
-/// Plots Pass@1 of each group, and of all operators if `all` is given. Returns "" if nothing is
-/// known.
+/// Returns a plot of Pass@1 for each group, and for all operators if `all` is given. Returns "" if
+/// there are no values.
 std::string pass_plot(const std::string& heading, const metrics::Summary* all, const Groups& groups,
                       const std::string& prefix) {
   std::vector<Bar> bars;

@@ -3,7 +3,7 @@
 namespace assay::report {
 namespace {
 
-// The style sheet. On paper the page is always black on white.
+// The style sheet. On paper, the page is always black on white.
 constexpr std::string_view kStyle = R"css(
 :root{--ink:#1a1a1a;--paper:#fff;--rule:#ddd;--soft:#ececec;--a:#1d5fa8;--b:#b4530a;--c:#2d7d46;--d:#7b3fa0;--good:#106b21;--slow:#7a5200;--bad:#a3161b;--dim:#595959;--note:#fff4d6}
 @media screen and (prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--rule:#3a3a3a;--soft:#333;--a:#5a9be0;--b:#f0a35a;--c:#6fd886;--d:#cf9cf0;--good:#6fd886;--slow:#f0c05a;--bad:#ff8d8d;--dim:#b0b0b0;--note:#3a3010}}
@@ -65,7 +65,7 @@ table{font-size:8.5pt}th,td{padding-right:.5rem}td:last-child{overflow-wrap:anyw
 }
 )css";
 
-/// Returns a box that scrolls, also with the keyboard.
+/// Returns a box that can be scrolled, with the keyboard too.
 std::string box(const std::string& id, const std::string& content) {
   return "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-labelledby=\"" + id + "\">" +
          content + "</div>\n";
@@ -76,7 +76,7 @@ std::string section(const std::string& id, const std::string& heading, const std
          "</section>\n";
 }
 
-/// Keeps a number and its unit on one line. The line can break only before a bracket.
+/// Keeps a number and its unit on one line. The line can only break before a bracket.
 std::string held_together(const std::string& cell) {
   constexpr const char* kNoBreakSpace = "\xc2\xa0";
   std::string out;
@@ -87,7 +87,7 @@ std::string held_together(const std::string& cell) {
   return out;
 }
 
-/// Lets a name wrap after its underscores only.
+/// Allows line breaks in a name only after its underscores.
 std::string wrappable(const std::string& escaped_name) {
   std::string out;
   for (const char character : escaped_name)
@@ -115,7 +115,7 @@ std::string row_of(const TableHead& head, const TableRow& row, const std::vector
       out += "<th scope=\"row\">" + wrappable(escaped(row.cells[i])) + "</th>";
       continue;
     }
-    // A card shows the name of the column before each cell, and leaves out blank cells.
+    // A card shows the name of the column before each cell, and omits blank cells.
     const std::string named =
         head.narrow == Narrow::cards ? " data-name=\"" + escaped(column.name) + "\"" : "";
     const bool blank = is_blank(row.cells[i]);
@@ -146,7 +146,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string html_page(const std::string& title, const std::string& body) {
-  // The policy blocks loading and scripts even if the escaping had a mistake.
+  // The policy blocks loading and scripts even if the escaping has a defect.
   return "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\"><head><meta "
          "charset=\"utf-8\"/><meta "
          "http-equiv=\"Content-Security-Policy\" "

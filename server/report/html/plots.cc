@@ -9,11 +9,12 @@
 namespace assay::report {
 namespace {
 
-// The text of a bar is above it, so that a long label fits a phone.
+// The text of a bar is above the bar, so that a long label fits on a phone.
 constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19, kBarHeight = 12;
-constexpr double kNoteRoom = 12;  // least distance between a label and its note
+constexpr double kNoteRoom = 12;  // the minimum distance between a label and its note
 constexpr double kLegendText = 40;
-// Lines over counts share every x. Their whiskers have this distance, so that none hides another.
+// Lines over counts have points at the same x. Their whiskers are shifted by this distance, so that
+// no whisker hides another.
 constexpr double kWhiskerGap = 5;
 constexpr int kMostTicks = 8;
 
@@ -65,15 +66,16 @@ std::string words_of(const Line& line) {
   return words;
 }
 
-constexpr double kLogRatio = 30;     // the axis is logarithmic from this ratio of dollars on
-constexpr double kNear = 12;         // points closer than this share a label
-constexpr double kBeside = 10;       // distance of a label from its point
-constexpr double kBaseline = 5;      // of a label, below the centre of its point
+// if the largest cost is at least this multiple of the smallest, the axis is logarithmic
+constexpr double kLogRatio = 30;
+constexpr double kNear = 12;     // points that are closer together have one label
+constexpr double kBeside = 10;   // the distance between a label and its point
+constexpr double kBaseline = 5;  // the distance of a label's baseline below the centre of its point
 constexpr double kDigitUnits = 8.5;  // width of the widest digit
-constexpr double kLabelStep = 16;    // a label moves by this to make room
-constexpr int kMostDollarTicks = 5;  // few, because their labels are long
+constexpr double kLabelStep = 16;    // a label moves by this distance to avoid another label
+constexpr int kMostDollarTicks = 5;  // a low number, because the labels of dollars are long
 
-/// Maps dollars to places on the axis.
+/// Maps dollars to coordinates on the axis.
 struct DollarAxis {
   FieldAxis axis;
   bool logarithmic;
@@ -102,9 +104,9 @@ std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis)
   return ticks;
 }
 
-/// The label of points that are close together. It shows their numbers.
+/// The label of one or more points that are close together. It shows their numbers.
 struct PointLabel {
-  double x, y;  // of the first point
+  double x, y;  // the coordinates of the first point
   std::string text;
   double left = 0, baseline = 0;
   double width() const { return kDigitUnits * static_cast<double>(text.size()); }
@@ -132,8 +134,8 @@ bool collide(const PointLabel& one, const PointLabel& other) {
          std::abs(one.baseline - other.baseline) < kLabelStep;
 }
 
-/// Places each label beside its point, on the side with more room. A label that would cover an
-/// earlier one moves towards the middle of the field.
+/// Places each label beside its point, on the side with more space. A label that would cover an
+/// earlier label moves vertically towards the middle of the field.
 void place_labels(std::vector<PointLabel>& labels) {
   constexpr double kMiddle = (kFieldLeft + kFieldRight) / 2;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -252,7 +254,7 @@ Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate) {
 }
 
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars) {
-  constexpr double kHeadroom = 1.05;  // keeps the line at 1 inside the plot
+  constexpr double kHeadroom = 1.05;  // space above 1, so that the dashed line is inside the plot
   double most = 1;
   for (const Bar& bar : bars)
     most = std::max({most, bar.value, bar.interval ? bar.interval->high : 0});

@@ -1,5 +1,5 @@
-// The plots on a page, and texts that the page of one report and the page of a comparison share.
-// svg.h has the pieces of a plot. Pure functions.
+// Draws the plots of a page, and formats the texts that reports and comparisons share. svg.h draws
+// the parts of a plot. Pure functions.
 //
 //   const metrics::Interval interval{0.3, 0.7};
 //   std::string plot =
@@ -24,16 +24,16 @@ struct Bar {
 };
 
 struct BarScale {
-  double most = 1;                  // the value of a full bar; above 0
-  std::optional<double> reference;  // the value of a dashed line
+  double most = 1;                  // the value that fills the whole width; must be above 0
+  std::optional<double> reference;  // the value at which a dashed line is drawn
 };
 
-/// Plots horizontal bars from 0. A label that is too long is cut.
+/// Returns a plot of horizontal bars that start at 0. A label that is too long is shortened.
 std::string bar_plot(const std::string& heading, const std::vector<Bar>& bars,
                      const BarScale& scale);
 
 struct Point {
-  double x = 0, y = 0;  // y from 0 to 1
+  double x = 0, y = 0;  // y is between 0 and 1
   std::optional<metrics::Interval> interval;
 };
 
@@ -42,20 +42,21 @@ struct Line {
   std::vector<Point> points;
 };
 
-/// The number of lines that differ in colour or dashes. Further lines repeat them.
+/// The number of line styles (colours and dashes). Further lines use the same styles again.
 inline constexpr std::size_t kLineStyles = 8;
 
 struct LineAxis {
   std::string label;
-  bool steps = false;  // each value holds until the next point
+  bool steps = false;  // draw steps: a value is constant until the next point
   bool whole = false;  // x is a count, so the ticks are whole numbers
 };
 
-/// Plots shares over x. There must be at least one point.
+/// Returns a plot of shares against x. There must be at least one point.
 std::string line_plot(const std::string& heading, const std::vector<Line>& lines,
                       const LineAxis& axis);
 
-/// A configuration that reached `share` for `dollars` (above 0). The plot shows its number.
+/// A configuration that reached `share` at a cost of `dollars` (above 0). The plot shows `number`
+/// as its label.
 struct Spender {
   std::size_t number = 1;
   std::string name;
@@ -63,24 +64,24 @@ struct Spender {
   std::optional<metrics::Interval> interval;
 };
 
-/// Plots shares over dollars. There must be at least one spender. The axis is logarithmic if the
-/// dollars differ much. Points that are close together share a label.
+/// Returns a plot of shares against cost in dollars. There must be at least one spender. The cost
+/// axis is logarithmic if the costs differ much. Points that are close together have one label.
 std::string cost_plot(const std::string& heading, const std::string& x_label,
                       const std::vector<Spender>& spenders);
 
-/// Returns "AGENT, MODEL", each cut after `characters`.
+/// Returns "AGENT, MODEL". Each name is cut after `characters` characters.
 std::string configuration_of(const Report& report, std::size_t characters = 60);
 
 Bar share_bar(const std::string& label, const metrics::Estimate& estimate);
 Bar ratio_bar(const std::string& label, const metrics::Estimate& estimate);
 
-/// Plots Perf@1 as bars, with a dashed line at 1, the speed of the oracle. There must be at least
-/// one bar.
+/// Returns a plot of Perf@1 as bars, with a dashed line at 1, which is the speed of the oracle.
+/// There must be at least one bar.
 std::string perf_plot(const std::string& heading, const std::vector<Bar>& bars);
 
 Line fast_line(const std::string& name, const std::vector<metrics::FastPoint>& curve);
 
-/// Returns "95 %: 28 to 72 %", or "" if there is no interval.
+/// Returns text such as "95 %: 28 to 72 %", or "" if there is no interval.
 std::string interval_in_words(const std::optional<metrics::Estimate>& estimate, double scale,
                               const char* format, const char* unit);
 

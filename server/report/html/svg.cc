@@ -9,13 +9,14 @@
 namespace assay::report {
 namespace {
 
-constexpr std::size_t kMostCharacters = 200;  // text is cut to this before it is measured
+// longer text is cut to this length before it is measured
+constexpr std::size_t kMostCharacters = 200;
 
-/// Returns the width of a character as a fraction of the font size. The numbers are those of DejaVu
-/// Sans, which is wider than the fonts of phones and desktops.
+/// Returns the width of a character as a fraction of the font size. The widths are those of the
+/// font DejaVu Sans, which is wider than the fonts of phones and desktops.
 double advance(std::string_view character) {
   const auto lead = static_cast<unsigned char>(character.front());
-  if (lead >= 0xE1) return 1.05;  // from U+1000 on: full-width scripts, symbols
+  if (lead >= 0xE1) return 1.05;  // U+1000 and above: full-width scripts, symbols
   if (lead >= 0x80) return 0.8;
   if (std::string_view("WMmw@%").find(character.front()) != std::string_view::npos) return 1.0;
   if (std::string_view("ijlI.,:;'|! ()[]tfr-").find(character.front()) != std::string_view::npos)
@@ -61,7 +62,7 @@ std::string fitted(std::string_view text, double units) {
   std::string line = printable_line(text, kMostCharacters);
   const double room = units / kTextUnits;
   double width = 0;
-  std::size_t kept = 0;  // bytes that leave room for an ellipsis
+  std::size_t kept = 0;  // the number of bytes that leave space for an ellipsis
   for (std::size_t at = 0; at < line.size();) {
     std::size_t next = at + 1;
     while (next < line.size() && (static_cast<unsigned char>(line[next]) & 0xC0U) == 0x80U) ++next;
@@ -104,7 +105,7 @@ double FieldAxis::place(double x) const {
 
 std::string field_grid(const std::vector<std::pair<double, std::string>>& ticks,
                        const std::string& x_label) {
-  constexpr double kLine = 18;  // distance of the baselines below the field
+  constexpr double kLine = 18;  // the distance between baselines below the field
   constexpr double kBottom = kFieldTop + kFieldHeight;
   std::string out;
   for (const double share : {0.0, 0.25, 0.5, 0.75, 1.0}) {

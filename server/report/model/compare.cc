@@ -36,7 +36,7 @@ Status check_alike(const std::vector<tools::Scorecard>& runs) {
   return {};
 }
 
-/// Returns the share of right samples of each operator.
+/// Returns for each operator the share of right samples.
 std::map<std::string, double> shares_of(const Report& report) {
   std::map<std::string, double> shares;
   const auto samples = static_cast<double>(report.samples.size());

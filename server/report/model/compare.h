@@ -1,6 +1,6 @@
 // Compares several agents or models over the same operators. Runs of one configuration (agent and
-// model) are samples of one report. There is no ranking: configurations keep the order of the
-// command, and intervals show how little a difference may mean. Pure functions.
+// model) become the samples of one report. There is no ranking: configurations are listed in the
+// order of the command, and intervals show that a difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
 //   std::string page = comparison_as_html(*comparison);  // server/report/html/page.h
@@ -22,33 +22,34 @@ struct Comparison {
   std::vector<Report> reports;  // one per configuration, at least one
 };
 
-/// Returns true if the runs are samples of one configuration, so that make_report() accepts them.
+/// Returns true if all runs have the same configuration, so that make_report() accepts them.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
-/// Groups the runs by configuration. Error: invalid_argument, if there are no runs, or if they
-/// differ in track or operators, so that their means are not comparable.
+/// Groups the runs by configuration. Errors: invalid_argument if there are no runs;
+/// invalid_argument if the runs differ in track or operators, because their means are then not
+/// comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 
 /// The results of one configuration for one operator.
 struct Solved {
   std::int64_t right = 0, samples = 0;
-  std::optional<double> perf;  // the best of the right samples
+  std::optional<double> perf;  // the best Perf of the right samples
 };
 
 /// Returns for each operator the results of each configuration, in the order of the reports.
 std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& comparison);
 
-/// Returns the US dollars for each operator and sample. This number is comparable between reports
-/// with different numbers of samples. It is absent if the cost is 0 or not known.
+/// Returns the cost in US dollars of one sample of one operator. This value is comparable between
+/// reports with different numbers of samples. Returns nothing if the cost is 0 or unknown.
 std::optional<double> cost_per_attempt(const Report& report);
 
-/// Returns Pass@1 of `report` minus that of `base`: mean and interval of the differences per
-/// operator. The interval is narrower than the intervals of the two reports suggest. It is absent
-/// if the difference is the same for all operators.
+/// Returns how much higher Pass@1 of `report` is than Pass@1 of `base`: the mean of the differences
+/// per operator, with its interval. The interval is narrower than the intervals of the two reports
+/// suggest. It is absent if the difference is the same for all operators.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
-/// One line of a comparison in the terminal.
+/// One row of a comparison in the terminal.
 struct ComparisonRow {
   std::string agent, model;
   std::size_t finished = 0, attempts = 0;
@@ -58,11 +59,11 @@ struct ComparisonRow {
   std::int64_t right = 0;
 };
 
-/// Returns the line of a report, with the submitted attempts in `finished`. A bench overwrites
+/// Returns the row for a report. `finished` is the number of submitted attempts. A bench overwrites
 /// `finished`, because it knows which attempts ended without a submission.
 ComparisonRow comparison_of(const Report& report);
-/// Returns the line of a run on a server, from the outcomes that the server lists for each
-/// operator.
+/// Returns the row for a run on a server. It is computed from the outcomes that the server lists
+/// for each operator.
 ComparisonRow comparison_of(const std::string& agent, const std::string& model,
                             const std::vector<metrics::OperatorSamples>& suite,
                             const tools::Usage& usage);

@@ -9,7 +9,7 @@ namespace {
 struct UnitFormat {
   double scale;
   const char* value;
-  const char* bound;  // format of the ends of an interval
+  const char* bound;  // the format of an interval's bounds
 };
 
 UnitFormat format_of(Unit unit) {
@@ -58,8 +58,8 @@ bool is_continuation(char character) {
   return (static_cast<unsigned char>(character) & 0xC0U) == 0x80U;
 }
 
-/// Returns the length of the well-formed UTF-8 character at `at`, or 0. C1 controls count as
-/// malformed, because terminals obey them.
+/// Returns the length of the well-formed UTF-8 character at the offset `at`, or 0. C1 control
+/// characters count as malformed, because terminals execute them.
 std::size_t utf8_length(std::string_view text, std::size_t at) {
   const auto lead = static_cast<unsigned char>(text[at]);
   const std::size_t length = lead < 0x80               ? 1

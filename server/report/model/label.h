@@ -1,6 +1,6 @@
-// Labels of a report: how a submission ended (Label), and who answered in a run (ModelLabel). The
-// label of an agent without a model ends with "(no model)": reports show that and never rank such a
-// run. Pure functions.
+// Defines labels of a report: how a submission ended (Label), and what answered the prompts in a
+// run (ModelLabel). The label of an agent without a model ends with "(no model)". Reports show
+// this, and never rank such a run. Pure functions.
 //
 //   parse_model_label("replay of openai:gpt-5 (no model)").answered_by;  // AnsweredBy::recording
 #pragma once
@@ -15,34 +15,35 @@ namespace assay::report {
 
 enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 
-/// Returns "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU" or
-/// "not submitted".
+/// Returns "pass", "pass, slow", "wrong", "does not compile", "error", "needs a GPU" or "not
+/// submitted".
 std::string_view to_string(Label label);
 
 Label label_of(sandbox::Outcome outcome, sandbox::ErrorKind kind, sandbox::Stage stage,
                const std::vector<sandbox::Hint>& hints);
 
-/// Returns the text of the hint that a passing submission would be slow, or "".
+/// Returns the text of the hint that a passing submission is probably slow, or "".
 std::string slow_hint(const std::vector<sandbox::Hint>& hints);
 
 enum class AnsweredBy {
   model,
-  script,     // scripted or simulated: no model answered
+  script,     // a script or a simulation: no model answered
   recording,  // a replay: a model answered when the recording was made
 };
 
 struct ModelLabel {
   AnsweredBy answered_by = AnsweredBy::model;
-  std::string name;  // without the marks: "openai:gpt-5", "sim:7"
+  std::string name;  // without additions such as "(no model)": "openai:gpt-5", "sim:7"
 };
 
-/// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or a replay_label().
+/// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or the result of replay_label().
 ModelLabel parse_model_label(const std::string& label);
 
-/// Returns the sentence above a report for which no model answered; "" if a model did.
+/// Returns the sentence that stands above a report for which no model answered. Returns "" if a
+/// model answered.
 const char* note_of(AnsweredBy answered_by);
 
-/// Returns the label of a replay of the answers of `model`: "replay of openai:gpt-5 (no model)".
+/// Returns the label for a replay of answers of `model`: "replay of openai:gpt-5 (no model)".
 std::string replay_label(const std::string& model);
 
 }  // namespace assay::report

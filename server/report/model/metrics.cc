@@ -17,8 +17,8 @@ using sandbox::ErrorKind;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-/// Returns one value for each case that is worth timing. Returns none unless the submission is
-/// right and every one of these cases has a value.
+/// Returns one value for each case that is worth timing. Returns an empty vector if the submission
+/// is not right or one of these cases has no value.
 std::vector<double> per_case(const ReportRow& row,
                              std::optional<double> (*value_of)(const CaseRecord&)) {
   if (!row.verdict || row.verdict->outcome != Outcome::pass) return {};
@@ -61,7 +61,7 @@ std::optional<double> case_efficiency(const CaseRecord& record) {
   return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
 }
 
-/// Returns the largest error of all cases. NaN counts as larger than every number.
+/// Returns the largest error of all cases. NaN counts as larger than any number.
 std::optional<double> max_error(const ReportRow& row) {
   std::optional<double> largest;
   if (!row.verdict) return largest;
@@ -99,8 +99,8 @@ std::optional<double> codebleu(const ReportRow& row) {
   return row.similarity ? std::optional(row.similarity->codebleu) : std::nullopt;
 }
 
-// Three metrics are not averaged by the common rule. Perf@1 and fast_p have rules of their own for
-// `perf` and `speed_up_pytorch` (metrics/summary.h), and CodeBLEU also counts wrong submissions.
+// Three metrics are not averaged by the common rule. Perf@1 and fast_p have special rules for
+// `perf` and `speed_up_pytorch` (metrics/summary.h). CodeBLEU's mean includes wrong submissions.
 constexpr std::array<Metric, 7> kMetrics = {{
     {.key = "max_error",
      .title = "Max error",

@@ -19,7 +19,7 @@ using sandbox::Verdict;
 
 constexpr std::size_t kExplanationCharacters = 160;
 
-/// Returns one line that explains the row to a reader who does not open the verdict.
+/// Returns one line that explains the row to a reader who does not read the verdict.
 std::string explain(const Verdict& verdict, Label label) {
   if (label == Label::slow) return "right, but " + slow_hint(verdict.hints);
   if (label == Label::wrong) {
@@ -89,7 +89,7 @@ std::string why_no_perf(const Report& report) {
          std::to_string(report.totals.passed) + " right submissions were not timed";
 }
 
-/// Adds the row of an attempt, and counts it in the totals.
+/// Adds the row of an attempt, and adds the attempt to the totals.
 void add_attempt(Report& report, const tools::OperatorScore& score, ReportRow row) {
   ReportTotals& totals = report.totals;
   ++totals.attempts;
@@ -109,8 +109,8 @@ void add_provenance(const sandbox::Provenance& provenance, std::set<std::string>
   missing_layers.insert(provenance.missing_layers.begin(), provenance.missing_layers.end());
 }
 
-/// Counts the errors of the rows by TritonBench's groups. The table of groups has every type of the
-/// taxonomy (a test checks that), so that count_errors() does not fail.
+/// Counts the errors of the rows by TritonBench's groups. count_errors() cannot fail, because the
+/// table of groups contains every type of the classification (a test checks this).
 std::vector<metrics::GroupCount> groups_of(const std::vector<ReportRow>& rows) {
   std::vector<std::pair<std::string, std::string>> errors;
   for (const ReportRow& row : rows) {
@@ -174,7 +174,7 @@ void add_usage(Report& report, const tools::Scorecard& card) {
   tools::Usage usage = card.usage;
   usage.cost_known =
       usage.cost_known ||
-      (report.scripted() && !(usage.cost_usd > 0));  // without a model the cost is known to be 0
+      (report.scripted() && !(usage.cost_usd > 0));  // without a model, the cost is known to be 0
   report.usage.input_tokens += usage.input_tokens;
   report.usage.output_tokens += usage.output_tokens;
   report.usage.cost_usd += usage.cost_usd;

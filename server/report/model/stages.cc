@@ -20,7 +20,7 @@ bool compiled(const JudgedCall& call) {
   return label_of(call.outcome, call.error_kind, call.stage, {}) != Label::no_compile;
 }
 
-/// Returns true if a failed grading had every public case right.
+/// Returns true if all public cases were right in a failed grading.
 bool public_cases_pass(const sandbox::Verdict& verdict) {
   bool any = false;
   for (const sandbox::CaseRecord& record : verdict.cases) {
@@ -36,7 +36,7 @@ bool is_own_failure(const JudgedCall& call) {
 }
 
 /// Returns the calls that judged the code. A call that failed because the server stopped or the
-/// device is missing did not judge it.
+/// device is missing did not judge the code.
 std::vector<JudgedCall> calls_that_judged(const std::vector<JudgedCall>& calls) {
   std::vector<JudgedCall> kept;
   std::copy_if(calls.begin(), calls.end(), std::back_inserter(kept), [](const JudgedCall& call) {
@@ -90,7 +90,8 @@ std::vector<StageCount> count_stages(const std::vector<std::optional<FailureStag
         errors.emplace_back(failure->error_group, failure->error_type);
       }
     }
-    // The table of groups has every type of the taxonomy (a test checks that).
+    // count_errors() cannot fail, because the table of groups contains every type of the
+    // classification (a test checks this).
     count.groups = metrics::count_errors(errors).value_or(std::vector<metrics::GroupCount>());
     counts.push_back(std::move(count));
   }

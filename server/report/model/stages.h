@@ -1,7 +1,8 @@
-// Finds the stage where an attempt ended, and TritonBench's type of its last error. The stage is
-// the first of the tools compile, run_tests and submit that no version of the attempt passed. A
-// right attempt has no such stage, and neither has an attempt that was never judged or that
-// something else ended (a missing GPU, a server that stopped). Pure functions.
+// Finds the stage at which an attempt ended, and the type of its last error in TritonBench's
+// classification. The stage is the first of the tools compile, run_tests and submit that no version
+// of the attempt passed. There is no stage for a right attempt or for an attempt that was never
+// judged. The same holds for an attempt that ended for an outside reason, such as a missing GPU or
+// a server that stopped. Pure functions.
 //
 //   row.failure = failure_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
 //   std::vector<StageCount> stages = count_stages({row.failure});  // always all three stages
@@ -23,23 +24,24 @@ namespace assay::report {
 inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
                                                                    "submit"};
 
-/// compile: no version compiled. run_tests: a version compiled, but none was right on the public
-/// cases. submit: a version was right there, but it failed the grading or was never submitted; in
-/// the latter case there may be no error.
+/// compile: no version compiled. run_tests: a version compiled, but no version was right on the
+/// public cases. submit: a version was right on the public cases, but it failed the grading or was
+/// never submitted. If it was never submitted, there may be no error.
 struct FailureStage {
   std::string stage;
-  /// TritonBench's type and group of the error of the graded submission, or else of the last call
-  /// that failed. Empty if no call failed.
+  /// The error's type and group in TritonBench's classification. It is the error of the graded
+  /// submission; if that has none, of the last failed call. Empty if no call failed.
   std::string error_type, error_group;
 };
 
-/// Returns the stage, by the graded submission and, if `score` has them, by the calls before it.
+/// Returns the stage. It depends on the graded submission and, if `score` contains them, on the
+/// earlier calls.
 std::optional<FailureStage> failure_of(const tools::OperatorScore& score);
 
 struct StageCount {
   std::string_view stage;
   std::int64_t attempts = 0;
-  std::vector<metrics::GroupCount> groups;  // all four
+  std::vector<metrics::GroupCount> groups;  // all four groups of TritonBench
   std::int64_t without_error = 0;
 };
 

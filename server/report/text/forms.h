@@ -1,5 +1,6 @@
-// Writes a report, or a comparison of several, as text: for the terminal, as JSON and as CSV. Text
-// that a submission caused (messages, names) is escaped for each form. Pure functions.
+// Writes a report, or a comparison of several reports, as text: as a table for the terminal, as
+// JSON and as CSV. Messages and names that come from a submission are escaped for each form. Pure
+// functions.
 //
 //   std::fputs(report_as_table(make_report(scorecard)).c_str(), stdout);
 #pragma once
@@ -12,20 +13,21 @@
 
 namespace assay::report {
 
-/// The version of the JSON form, in its field "format". It grows when a field changes its meaning.
+/// The version of the JSON form, which is its member "format". The version is increased when a
+/// member changes its meaning.
 inline constexpr int kReportFormat = 2;
 
 std::string report_as_table(const Report& report);
 std::string report_as_json(const Report& report);
-/// Returns CSV (RFC 4180) with one line for each operator and sample.
+/// Returns CSV (RFC 4180) with one line for each sample of each operator.
 std::string report_as_csv(const Report& report);
 
-/// Returns a table with one row for each pair of agent and model. It ranks nothing: rows keep their
-/// order, and intervals show how little a difference may mean.
+/// Returns a table with one row for each pair of agent and model. The rows are not ranked: they
+/// keep their order, and intervals show that a difference may be due to chance.
 std::string comparison_table(const std::vector<ComparisonRow>& rows);
-/// Returns {"format": 2, "comparison": [...]} with a report for each configuration.
+/// Returns {"format": 2, "comparison": [...]} with one report for each configuration.
 std::string comparison_as_json(const Comparison& comparison);
-/// Returns the lines of all reports under one head.
+/// Returns the CSV lines of all reports below one common head.
 std::string comparison_as_csv(const Comparison& comparison);
 
 }  // namespace assay::report

@@ -8,8 +8,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Returns a number, or null. JSON has no NaN and no infinity, so these become the strings "nan",
-/// "inf" and "-inf".
+/// Returns a number, or null. JSON has no NaN and no infinity, so these values become the strings
+/// "nan", "inf" and "-inf".
 ordered_json measured(const std::optional<double>& value) {
   if (!value) return nullptr;
   if (std::isnan(*value)) return "nan";

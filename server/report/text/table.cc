@@ -48,8 +48,8 @@ std::string stage_lines(const std::vector<StageCount>& stages) {
              : "";
 }
 
-/// Returns the short table of groups. It leaves out families, groupings with only one group, and
-/// the columns of times if nothing was timed. The other forms show all of these.
+/// Returns the short table of groups. It omits families, groupings with only one group, and the
+/// columns of times if nothing was timed. The other forms show all of them.
 std::string group_lines(const Report& report) {
   const bool timed = report.all.perf_at_1.has_value();
   std::vector<TextRow> lines = {{"group", "operators", "pass@1", "call accuracy"}};

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kLibrary = "libcuda.so.1";
 
 Result<CudaApi> load() {
-  // Never closed, because the driver leaves threads and exit handlers behind.
+  // The library is never closed, because the driver leaves threads and exit handlers behind.
   void* library = ::dlopen(kLibrary, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr)
     return fail(ErrorCode::unavailable, std::string("no CUDA driver: ") + ::dlerror());
@@ -69,11 +69,11 @@ std::string library_folder() {
 }
 
 Result<int> count_devices(const CudaApi& api) {
-  // Lazy loading would load code at a first launch. That can fall into a measurement, and can hang
-  // while the stream is blocked.
+  // Lazy loading would load a kernel's code at its first launch. That launch can fall into a
+  // measurement, and can hang while the stream is blocked.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
-  // A plan is one stream, so one hardware queue is enough. With the default of eight, making a
-  // context takes a third longer.
+  // A plan uses one stream, so one hardware queue is enough. With the default of eight queues, the
+  // creation of a context takes a third longer.
   ::setenv("CUDA_DEVICE_MAX_CONNECTIONS", "1", 1);
   int count = 0;
   if (const CUresult result = api.cuInit(0); result != kSuccess)
@@ -114,7 +114,8 @@ Result<DeviceFacts> read_device_facts(const CudaApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlockOptin);
-  // Two transfers per clock; kHz to Hz, bits to bytes.
+  // Memory transfers data twice per clock. The factor 1000 turns kHz into Hz, and the 8 turns bits
+  // into bytes.
   facts.bandwidth_bytes_per_s = 2 * attribute(kAttributeMemoryClockRate) * 1000 *
                                 attribute(kAttributeGlobalMemoryBusWidth) / 8;
   std::size_t memory = 0;

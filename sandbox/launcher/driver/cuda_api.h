@@ -1,5 +1,5 @@
-// The part of the CUDA driver API that the launcher uses: the table of functions, the facts of a
-// device, and the meaning of the driver's errors. These calls need no CUDA context.
+// Declares the part of the CUDA driver API that the launcher uses: the table of functions, the
+// facts of a device, and the meaning of the driver's errors. These calls need no CUDA context.
 //
 //   Result<const CudaApi*> api = open_cuda_api();
 //   Result<int> devices = count_devices(**api);
@@ -188,31 +188,33 @@ struct CUlaunchConfig {
   F(cuEventElapsedTime, CUresult(float*, CUevent, CUevent))
 // clang-format on
 
-/// The table of the loaded functions.
+/// The table of the library's functions.
 struct CudaApi {
 #define ASSAY_CUDA_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_CUDA_FUNCTIONS(ASSAY_CUDA_MEMBER)
 #undef ASSAY_CUDA_MEMBER
 
-  /// Returns "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal memory access was encountered)", for example.
+  /// Returns the name and the text of a result, for example "CUDA_ERROR_ILLEGAL_ADDRESS (an illegal
+  /// memory access was encountered)".
   std::string describe(CUresult result) const;
 };
 
-/// Loads libcuda.so.1 once for the life of the process. Errors: `unavailable`, with the loader's
-/// message or the name of the function that an old driver lacks.
+/// Loads libcuda.so.1 once for the life of the process. Errors: `unavailable` if the library cannot
+/// be loaded, with the loader's message; `unavailable` if an old driver lacks a function, with the
+/// function's name.
 Result<const CudaApi*> open_cuda_api();
 
-/// Loads the library and returns its folder, or /usr/lib if there is no library.
+/// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls cuInit and returns the number of devices. Errors: `unavailable`, with the reason, if there
-/// is none.
+/// Calls cuInit and returns the number of devices. Errors: `unavailable` if there is no device,
+/// with the reason.
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
 
-/// Decides what an error is attributed to: the submission's device code, the launch, or this
-/// launcher. `result` is not kSuccess. `doing` describes the call in the message.
+/// Decides whether the submission's device code, the launch or this launcher caused an error.
+/// `result` is not kSuccess. `doing` describes the call in the message.
 LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing);
 
 }  // namespace assay::sandbox::cuda

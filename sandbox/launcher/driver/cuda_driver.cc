@@ -12,7 +12,7 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// A kernel must opt in to use more than 48 KiB of shared memory, static and dynamic together.
+// A kernel that uses more shared memory than this, static and dynamic together, must opt in.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
@@ -30,7 +30,7 @@ class CudaDriver final : public GpuDriver {
   CudaDriver& operator=(const CudaDriver&) = delete;
 
   ~CudaDriver() override {
-    // The calls below would wait for ever on a blocked stream.
+    // On a blocked stream, the calls below would wait forever.
     unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.cuModuleUnload(kernel.module);
@@ -63,7 +63,7 @@ class CudaDriver final : public GpuDriver {
 
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override {
     CUdeviceptr memory = 0;
-    // The driver refuses 0 bytes.
+    // The driver refuses to allocate 0 bytes.
     const CUresult result = api_.cuMemAlloc_v2(&memory, std::max<std::uint64_t>(bytes, 1));
     if (result != kSuccess)
       return tl::unexpected(
@@ -74,7 +74,7 @@ class CudaDriver final : public GpuDriver {
 
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override {
     CUmemGenericAllocationHandle handle = 0;
-    // The driver takes the number of the descriptor as a pointer.
+    // The driver expects the file descriptor's number as a pointer.
     const auto descriptor = static_cast<std::uintptr_t>(fd);
     void* number = reinterpret_cast<void*>(descriptor);  // NOLINT(performance-no-int-to-ptr)
     if (LaunchStatus s =
@@ -108,8 +108,8 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // Copies on our stream. The synchronous call returns before the last piece of pageable memory
-    // has arrived.
+    // Copies on this object's stream. The synchronous call would return before the last piece of
+    // pageable memory has arrived on the device.
     if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_),
                                "copy to the GPU");
         !s)
@@ -145,7 +145,8 @@ class CudaDriver final : public GpuDriver {
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
     if (low == high) return check(api_.cuMemsetD32Async(to, low, 2 * count, stream_), "fill");
-    // There is no 64-bit fill. Each half is written as a column, one word wide, of rows of 8 bytes.
+    // The driver has no 64-bit fill. Memory is seen as rows of 8 bytes, and each half of the
+    // pattern is written as a column that is one word wide.
     if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s)
       return s;
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
@@ -203,12 +204,12 @@ class CudaDriver final : public GpuDriver {
           !s)
         return s;
     }
-    // The driver reads each value through its pointer; it is little endian, as this host is.
+    // The driver reads each value through a pointer. Values are little endian, as on this host.
     std::vector<std::uint64_t> values(params.size());
     std::vector<void*> pointers(params.size());
     for (std::size_t i = 0; i < params.size(); ++i) {
       values[i] = params[i].value;
-      // The driver copies a descriptor and does not write to it.
+      // The driver copies a tensor map and does not write to it.
       pointers[i] = params[i].map ? const_cast<TensorMap*>(params[i].map.get())
                                   : static_cast<void*>(&values[i]);
     }
@@ -220,7 +221,7 @@ class CudaDriver final : public GpuDriver {
                   alignof(TensorMap) == alignof(CUtensorMap));
     constexpr std::size_t kMaxRank = 5;
     constexpr std::array<std::uint32_t, kMaxRank> kStep = {1, 1, 1, 1, 1};
-    std::array<std::uint64_t, kMaxRank> strides{};  // one more than the driver reads
+    std::array<std::uint64_t, kMaxRank> strides{};  // one element more than the driver reads
     std::copy(spec.strides.begin(), spec.strides.end(), strides.begin());
     TensorMap map;
     void* base = reinterpret_cast<void*>(spec.base);  // NOLINT(performance-no-int-to-ptr)
@@ -283,8 +284,8 @@ class CudaDriver final : public GpuDriver {
     return s;
   }
 
-  /// Some virtual GPUs do not support stream waits on host memory. There the stream is never
-  /// blocked, and a measurement contains the gaps that the host leaves.
+  /// Some virtual GPUs do not support stream waits on host memory. On such a GPU the stream is
+  /// never blocked, and a measurement contains the gaps between launches that the host causes.
   LaunchStatus allocate_blocker() {
     void* word = nullptr;
     if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess)
@@ -349,7 +350,8 @@ class CudaDriver final : public GpuDriver {
       params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // As Triton's own launcher does: prefer shared memory over L1 if a kernel opts in to more.
+    // Triton's own launcher does the same: it prefers shared memory over L1 if a kernel opts in to
+    // more shared memory.
     if (LaunchStatus s =
             check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
         !s)
@@ -371,7 +373,7 @@ class CudaDriver final : public GpuDriver {
   std::uint32_t* blocker_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
   CUdeviceptr blocker_on_device_ = 0;
   std::vector<LoadedKernel> kernels_;
-  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address, bytes
+  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: size in bytes by address
 };
 
 }  // namespace

@@ -16,7 +16,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr DevicePtr kFirstAddress = 0x7f00'0000'0000;
-// Between allocations, so that a stray access lands in none of them.
+// The unused address space between two allocations. A stray access falls into it, and not into
+// another allocation.
 constexpr std::uint64_t kAddressGap = 1ULL << 20;
 constexpr std::uint64_t kAllocationAlignment = 256;
 constexpr double kOperationNs = 2000;
@@ -56,7 +57,7 @@ LaunchStatus add_in_place(FakeLaunch& launch) {
   return vector_add(launch);
 }
 
-/// Sets y = x. Its parameters are x, y, the count, and the two pointers that Triton adds.
+/// Sets y = x. The kernel's parameters are x, y, the count, and the two pointers that Triton adds.
 LaunchStatus copy_floats(FakeLaunch& launch) {
   const std::uint64_t bytes = static_cast<std::uint32_t>(launch.params[2].value) * sizeof(float);
   const std::byte* x = launch.memory(0, 0, bytes);
@@ -79,7 +80,7 @@ LaunchStatus write_byte(FakeLaunch& launch) {
   return {};
 }
 
-/// Stores the result of the call, or the negative errno, in `result`.
+/// Makes the system call, and stores its return value or the negative errno in `result`.
 LaunchStatus system_call(FakeLaunch& launch) {
   constexpr std::size_t kResult = 0, kNumber = 1, kFirst = 2;
   std::array<long, 6> arguments{};

@@ -1,5 +1,5 @@
-// FakeDriver: a GpuDriver over host memory, so that the whole launcher runs without a GPU
-// (`--driver fake`, tests).
+// FakeDriver implements GpuDriver in host memory, so that the whole launcher runs without a GPU
+// (`--driver fake`, and in tests).
 //
 //   FakeDriver gpu;
 //   gpu.add_kernel("clear_byte", {8}, [](FakeLaunch& launch) -> LaunchStatus {
@@ -8,10 +8,11 @@
 //   });
 //   const std::size_t launches = gpu.launches().size();  // 0 so far
 //
-// Copies and fills happen at once and only inside allocations. An address outside of them is an
-// illegal address and loses the context, as on a GPU. A kernel runs if a C++ function of its name
-// was added; otherwise its launch is only recorded. Device time is simulated: a fixed cost per
-// operation and byte, with a small deterministic jitter. Not thread-safe.
+// Copies and fills are performed at once, and only inside allocations. An address outside of all
+// allocations is an illegal address and loses the context, as on a GPU. A kernel runs if a C++
+// function of the kernel's name was added. Otherwise the launch is only recorded. Device time is
+// simulated: it is a fixed cost per operation and per byte, with a small deterministic jitter. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +29,18 @@ namespace assay::sandbox {
 
 class FakeDriver;
 
-/// A launch as a fake kernel sees it.
+/// The arguments and the memory of a launch, as a fake kernel sees them.
 struct FakeLaunch {
   FakeDriver& gpu;
   LaunchShape shape;
   std::vector<ParamValue> params;
 
-  // A variable that the kernel's image declares on the device. 0 after the image is loaded.
+  // A variable that the kernel's image declares on the device. It is 0 after the image is loaded.
   std::uint64_t& variable;
 
-  /// Returns the host address of `bytes` bytes at the device address in parameter `param` plus
-  /// `offset`, or null if they lie in no allocation.
+  /// Returns the host address of `bytes` bytes of device memory. The range begins `offset` bytes
+  /// after the address in parameter number `param`. Returns null if the range lies in no
+  /// allocation.
   std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
 };
 
@@ -50,8 +52,8 @@ class FakeDriver : public GpuDriver {
 
   explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
-  /// Makes kernels of this name run `body`. `param_bytes` are the parameter sizes that the image
-  /// would declare.
+  /// Makes kernels of this name run `body`. `param_bytes` contains the sizes of the parameters that
+  /// a real image would declare.
   void add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body);
 
   struct Record {
@@ -67,22 +69,23 @@ class FakeDriver : public GpuDriver {
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
   /// Sets the local memory per thread of kernels of this name.
   void set_local_bytes(const std::string& name, std::int64_t bytes) { local_bytes_[name] = bytes; }
-  /// Makes every later call fail, as on a device that fell off the bus.
+  /// Makes every later call fail, as on a GPU that no longer responds on the bus.
   void lose_memory() {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
   }
-  /// Leaves only this much free memory, as if other processes had allocated the rest.
+  /// Reduces the free memory to `bytes`, as if other processes had allocated the rest.
   void leave_memory(std::uint64_t bytes) {
     taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
   }
-  /// Returns the host memory of a range, or null if it lies in no allocation.
+  /// Returns the host memory behind a range of device memory, or null if the range lies in no
+  /// allocation.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 
   const DeviceFacts& facts() const override { return facts_; }
   LaunchResult<DevicePtr> allocate(std::uint64_t bytes) override;
   void free(DevicePtr memory) override;
-  /// Takes a memory file in place of shared device memory.
+  /// Accepts a memory file (memfd) in place of shared device memory.
   LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) override;
   LaunchStatus unmap_shared(DevicePtr memory) override;
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override;
@@ -100,7 +103,7 @@ class FakeDriver : public GpuDriver {
   }
   LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                             std::span<const ParamValue> params) override;
-  /// Writes the address first and zeros after it.
+  /// Creates a descriptor that contains the address, followed by zeros.
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) override;
   LaunchStatus synchronize() override;
   LaunchStatus block_stream() override { return usable(); }
@@ -127,7 +130,7 @@ class FakeDriver : public GpuDriver {
 
   DeviceFacts facts_;
   std::uint64_t allocated_ = 0;
-  std::uint64_t taken_ = 0;  // bytes of other processes
+  std::uint64_t taken_ = 0;  // bytes that other processes are said to have allocated
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;
@@ -136,28 +139,29 @@ class FakeDriver : public GpuDriver {
   std::map<std::string, std::int64_t> local_bytes_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;
-  std::optional<LaunchError> lost_;  // why the context is lost, after a fault
+  std::optional<LaunchError> lost_;  // set after a fault: why the context is lost
   double clock_ns_ = 0;
   double start_ns_ = 0;
   double stop_ns_ = 0;
   std::uint32_t jitter_ = 1;
 };
 
-/// Adds the kernels of `assay-launcher --driver fake`. With them the real process takes every path
-/// of a launch, and each of its failures, on a machine without a GPU. Their parameters have the
-/// sizes that a CUDA kernel with that signature would declare.
+/// Adds the kernels of `assay-launcher --driver fake`. With these kernels the real process runs
+/// through every step of a launch, and through every failure, on a machine without a GPU. The
+/// kernels' parameters have the sizes that a CUDA kernel with the same signature would declare.
 ///
 /// - fake_vector_add(const float* x, const float* y, float* out, int n): out[i] = x[i] + y[i]
 /// - fake_write_byte(char* p, long offset): p[offset] = 1, inside or outside of the buffer
-/// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once; it has
-///   the parameters that Triton's compiler declares
+/// - fake_nothing(char* p, void* global_scratch, void* profile_scratch): returns at once; has the
+///   parameters that Triton's compiler declares
 /// - fake_illegal_address(): loses the context
 /// - fake_endless(): never returns
 /// - fake_reset(): removes the device, as a reset does
 /// - fake_system_call(long* result, long number, long a[6]): makes one system call, as an image
-///   could that broke the driver's part in user space. Device addresses are passed as the addresses
-///   of the host memory behind them. Only in a build that can leave layers out
-///   (sandbox/jail/layer.h), for the attempts on the launcher's jail.
+///   could do that had compromised the driver's code in user space. A device address among the
+///   arguments is passed as the host address behind it. Only builds that can leave out isolation
+///   layers have this kernel (sandbox/jail/layer.h). The attempts to break out of the launcher's
+///   jail use it.
 void add_fake_kernels(FakeDriver& gpu);
 
 }  // namespace assay::sandbox

@@ -1,7 +1,7 @@
-// GpuDriver: the calls that the launcher makes to a GPU, over one context and one stream.
-// Implementations: CudaDriver (the CUDA driver API), HipDriver (AMD's HIP) and FakeDriver (host
-// memory). Calls named *_async are queued on the stream in order. The other calls wait for the work
-// that was queued before them. Not thread-safe: one thread drives a device.
+// GpuDriver is the interface for the calls that the launcher makes to a GPU. A GpuDriver uses one
+// context and one stream. It is implemented by CudaDriver (CUDA driver API), HipDriver (AMD's HIP)
+// and FakeDriver (host memory). Calls named *_async are queued on the stream in order. The other
+// calls wait for all work that was queued earlier. Not thread-safe: one thread drives a device.
 //
 //   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
 //   LaunchResult<DevicePtr> x = (*gpu)->allocate(bytes);
@@ -30,7 +30,7 @@ namespace assay::sandbox {
 /// An address in the device's memory.
 using DevicePtr = std::uint64_t;
 
-/// A loaded kernel. Valid until unload(), or until the driver is destroyed.
+/// Identifies a loaded kernel. Valid until unload(), or until the driver is destroyed.
 using KernelHandle = std::uint32_t;
 
 struct KernelFacts {
@@ -38,8 +38,8 @@ struct KernelFacts {
   std::int64_t local_bytes = 0;          // per thread: spills and stack
   std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
-  // Sizes of the parameters that the image declares, in order. Empty if the driver cannot report
-  // them.
+  // The sizes of the parameters that the image declares, in order. Not set if the driver cannot
+  // report the sizes.
   std::optional<std::vector<std::size_t>> param_bytes;
 };
 
@@ -52,28 +52,29 @@ struct LaunchShape {
   bool dependent_launch = false;  // programmatic dependent launch
 };
 
-/// A TMA descriptor as a kernel takes it. It is opaque and contains the address.
+/// A TMA descriptor in the form in which a kernel receives it. Its bytes are opaque, and include
+/// the tensor's address.
 struct alignas(128) TensorMap {
   std::array<std::byte, 128> bytes{};
 };
 
-/// The tensor of a TMA descriptor. The innermost dimension comes first. `type` and `swizzle` are
-/// the numbers of the driver API.
+/// The tensor that a TMA descriptor describes. The innermost dimension comes first. `type` and
+/// `swizzle` have the numeric values of the driver API.
 struct TensorMapSpec {
   DevicePtr base = 0;
   int type = 0;
   int swizzle = 0;
   bool nan_outside = false;
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> strides;  // bytes; one for each dimension but the innermost
+  std::vector<std::uint64_t> strides;  // in bytes, for every dimension except the innermost
   std::vector<std::uint32_t> box;
 };
 
-/// One value of at most 8 bytes, little endian, or a TMA descriptor.
+/// A kernel argument: either a little-endian value of at most 8 bytes, or a TMA descriptor.
 struct ParamValue {
   std::uint64_t value = 0;
   std::size_t bytes = 8;
-  std::shared_ptr<const TensorMap> map = nullptr;  // if set, `bytes` is its size
+  std::shared_ptr<const TensorMap> map = nullptr;  // if set, `bytes` is the descriptor's size
 };
 
 class GpuDriver {
@@ -82,58 +83,63 @@ class GpuDriver {
 
   virtual const DeviceFacts& facts() const = 0;
 
-  /// Allocates memory, at least 256-byte aligned. Errors: gpu_memory_limit when the device is full.
+  /// Allocates memory whose address is a multiple of at least 256. Errors: gpu_memory_limit if the
+  /// device has too little free memory.
   virtual LaunchResult<DevicePtr> allocate(std::uint64_t bytes) = 0;
   virtual void free(DevicePtr memory) = 0;
-  /// Maps device memory that another process allocated and sent as a descriptor. `bytes` is its
-  /// whole size.
+  /// Maps device memory that another process allocated and sent as a file descriptor. `bytes` is
+  /// the size of the whole memory.
   virtual LaunchResult<DevicePtr> map_shared(int fd, std::uint64_t bytes) = 0;
   virtual LaunchStatus unmap_shared(DevicePtr memory) = 0;
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Fills `count` elements of `width` (1, 2, 4 or 8) bytes. `to` is aligned to the width.
+  /// Fills `count` elements of `width` bytes each. The width is 1, 2, 4 or 8, and `to` is aligned
+  /// to it.
   virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
                                   std::uint64_t pattern) = 0;
 
-  /// Errors: launch_failure if the image does not load or has no such function.
+  /// Loads an image, and returns its function `kernel`. Errors: launch_failure if the image does
+  /// not load or has no such function.
   virtual LaunchResult<KernelHandle> load(std::string_view image, const std::string& kernel,
                                           std::uint32_t shared_bytes) = 0;
   virtual void unload(KernelHandle kernel) = 0;
-  /// Loads the same image again under the same handle, so that its variables have their first
-  /// values. Waits for the queued work.
+  /// Loads the same image again under the same handle. This resets the image's variables to their
+  /// first values. Waits for the queued work.
   virtual LaunchStatus reload(KernelHandle kernel, std::string_view image, const std::string& name,
                               std::uint32_t shared_bytes) = 0;
   virtual const KernelFacts& kernel_facts(KernelHandle kernel) const = 0;
-  /// The caller has checked that `params` match kernel_facts().param_bytes.
+  /// Queues a launch. The caller has checked that `params` match kernel_facts().param_bytes.
   virtual LaunchStatus launch_async(KernelHandle kernel, const LaunchShape& shape,
                                     std::span<const ParamValue> params) = 0;
 
-  /// Errors: launch_failure if the driver refuses the descriptor.
+  /// Creates a TMA descriptor. Errors: launch_failure if the driver refuses it.
   virtual LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec& spec) = 0;
 
   virtual LaunchStatus synchronize() = 0;
 
-  // Timing. Work that is queued between block_stream() and unblock_stream() waits on the device for
-  // unblock_stream(), so that the host's cost of queueing is not measured. At most
-  // kMaxBlockedOperations can wait. A device that cannot block its stream ignores both calls.
+  // Timing. Work that is queued between block_stream() and unblock_stream() waits on the device
+  // until unblock_stream(). So the time that the host needs for queueing is not measured. At most
+  // kMaxBlockedOperations operations can wait. A device that cannot block its stream ignores both
+  // calls.
   virtual LaunchStatus block_stream() = 0;
   virtual void unblock_stream() = 0;
   virtual LaunchStatus mark_start() = 0;
   virtual LaunchStatus mark_stop() = 0;
-  /// Returns the device time between the marks. Call it after synchronize().
+  /// Returns the device time between the start mark and the stop mark. Call it after synchronize().
   virtual LaunchResult<double> elapsed_ns() = 0;
-  /// Releases the cache lines that device code asked the L2 to keep.
+  /// Releases the cache lines that device code asked the L2 cache to keep.
   virtual LaunchStatus reset_persisting_l2() = 0;
 };
 
-/// The driver's queue holds about a thousand entries. Queueing into a full queue waits, and while
-/// the stream is blocked it waits for ever.
+/// The maximum number of operations to queue on a blocked stream. The driver's queue has room for
+/// about a thousand entries. A call that adds to a full queue waits for room, and while the stream
+/// is blocked it waits forever.
 inline constexpr std::size_t kMaxBlockedOperations = 256;
 
-/// Checks that a device works: allocates memory, fills it, lets the device copy it, and reads it
-/// back. The error says which step failed. Each launcher calls this before it reports that it is
-/// ready, so that no job gets a device that does not answer.
+/// Checks that a device works: allocates memory, fills it, makes the device copy it, and reads the
+/// copy back. The error says which step failed. Each launcher calls this function before it reports
+/// that it is ready. So no job gets a device that does not respond.
 LaunchStatus check_health(GpuDriver& gpu);
 
 }  // namespace assay::sandbox

@@ -12,7 +12,7 @@
 namespace assay::sandbox::hip {
 namespace {
 
-/// Newest first. A development package installs the last name.
+/// The names of the library, newest version first. A development package installs the last name.
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                       "libamdhip64.so"};
 
@@ -21,7 +21,7 @@ Result<HipApi> load() {
   const char* name = nullptr;
   std::string problem;
   for (const char* candidate : kLibraries) {
-    // Never closed, because the runtime leaves threads and exit handlers behind.
+    // The library is never closed, because the runtime leaves threads and exit handlers behind.
     library = ::dlopen(candidate, RTLD_NOW | RTLD_LOCAL);
     name = candidate;
     if (library != nullptr) break;
@@ -51,12 +51,12 @@ std::optional<std::int64_t> number(std::string_view text, int base) {
   return value;
 }
 
-/// A place on the PCI bus, as the kernel driver numbers it.
+/// A GPU's address on the PCI bus, as the kernel driver numbers it.
 struct Place {
   std::int64_t domain = 0, location = 0;
 };
 
-/// Parses "0000:c1:00.0": domain, bus, device, function.
+/// Parses "0000:c1:00.0". The parts are the domain, the bus, the device and the function.
 std::optional<Place> parse_place(std::string_view text) {
   const auto first = text.find(':'), second = text.find(':', first + 1),
              dot = text.find('.', second + 1);
@@ -69,8 +69,8 @@ std::optional<Place> parse_place(std::string_view text) {
   return Place{*domain, *bus << 8 | *device << 3 | *function};
 }
 
-/// Reads the target from the kernel driver. The runtime reports it only in a struct whose layout
-/// changed between its versions.
+/// Reads the target from the kernel driver. The HIP runtime reports the target only in a struct
+/// whose layout differs between versions.
 Result<std::string> read_target(const std::string& place) {
   std::error_code error;
   for (std::filesystem::directory_iterator node(kTopology, error), end; !error && node != end;
@@ -168,7 +168,8 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index) {
   facts.l2_bytes = attribute(kAttributeL2CacheSize);
   facts.clock_khz = attribute(kAttributeClockRate);
   facts.shared_bytes_per_block = attribute(kAttributeMaxSharedMemoryPerBlock);
-  // Two transfers per clock; kHz to Hz, bits to bytes.
+  // Memory transfers data twice per clock. The factor 1000 turns kHz into Hz, and the 8 turns bits
+  // into bytes.
   facts.bandwidth_bytes_per_s =
       2 * attribute(kAttributeMemoryClockRate) * 1000 * attribute(kAttributeMemoryBusWidth) / 8;
   std::size_t memory = 0;

@@ -1,5 +1,5 @@
-// The part of AMD's HIP API that the launcher uses: the table of functions, the facts of a device,
-// and the meaning of the runtime's errors. These calls allocate no memory on the device.
+// Declares the part of AMD's HIP API that the launcher uses: the table of functions, the facts of a
+// device, and the meaning of the runtime's errors. These calls allocate no memory on the device.
 //
 //   Result<const HipApi*> api = open_hip_api();
 //   Result<int> devices = count_devices(**api);
@@ -8,9 +8,9 @@
 // The API is declared here so that Assay builds without ROCm and starts without its library:
 // open_hip_api() loads libamdhip64. Names, values and signatures are those of the public "HIP
 // Runtime API Reference" (rocm.docs.amd.com). tests/sandbox/launcher/driver/hip_api_test.cc
-// compares them with hip_runtime_api.h wherever that header exists. No machine with AMD hardware
-// has run this code (docs/reference/launch-plan.md). The table does not change after it is loaded.
-// Thread-safe.
+// compares the declarations with hip_runtime_api.h wherever that header exists. This code has never
+// run on AMD hardware (docs/reference/launch-plan.md). The table does not change after it is
+// loaded. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -67,12 +67,12 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kMallocSignalMemory = 2;
 inline constexpr unsigned kStreamWaitValueGte = 0;
-// Keys of the `extra` list of a launch: key, value, key, value, end.
+// Keys of a launch's `extra` list. The list contains key, value, key, value, kLaunchParamEnd.
 inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2,
                                 kLaunchParamEnd = 3;
 
-/// Expands F(symbol, signature) for every function. libamdhip64 exports the symbol. Addresses are
-/// void*.
+/// Expands F(symbol, signature) for every function. libamdhip64 exports the symbol. The type of an
+/// address is void*.
 // clang-format off
 #define ASSAY_HIP_FUNCTIONS(F)                                                              \
   F(hipInit, HipResult(unsigned))                                                           \
@@ -110,40 +110,43 @@ inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBuffe
   F(hipEventElapsedTime, HipResult(float*, HipEvent, HipEvent))
 // clang-format on
 
-/// The table of the loaded functions.
+/// The table of the library's functions.
 struct HipApi {
 #define ASSAY_HIP_MEMBER(symbol, ...) std::add_pointer_t<__VA_ARGS__> symbol = nullptr;
   ASSAY_HIP_FUNCTIONS(ASSAY_HIP_MEMBER)
 #undef ASSAY_HIP_MEMBER
 
-  /// Returns "hipErrorIllegalAddress (an illegal memory access was encountered)", for example.
+  /// Returns the name and the text of a result, for example "hipErrorIllegalAddress (an illegal
+  /// memory access was encountered)".
   std::string describe(HipResult result) const;
 };
 
-/// Loads libamdhip64 once for the life of the process. Errors: `unavailable`, with the loader's
-/// message or the name of the function that an old ROCm lacks.
+/// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
+/// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with the
+/// function's name.
 Result<const HipApi*> open_hip_api();
 
-/// Loads the library and returns its folder, or /usr/lib if there is no library.
+/// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls hipInit and returns the number of devices. Errors: `unavailable`, with the reason, if
-/// there is none.
+/// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device,
+/// with the reason.
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
 
-/// Returns the target for a version number of the kernel driver. The number 90010 has major version
-/// 9, minor 0 and stepping 10. Its target is "hip:gfx90a", because minor and stepping are
-/// hexadecimal.
+/// Returns the target for a version number of the kernel driver. For example, the number 90010 has
+/// the major version 9, the minor version 0 and the stepping 10. Its target is "hip:gfx90a",
+/// because the minor version and the stepping are written in hexadecimal.
 std::string target_of_version(std::int64_t gfx_target_version);
 
-/// Reads the number from the kernel driver's description of a GPU (`properties` of a node of its
-/// topology). Returns nothing if that GPU is not at this PCI address ("0000:c1:00.0").
+/// Returns the version number of the GPU at `pci_place` ("0000:c1:00.0"). `properties` is the
+/// kernel driver's description of one GPU, the file `properties` of a node of its topology. Returns
+/// nothing if the described GPU is at another PCI address.
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
 
-/// Decides what an error is attributed to: the submission's device code, the launch, or this
-/// launcher. `result` is not kSuccess. `doing` describes the call in the message.
+/// Decides whether the submission's device code, the launch or this launcher caused an error.
+/// `result` is not kSuccess. `doing` describes the call in the message.
 LaunchError classify(const HipApi& api, HipResult result, const std::string& doing);
 
 }  // namespace assay::sandbox::hip

@@ -13,17 +13,18 @@ namespace {
 
 constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
-// The runtime copies as many bytes of parameters as the image declares. If that is more than a plan
-// passes, it copies zeros, not other memory of this process.
+// The size of the buffer for kernel parameters. The runtime copies as many bytes as the image
+// declares. If an image declares more bytes than the plan passes, the runtime copies zeros from
+// this buffer and no other memory of this process.
 constexpr std::size_t kParameterRoomBytes = 64 << 10;
 
 struct LoadedKernel {
   HipModule module = nullptr;
   HipFunction function = nullptr;
-  KernelFacts facts;  // without param_bytes, which the runtime does not report
+  KernelFacts facts;  // param_bytes is not set, because the runtime does not report it
 };
 
-/// Converts an address to the type that HIP takes.
+/// Converts an address to the type that HIP expects.
 void* at(DevicePtr memory) {
   return reinterpret_cast<void*>(memory);  // NOLINT(performance-no-int-to-ptr)
 }
@@ -36,7 +37,7 @@ class HipDriver final : public GpuDriver {
   HipDriver& operator=(const HipDriver&) = delete;
 
   ~HipDriver() override {
-    // The calls below would wait for ever on a blocked stream.
+    // On a blocked stream, the calls below would wait forever.
     unblock_stream();
     for (LoadedKernel& kernel : kernels_) {
       if (kernel.module != nullptr) api_.hipModuleUnload(kernel.module);
@@ -88,7 +89,8 @@ class HipDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // The call does not write to its source. Its type says so only in newer versions.
+    // The call does not write to its source. Only newer versions of HIP declare the source as
+    // const.
     void* source = const_cast<std::byte*>(from.data());
     if (LaunchStatus s =
             check(api_.hipMemcpyHtoDAsync(at(to), source, from.size(), stream_), "copy to the GPU");
@@ -129,8 +131,8 @@ class HipDriver final : public GpuDriver {
     if (low == high)
       return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 2 * count, stream_),
                    "fill");
-    // There is no 64-bit fill. The first element is written in halves. Then copies double the
-    // range.
+    // HIP has no 64-bit fill. The two halves of the first element are written separately. Then each
+    // copy doubles the filled range.
     if (LaunchStatus s =
             check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 1, stream_), "fill");
         !s)
@@ -228,7 +230,7 @@ class HipDriver final : public GpuDriver {
       return tl::unexpected(s.error());
     return static_cast<double>(ms) * kNsPerMs;
   }
-  LaunchStatus reset_persisting_l2() override { return {}; }  // HIP has no such lines
+  LaunchStatus reset_persisting_l2() override { return {}; }  // HIP has no persisting cache lines
 
  private:
   LaunchStatus check(HipResult result, const std::string& doing) const {
@@ -236,8 +238,8 @@ class HipDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
-  /// Writes each value at a multiple of its size, which is the layout of a kernel's arguments.
-  /// Returns the size of all values.
+  /// Writes each value at an offset that is a multiple of the value's size, as in the layout of a
+  /// kernel's arguments. Returns the size of all values together.
   LaunchResult<std::size_t> pack(std::span<const ParamValue> params) {
     std::size_t end = 0;
     for (const ParamValue& param : params) {
@@ -255,7 +257,7 @@ class HipDriver final : public GpuDriver {
   }
 
   /// Not every device supports stream waits. Without them the stream is never blocked, and a
-  /// measurement contains the gaps that the host leaves.
+  /// measurement contains the gaps between launches that the host causes.
   LaunchStatus allocate_blocker(int index) {
     int supported = 0;
     void* word = nullptr;
@@ -278,8 +280,8 @@ class HipDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel) {
     const std::string doing = "loading kernel '" + kernel + "'";
     LoadedKernel loaded;
-    // As for CUDA: a copy with a zero byte after it keeps the runtime from reading other memory if
-    // the image is truncated.
+    // The copy ends with a zero byte. It keeps the runtime from reading other memory if the image
+    // is truncated.
     const std::string bytes(image);
     if (LaunchStatus s = check(api_.hipModuleLoadData(&loaded.module, bytes.c_str()), doing); !s)
       return tl::unexpected(s.error());
@@ -316,7 +318,8 @@ class HipDriver final : public GpuDriver {
   HipStream stream_ = nullptr;
   HipEvent start_ = nullptr;
   HipEvent stop_ = nullptr;
-  // Signal memory, which host and device see. Null if the stream cannot be blocked.
+  // Signal memory, which both the host and the device can access. Null if the stream cannot be
+  // blocked.
   std::uint32_t* blocker_ = nullptr;
   std::vector<LoadedKernel> kernels_;
 };

@@ -4,15 +4,17 @@
 //   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_cuda_driver(0);
 //   Result<std::vector<DeviceFacts>> devices = list_cuda_devices();
 //
-// CudaDriver works over the CUDA driver API. It uses the device's primary context, one non-blocking
-// stream and two events. It blocks the stream by a wait on a word of mapped host memory.
+// CudaDriver uses the CUDA driver API, the device's primary context, one non-blocking stream and
+// two events. To block the stream, it makes the stream wait for a value in a word of mapped host
+// memory.
 //
-// HipDriver works over AMD's HIP. It refuses by name what AMD's GPUs lack (clusters, programmatic
-// dependent launch, tensor maps) and what is not implemented (cooperative launches, memory shared
-// with a judge). No machine with AMD hardware has run it.
+// HipDriver uses AMD's HIP. It refuses features that AMD's GPUs lack (clusters, programmatic
+// dependent launch, tensor maps) and features that are not implemented (cooperative launches,
+// memory shared with a judge). Its error names the feature. HipDriver has never run on AMD
+// hardware.
 //
-// Opening a driver makes the context, which takes about 0.1 s; listing devices makes none. A driver
-// is not thread-safe.
+// A function that opens a driver creates a context, which takes about 0.1 s. A function that lists
+// devices creates no context. A driver is not thread-safe.
 #pragma once
 
 #include <memory>
@@ -26,21 +28,22 @@
 
 namespace assay::sandbox {
 
-/// Errors: `internal_error` without a driver or without such a device; the message lists the
-/// devices that exist.
+/// Opens a CudaDriver for one device. Errors: `internal_error` if there is no driver or no device
+/// of this index; the message lists the existing devices.
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index);
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index);
-/// Opens a HipDriver over a given table of functions, for a device whose facts are known. Tests
-/// pass a table that needs no hardware.
+/// Opens a HipDriver that uses the given table of functions. The caller knows the facts of the
+/// device. Tests pass a table that needs no hardware.
 LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const hip::HipApi& api, int index,
                                                          DeviceFacts facts);
 
-/// Returns the devices by index. Errors: `unavailable`, with the reason, if there is none.
+/// Returns the devices, sorted by index. Errors: `unavailable` if there is no device, with the
+/// reason.
 Result<std::vector<DeviceFacts>> list_cuda_devices();
 Result<std::vector<DeviceFacts>> list_hip_devices();
 
-/// Lists the devices of an API. Its namespace has count_devices(api) and
-/// read_device_facts(api, index). Fails if any device fails.
+/// Lists the devices of an API. The API's namespace has the functions count_devices(api) and
+/// read_device_facts(api, index). Fails if reading any of the devices fails.
 template <class Api>
 Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
   if (!api) return fail(api.error());
@@ -55,8 +58,8 @@ Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
   return devices;
 }
 
-/// Returns the facts of one device of an API. It queries this device only, so another, broken
-/// device does not matter. The error of a wrong index names the valid ones.
+/// Returns the facts of one device of an API. Only this device is queried, so another device may be
+/// broken. If the index is wrong, the error names the valid indices.
 template <class Api>
 LaunchResult<DeviceFacts> device_at(Result<const Api*> api, int index, const std::string& kind) {
   const auto internal = [](const Error& error) {

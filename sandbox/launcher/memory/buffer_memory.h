@@ -1,14 +1,15 @@
-// The memory of a plan's buffers on the device, and their contents before a run.
+// Allocates and fills the buffers of a plan on the device.
 //
-// GuardedMemory allocates each buffer between two bands of a known byte (canaries). So a kernel
-// that writes past its buffers is detected, and cannot change another buffer unnoticed.
+// GuardedMemory allocates each buffer between two bands that are filled with a known byte
+// (canaries). A kernel that writes past a buffer changes a band, so the write is detected. The
+// bands also keep a short overrun from reaching another buffer.
 //
 //   GuardedMemory memory(gpu);
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
 //   LaunchStatus intact = memory.check();  // after the run
 //
-// InitialState writes the first contents of the buffers, and restores them between timed runs,
-// because device code may write any buffer.
+// InitialState writes the first contents of the buffers before a run. Between timed runs it
+// restores these contents, because device code may write to any buffer.
 //
 //   InitialState initial(gpu, poison);
 //   initial.add(buffer, n, source);                   // an input or a constant
@@ -20,10 +21,10 @@
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //
-// stage() copies new inputs to device memory before they are needed, for this reason: a source is
-// mapped while it is read, and unmapping memory on a GPU makes the next kernel some 300 ns slower,
-// because its instructions are fetched again. The first run on new inputs must not be slower than
-// later runs.
+// stage() copies new inputs to device memory before they are needed. The reason: a source is mapped
+// into device memory only while it is read. When memory is unmapped, the next kernel is about 300
+// ns slower, because the GPU fetches its instructions again. The first run on new inputs must not
+// be slower than later runs.
 //
 // The destructors free all memory. Not thread-safe.
 #pragma once
@@ -39,7 +40,8 @@
 
 namespace assay::sandbox {
 
-inline constexpr std::uint64_t kGuardBytes = 4096;      // before each buffer, and after it
+// size of the guard before each buffer, and of the guard after it
+inline constexpr std::uint64_t kGuardBytes = 4096;
 inline constexpr std::uint32_t kBufferAlignment = 256;  // the alignment of allocations
 inline constexpr unsigned char kGuardByte = 0xC5;
 
@@ -50,16 +52,16 @@ class GuardedMemory {
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
 
-  /// Returns the device memory that add() takes for such a buffer, or UINT64_MAX if it does not fit
-  /// 64 bits.
+  /// Returns the number of bytes of device memory that add() allocates for such a buffer, guards
+  /// included. Returns UINT64_MAX if the number does not fit 64 bits.
   static std::uint64_t cost(std::uint64_t bytes, std::uint32_t alignment);
 
-  /// Allocates a buffer and writes its guards. `alignment` is a power of two. `what` names the
-  /// buffer in messages.
+  /// Allocates a buffer and fills its guards. `alignment` is a power of two. Messages name the
+  /// buffer by `what`.
   LaunchResult<DevicePtr> add(std::uint64_t bytes, std::uint32_t alignment, std::string what);
 
-  /// Waits for the queued work, then reads every guard back. Errors: canary_violation, which names
-  /// the buffer and the byte.
+  /// Waits for the queued work, then reads every guard back. Errors: canary_violation if a guard
+  /// has changed; the message names the buffer and the byte.
   LaunchStatus check();
 
  private:
@@ -75,7 +77,7 @@ class GuardedMemory {
 
 class InitialState {
  public:
-  /// Writes the first contents of a buffer to device memory at `to`.
+  /// A function that writes the first contents of a buffer to device memory at `to`.
   using Source = std::function<LaunchStatus(DevicePtr to)>;
 
   InitialState(GpuDriver& gpu, std::uint8_t poison) : gpu_(gpu), poison_(poison) {}
@@ -88,21 +90,22 @@ class InitialState {
   }
   void add_poisoned(DevicePtr buffer, std::uint64_t bytes) { poisoned_.push_back({buffer, bytes}); }
 
-  /// Writes the first contents of all buffers.
+  /// Writes the first contents of every buffer.
   LaunchStatus write();
-  /// Copies the contents of each buffer to device memory of their own, from the source: a run may
-  /// have changed the buffer. Contents for which the device has no room are restored from their
-  /// source.
+  /// Copies the first contents of each buffer to separate device memory. Reads the contents from
+  /// the source, because a run may have changed the buffer. If the device lacks memory for a copy,
+  /// restore_async() reads the source instead.
   LaunchStatus keep_on_device();
-  /// Reads each source again, and keeps the new contents masked with a new key beside the first
-  /// copy. restore_async() still restores the old contents. `trusted` is null on a device without
-  /// trusted kernels; then swap_inputs() reads the sources.
+  /// Reads the new contents from each source, and stores them beside the first copy, masked with a
+  /// new key. restore_async() still restores the old contents. `trusted` is null on a device
+  /// without trusted kernels. Then stage() does nothing, and swap_inputs() reads the sources.
   LaunchStatus stage(TrustedKernels* trusted);
-  /// Makes restore_async() restore the staged contents from now on. Returns true if no kernel can
-  /// have read them and reading them will not slow the first run. Returns false if the device had
-  /// no room to stage them.
+  /// Makes restore_async() restore the new contents from now on. Returns true if no kernel can have
+  /// read the new contents and their use will not slow the first run. Returns false if the device
+  /// lacked memory to stage them.
   LaunchResult<bool> swap_inputs();
-  /// Queues the copies that restore the contents, device to device where possible.
+  /// Queues the copies that restore the contents. They are copies from device to device where
+  /// possible.
   LaunchStatus restore_async();
 
  private:
@@ -110,14 +113,14 @@ class InitialState {
     DevicePtr buffer;
     std::uint64_t bytes;
     Source source;
-    DevicePtr copy = 0, staged = 0;  // 0 if there is none
+    DevicePtr copy = 0, staged = 0;  // addresses of the copies; 0 if there is no copy
   };
   struct Poisoned {
     DevicePtr buffer;
     std::uint64_t bytes;
   };
   LaunchStatus poison_async();
-  /// Allocates memory in whole words of a mask. Returns 0 if the device is full.
+  /// Allocates `bytes`, rounded up to whole words of a mask. Returns 0 if the device lacks memory.
   LaunchResult<DevicePtr> room_for(std::uint64_t bytes);
 
   GpuDriver& gpu_;

@@ -7,10 +7,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 16 << 20;  // the host compares this much at once
+constexpr std::uint64_t kPieceBytes = 16 << 20;  // bytes that the host compares at once
 
-/// Compares `bytes` bytes of device memory at `a`, piece by piece, with the bytes that
-/// expected(offset, size) returns.
+/// Compares `bytes` bytes of device memory at `a` with the bytes that expected(offset, size)
+/// returns, one piece after the other.
 template <class Expected>
 LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes,
                                   Expected expected) {
@@ -42,7 +42,7 @@ DeviceBuffers::~DeviceBuffers() {
 
 LaunchStatus DeviceBuffers::open() {
   if (base_ != 0) return {};
-  // Earlier kernels must have ended, because they could reach the memory once it is mapped.
+  // Earlier kernels must have ended, because they could access the memory as soon as it is mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
   LaunchResult<DevicePtr> base = gpu_.map_shared(memory_.fd, memory_.bytes);
   if (!base) return tl::unexpected(base.error());

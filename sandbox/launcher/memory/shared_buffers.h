@@ -1,14 +1,14 @@
-// SharedBuffers: the source of a case's inputs and the destination of its outputs. The buffers are
-// memory files of the host, or device memory that is shared with the judge and saves both sides the
-// transfer over the bus.
+// SharedBuffers gives access to a case's inputs and to the memory for its outputs. The buffers are
+// either memory files of the host, or device memory that the launcher shares with the judge. Shared
+// device memory saves both processes a transfer over the bus.
 //
 //   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
 //   LaunchStatus copied = shared.copy_in(0, buffer);      // maps the memory
 //   LaunchStatus closed = shared.close();                 // before submitted code runs
 //   LaunchStatus out = shared.copy_out(0, buffer, 4096);  // after the run; maps the memory again
 //
-// Submitted code can reach memory that is mapped, so close() must be called before it runs. Not
-// thread-safe: one thread drives a device.
+// Submitted code can access memory that is mapped. So close() must be called before submitted code
+// runs. Not thread-safe: one thread drives a device.
 #pragma once
 
 #include <cstddef>
@@ -31,18 +31,18 @@ class SharedBuffers {
   virtual std::uint64_t bytes(std::size_t input) const = 0;
   /// True if a plan may write to the input.
   virtual bool inout(std::size_t input) const = 0;
-  /// Returns the bytes of the memory for outputs.
+  /// Returns the size of the memory for outputs, in bytes.
   virtual std::uint64_t output_bytes() const = 0;
 
-  /// Fills device memory at `to` with an input.
+  /// Copies an input to device memory at `to`.
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
-  /// Copies device memory to `offset` of the outputs.
+  /// Copies device memory at `from` to the memory for outputs, starting at `offset`.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
   /// Returns true if device memory at `at` equals an input, bit for bit. Maps the memory. `trusted`
-  /// compares on the device; if it is null, the host compares.
+  /// performs the comparison on the device. If `trusted` is null, the host compares.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) = 0;
-  /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot reach
-  /// inputs or outputs.
+  /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot access the
+  /// inputs or the memory for outputs.
   virtual LaunchStatus close() = 0;
 };
 
@@ -52,7 +52,7 @@ struct HostInput {
   bool inout = false;
 };
 
-/// Buffers in host memory, which the object borrows. Device code never reaches them.
+/// Buffers in host memory, which the caller owns. Device code never accesses them.
 class HostBuffers final : public SharedBuffers {
  public:
   HostBuffers(GpuDriver& gpu, std::vector<HostInput> inputs, std::span<std::byte> output)
@@ -84,10 +84,10 @@ struct DeviceInput {
   bool inout = false;
 };
 
-/// Device memory that another process allocated.
+/// A handle to device memory that another process allocated.
 struct SharedDeviceMemory {
-  int fd = -1;              // the handle, borrowed
-  std::uint64_t bytes = 0;  // of the whole memory
+  int fd = -1;              // the handle, which the caller closes
+  std::uint64_t bytes = 0;  // size of the whole memory
 };
 
 /// A range of the shared memory.
@@ -95,8 +95,8 @@ struct SharedRange {
   std::uint64_t offset = 0, bytes = 0;
 };
 
-/// Buffers in device memory of another process, which is mapped only during copies. All ranges must
-/// lie inside the memory; RequestMemory checks them.
+/// Buffers in device memory of another process. The memory is mapped only during copies. All ranges
+/// must lie inside the memory, which RequestMemory checks.
 class DeviceBuffers final : public SharedBuffers {
  public:
   DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,

@@ -10,8 +10,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-// Values that each thread holds at once. With the other registers that the kernel needs, they are
-// all registers of a multiprocessor at 1,024 threads.
+// The number of 32-bit values that each thread of the scrub kernel holds in registers. At 1,024
+// threads, these values and the kernel's other registers fill all registers of a multiprocessor.
 constexpr std::uint32_t kRegisters = 56;
 constexpr std::uint32_t kWavesOfBlocks = 2;
 constexpr std::uint32_t kTouchThreads = 128;
@@ -20,8 +20,9 @@ constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
 constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
 
-/// Returns the kernel that scrubs. Each block takes the whole shared memory of a multiprocessor,
-/// fills it, and then holds kRegisters values per thread at once.
+/// Returns the text of the scrub kernel, which overwrites shared memory and registers. Each block
+/// allocates the whole shared memory of a multiprocessor and fills it. Then each thread holds
+/// kRegisters values at once.
 std::string scrub_text() {
   std::string text = R"(.version 7.0
 .target sm_70
@@ -59,8 +60,8 @@ FILLED:
   return text + "  ret;\n}\n";
 }
 
-/// Writes the cycles and nanoseconds between two ticks of the timer. It waits for a tick first,
-/// because the timer may tick only once a microsecond.
+/// Writes the number of cycles and nanoseconds between two ticks of the timer. The kernel first
+/// waits for a tick, because some timers tick only once a microsecond.
 constexpr const char* kClockText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -90,8 +91,8 @@ SPIN:
 }
 )";
 
-/// Sets *out if `a` and `b` differ. It compares words of 16 bytes in a grid-wide stride, and the
-/// bytes after the last word one by one.
+/// Sets *out if the ranges `a` and `b` differ. It compares words of 16 bytes in a grid-wide stride,
+/// and then the bytes after the last word one by one.
 constexpr const char* kDifferText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -146,7 +147,7 @@ NEXT:
 }
 )";
 
-/// Each thread adds one to a word of its own: the least work of a kernel that reads and writes.
+/// Each thread adds one to its own word. No kernel that reads and writes memory does less work.
 /// measurements/ground_truth.py reads this text.
 constexpr const char* kTouchText = R"(.version 7.0
 .target sm_70
@@ -170,13 +171,14 @@ constexpr const char* kTouchText = R"(.version 7.0
 }
 )";
 
-/// Masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. Running it again with the same
-/// key restores the contents.
+/// Masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. A second run with the same key
+/// restores the contents.
 ///
 /// New inputs wait in the launcher's device memory while the submission's kernels still run on the
-/// old inputs, at an address that a kernel can guess. A kernel that reads them there must not be
-/// able to use them. stream(i) applies splitmix64's finalizer twice, with half of the key added
-/// before each, so that known words do not reveal the key within its life of milliseconds.
+/// old inputs. A kernel can guess the address of the new inputs, so it must not be able to use what
+/// it reads there. stream(i) applies splitmix64's finalizer twice. Before each application it adds
+/// half of the key, so that known words do not reveal the key. The key is used for milliseconds
+/// only.
 constexpr const char* kMaskText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -234,7 +236,7 @@ NEXT:
 }
 )";
 
-/// Returns the shape of a kernel that goes over this many words in a grid-wide stride.
+/// Returns a launch shape for a kernel that processes `words` words in a grid-wide stride.
 LaunchShape grid_stride(const GpuDriver& gpu, std::uint64_t words) {
   LaunchShape shape;
   shape.block[0] = kStrideThreads;
@@ -295,8 +297,8 @@ TrustedKernels::~TrustedKernels() {
 
 LaunchStatus TrustedKernels::scrub_async() {
   LaunchShape shape;
-  // A multiprocessor holds one block at a time. There are more blocks than multiprocessors, so the
-  // first wave reaches all of them.
+  // A multiprocessor runs only one of these blocks at a time. There are more blocks than
+  // multiprocessors, so that the first wave of blocks reaches every multiprocessor.
   shape.grid[0] = kWavesOfBlocks * static_cast<std::uint32_t>(gpu_->facts().sms);
   shape.block[0] = kThreads;
   shape.shared_bytes = static_cast<std::uint32_t>(gpu_->facts().shared_bytes_per_block);

@@ -1,6 +1,6 @@
-// The trusted kernels, which the launcher runs between the kernels of a submission. One overwrites
-// shared memory and registers, one reads the clock, one has a known duration, one compares memory,
-// one masks memory.
+// TrustedKernels are the kernels that the launcher runs between the kernels of a submission. There
+// are five: one overwrites shared memory and registers, one reads the clock, one has a known
+// duration, one compares memory, and one masks memory.
 //
 //   LaunchResult<TrustedKernels> trusted = TrustedKernels::load(gpu);
 //   LaunchStatus scrubbed = trusted->scrub_async();
@@ -8,12 +8,13 @@
 //   LaunchStatus done = gpu.synchronize();
 //   LaunchResult<double> mhz = trusted->clock_mhz();
 //
-// scrub_async() is needed because shared memory and registers keep the values that a kernel left
-// there. They are tens of megabytes on a large GPU, enough to pass outputs from one sample to the
-// next.
+// scrub_async() is needed because shared memory and registers keep the values that a kernel left in
+// them. On a large GPU they have tens of megabytes. That is enough to pass outputs from one sample
+// to the next.
 //
-// The kernels are PTX. The driver compiles them when a launcher starts, before it has a job. The
-// fake device cannot run them. Not thread-safe. The GpuDriver must outlive the object.
+// The kernels are PTX text. The driver compiles it when a launcher starts, before the launcher has
+// a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must outlive the
+// object.
 #pragma once
 
 #include <array>
@@ -27,7 +28,8 @@ namespace assay::sandbox {
 using MaskKey = std::array<std::uint64_t, 2>;
 inline constexpr std::uint64_t kMaskWordBytes = 8;
 
-// How long a reading of the clock takes. The GPU's timer may tick only once a microsecond.
+// The duration of a reading of the clock. It is long, because the GPU's timer may tick only once a
+// microsecond.
 inline constexpr std::uint64_t kClockSpinNs = 20'000;
 
 class TrustedKernels {
@@ -39,17 +41,17 @@ class TrustedKernels {
 
   LaunchStatus scrub_async();
   LaunchStatus read_clock_async();
-  /// Launches a kernel of known duration (kTouchColdNs and kTouchWarmNs in timing.h): each thread
-  /// reads and writes one word, with one block on every multiprocessor.
+  /// Queues a kernel of known duration (kTouchColdNs and kTouchWarmNs in timing.h). Each thread
+  /// reads and writes one word. There is one block on every multiprocessor.
   LaunchStatus touch_async();
-  /// Returns true if two ranges of device memory hold the same bytes. Both are 16-byte aligned.
-  /// Waits.
+  /// Returns true if two ranges of device memory contain the same bytes. Both addresses are 16-byte
+  /// aligned. Waits for the result.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
-  /// Copies `from` to `to` and masks or unmasks it (kMaskText), in words of kMaskWordBytes. `to`
-  /// may be `from`.
+  /// Queues a kernel that copies `from` to `to`, and masks or unmasks the copy (kMaskText). The
+  /// unit is a word of kMaskWordBytes. `to` may be equal to `from`.
   LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
-  /// Returns the clock of the multiprocessor that ran the last read_clock_async(). Call it after
-  /// synchronize().
+  /// Returns the clock rate that the last read_clock_async() measured on a multiprocessor. Call it
+  /// after synchronize().
   LaunchResult<double> clock_mhz();
 
  private:

@@ -1,12 +1,12 @@
-// ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. After
-// the first field that is too short or too large, ok() is false, why() has the reason, and every
+// ByteReader reads little-endian fields from untrusted bytes. It never reads past the end. When a
+// field is too short or too large, ok() becomes false, and why() returns the reason. Every later
 // read returns zero or an empty view.
 //
 //   ByteReader in(bytes);
 //   const std::uint32_t n = in.count("buffers", kMaxPlanBuffers, 21);  // each has 21 bytes or more
 //   if (!in.ok()) return fail(ErrorCode::corrupt, in.why());
 //
-// Not thread-safe. The returned views point into the bytes.
+// Not thread-safe. The returned views refer to the bytes, which must outlive them.
 #pragma once
 
 #include <concepts>
@@ -38,7 +38,7 @@ class ByteReader {
     return static_cast<T>(value);
   }
 
-  /// Returns exactly `size` bytes, or an empty view if fewer are left.
+  /// Returns exactly `size` bytes, or an empty view if fewer bytes are left.
   std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
     if (!ok()) return {};
     if (size > remaining()) {
@@ -51,8 +51,9 @@ class ByteReader {
     return found;
   }
 
-  /// Reads a `u32` number of elements of at least `element_bytes` each. Checks that enough bytes
-  /// follow for all of them, so the caller may reserve memory for that number.
+  /// Reads the number of elements of a list, as a `u32`. Each element has at least `element_bytes`
+  /// bytes. Checks that enough bytes follow for all elements, so that the caller may reserve memory
+  /// for the elements.
   std::uint32_t count(std::string_view what, std::uint32_t limit, std::size_t element_bytes) {
     const auto n = number<std::uint32_t>(what);
     if (n > limit)

@@ -18,8 +18,8 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-/// Returns element number `entry` of a table. The caller has checked that the table lies
-/// inside the image.
+/// Returns element number `entry` of a table. The caller has checked that the table lies inside the
+/// image.
 template <class T>
 T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   T value;
@@ -38,7 +38,8 @@ std::string_view name_of(std::string_view image, const Elf64_Ehdr& header,
   return text.substr(0, text.find('\0'));
 }
 
-/// Returns true for memory of one block or thread, which the image declares but does not contain.
+/// Returns true if a section of this name describes memory that each block or thread gets for
+/// itself. The image declares such memory but does not contain its bytes.
 bool is_transient(std::string_view name) {
   return name.find(".nv.shared") != name.npos || name.find(".nv.local") != name.npos;
 }
@@ -74,7 +75,8 @@ Status check_elf(std::string_view image) {
   if (header.e_shoff != 0 || header.e_shnum > 0) {
     if (header.e_shentsize != sizeof(Elf64_Shdr))
       return refuse("section headers of " + std::to_string(header.e_shentsize) + " bytes");
-    // With e_shnum = 0 the count would be in section 0. Only files with very many sections do that.
+    // With e_shnum = 0, the number of sections is stored in section 0. Only files with very many
+    // sections use this form.
     if (header.e_shnum == 0) return refuse("a section table without a count");
     if (!inside(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr), image.size()))
       return refuse("the section headers lie outside");

@@ -12,11 +12,11 @@
 namespace assay::sandbox {
 namespace {
 
-// The smallest size of each element. A count is checked against the bytes that follow before memory
-// is reserved.
+// The smallest size of each kind of element in bytes. Before memory is reserved, the reader checks
+// that enough bytes follow for the given number of elements.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
-constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest
+constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest operation
 constexpr std::size_t kMinChoiceBytes = 1 + 4 + 4;
 constexpr std::size_t kMinAlternativeBytes = 4 + 4;
 constexpr std::size_t kMinParamBytes = 1;
@@ -25,7 +25,7 @@ constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 // The first version of the format that has choices and tensor maps.
 constexpr std::uint32_t kChoiceVersion = 2;
 
-// Names are written into messages and JSON, so they must be UTF-8.
+// Names are written into messages and JSON, so they must be valid UTF-8.
 std::string read_string(ByteReader& in, std::string_view what) {
   const auto size = in.number<std::uint32_t>(what);
   if (size > kMaxStringBytes)
@@ -161,7 +161,7 @@ CopyOp read_copy(ByteReader& in) {
   return op;
 }
 
-/// Reads operations and counts them, including those of alternatives.
+/// Reads operations and counts them. The count includes the operations of alternatives.
 class OpReader {
  public:
   OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}
@@ -226,8 +226,8 @@ PlanOutput read_output(ByteReader& in) {
   return output;
 }
 
-/// Reads a count and its elements. The reserved memory is bounded by the limit and by the number of
-/// bytes that follow.
+/// Reads the number of elements, and then the elements. The reserved memory is bounded by `limit`
+/// and by the number of bytes that follow.
 template <class T, class Read>
 std::vector<T> read_list(ByteReader& in, std::string_view what, std::uint32_t limit,
                          std::size_t element_bytes, Read read) {

@@ -1,14 +1,15 @@
-// The launch plan (docs/reference/launch-plan.md): what a submission makes the GPU do for one case,
-// as data. This file has its structs, the reader of its byte form, and the place of its outputs.
+// Defines the launch plan (docs/reference/launch-plan.md): the work that a submission makes the GPU
+// do for one case, as data. This file has the plan's structs, the reader of the plan's byte form,
+// and the layout of the outputs.
 //
 //   Result<Plan> plan = decode_plan(bytes);            // the bytes come from a candidate
 //   Status status = check_plan(*plan, rules);          // plan_check.h
 //   std::vector<std::uint64_t> offsets = output_offsets(*plan);
 //
-// decode_plan() checks the form: sizes, counts, enum values and the limits below. It reserves
-// memory for a list only after it has seen that enough bytes follow for all elements. check_plan()
-// checks the plan against the case and the device. The structs are values. The functions are pure
-// and thread-safe.
+// decode_plan() checks the form of the bytes: sizes, counts, enum values and the limits below. It
+// reserves memory for a list only after it has checked that enough bytes follow for all elements.
+// check_plan() checks the plan against the case and the device. The structs are plain data. The
+// functions are pure and thread-safe.
 #pragma once
 
 #include <array>
@@ -24,14 +25,15 @@
 namespace assay::sandbox {
 
 inline constexpr std::string_view kPlanMagic = "ASSAYPLN";
-inline constexpr std::uint32_t kPlanVersion = 2;  // written by the recorder
-// The oldest version that can be read. Version 2 added choices and tensor maps.
+inline constexpr std::uint32_t kPlanVersion = 2;  // the version that the recorder writes
+// The oldest version that decode_plan() accepts. Version 2 added choices and tensor maps.
 inline constexpr std::uint32_t kOldestPlanVersion = 1;
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
-inline constexpr std::uint32_t kMaxPlanOperations = 16384;  // including those of alternatives
-inline constexpr std::uint32_t kMaxAlternatives = 64;       // for each choice
+// including the operations of alternatives
+inline constexpr std::uint32_t kMaxPlanOperations = 16384;
+inline constexpr std::uint32_t kMaxAlternatives = 64;  // for each choice
 inline constexpr std::uint32_t kMaxKernelParams = 256;
 inline constexpr std::uint32_t kMaxPlanOutputs = 64;
 inline constexpr std::uint32_t kMaxRank = 8;
@@ -59,8 +61,8 @@ enum class BufferKind : std::uint8_t { input = 0, scratch = 1, constant = 2 };
 struct PlanBuffer {
   BufferKind kind = BufferKind::scratch;
   std::uint64_t bytes = 0;
-  std::string name;      // for an input, the name of the argument; otherwise empty
-  std::string constant;  // for a constant, exactly `bytes` bytes; otherwise empty
+  std::string name;      // the argument's name; empty if this is no input
+  std::string constant;  // exactly `bytes` bytes; empty if this is no constant
   bool operator==(const PlanBuffer&) const = default;
 };
 
@@ -73,7 +75,7 @@ struct PlanBinary {
 
 struct ScalarParam {
   std::uint8_t size = 4;    // 1, 2, 4 or 8 bytes
-  std::uint64_t value = 0;  // its low `size` bytes
+  std::uint64_t value = 0;  // only the low `size` bytes are used
   bool operator==(const ScalarParam&) const = default;
 };
 struct PointerParam {
@@ -85,12 +87,12 @@ struct NullParam {
   bool operator==(const NullParam&) const = default;
 };
 struct GlobalScratchParam {
-  std::uint64_t bytes_per_program = 0;  // for each block of the grid
+  std::uint64_t bytes_per_program = 0;  // for each thread block of the grid
   std::uint32_t alignment = 1;
   bool operator==(const GlobalScratchParam&) const = default;
 };
-/// A TMA descriptor that the host makes. The launcher encodes it for the address of the buffer. The
-/// innermost dimension comes first, as in the driver.
+/// A TMA descriptor that the submission's host code created. The launcher creates it again for the
+/// address of the replayed buffer. The innermost dimension comes first, as in the driver.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
   std::uint64_t offset = 0;      // bytes
@@ -98,7 +100,7 @@ struct TensorMapParam {
   std::uint8_t swizzle = 0;      // CUtensorMapSwizzle
   std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN; 0: as zero
   std::vector<std::uint64_t> shape;
-  std::vector<std::uint64_t> strides;  // bytes; one for each dimension but the innermost
+  std::vector<std::uint64_t> strides;  // in bytes, for every dimension except the innermost
   std::vector<std::uint32_t> box;
   bool operator==(const TensorMapParam&) const = default;
 };
@@ -107,7 +109,7 @@ using KernelParam =
 
 struct KernelOp {
   std::uint32_t binary = 0;
-  Dim3 grid{1, 1, 1};  // in thread blocks, also with clusters
+  Dim3 grid{1, 1, 1};  // in thread blocks, even if there are clusters
   Dim3 block{1, 1, 1};
   Dim3 cluster{1, 1, 1};
   std::uint32_t flags = 0;
@@ -132,14 +134,14 @@ struct CopyOp {
 };
 using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
 
-/// One configuration of an autotuner, and the operations that the kernel launches with it.
+/// One configuration of an autotuner, and the operations that the kernel performs with it.
 struct Alternative {
   std::string label;
   std::vector<SimpleOp> ops;
   bool operator==(const Alternative&) const = default;
 };
-/// Work that can be done in several ways. The launcher times the alternatives and takes the
-/// fastest. Choices of the same tunable get the same alternative.
+/// Work that can be done in several ways (alternatives). The launcher times the alternatives and
+/// uses the fastest. All choices that belong to the same tunable use the same alternative.
 struct ChoiceOp {
   std::uint32_t tunable = 0;  // the number of the tunable in this plan
   std::vector<Alternative> alternatives;
@@ -166,12 +168,12 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Reads a plan. Errors: `corrupt`, with the place and the reason, if the bytes are not a plan.
-/// Throws nothing but bad_alloc.
+/// Reads a plan. Errors: `corrupt` if the bytes are not a plan; the message has the place and the
+/// reason. The only exception that it throws is bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
 
-/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including those of every
-/// alternative. Stops when `visit` returns false, and then returns false.
+/// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including the operations
+/// of every alternative. Stops when `visit` returns false, and then returns false.
 template <class Visit>
 bool for_each_operation(const Plan& plan, Visit visit) {
   for (const PlanOp& op : plan.ops) {
@@ -192,26 +194,26 @@ bool for_each_operation(const Plan& plan, Visit visit) {
   return true;
 }
 
-// Each output begins at a multiple of this in the output memory, in bytes.
+// In the output memory, the offset of each output is a multiple of this number of bytes.
 inline constexpr std::uint64_t kOutputAlignment = 256;
 
 /// Rounds an offset in the output memory up to kOutputAlignment.
 std::uint64_t aligned_output(std::uint64_t offset);
 
-/// Returns the bytes of one element of a dtype of docs/reference/frames.md, or nothing for an
-/// unknown name.
+/// Returns the number of bytes of one element of `dtype` (docs/reference/frames.md). Returns
+/// nothing if the name is unknown.
 std::optional<std::uint64_t> dtype_bytes(std::string_view dtype);
 
-/// Returns the known dtypes, for messages: "float64, float32, ...".
+/// Returns the names of the known dtypes, for messages: "float64, float32, ...".
 std::string dtype_names();
 
-/// Returns the bytes from the start of the first element to the end of the last, or 0 for an empty
-/// tensor. Returns nothing if shape, strides or dtype are invalid, or if the span does not fit 64
-/// bits.
+/// Returns the number of bytes from the start of the first element to the end of the last element.
+/// Returns 0 for an empty tensor. Returns nothing if the shape, the strides or the dtype are
+/// invalid, or if the number does not fit 64 bits.
 std::optional<std::uint64_t> output_span_bytes(const PlanOutput& output);
 
-/// Returns the offset of each output in the output memory, in order, and then the end of the last
-/// output. The plan must have passed check_plan().
+/// Returns the offset of each output in the output memory, in order, followed by the end of the
+/// last output. The plan must have passed check_plan().
 std::vector<std::uint64_t> output_offsets(const Plan& plan);
 
 }  // namespace assay::sandbox

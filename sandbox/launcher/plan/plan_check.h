@@ -1,12 +1,13 @@
 // check_plan checks a decoded plan before anything is allocated or loaded. It checks every index,
 // range, size and name against the plan itself, the arguments of the case, and the device. Replay
-// relies on it and checks none of this again.
+// relies on these checks and does not repeat them.
 //
 //   PlanRules rules{.target = "cuda:90", .inputs = {{"x", 4096}}, .output_bytes = 4096};
 //   Status status = check_plan(plan, rules);
 //
 // An error reads "operation 2: fill: 16 bytes from 8 on are outside buffer 1 (scratch, 16 bytes)".
-// check_elf checks one device binary; check_plan calls it for each. Pure functions, thread-safe.
+// check_elf checks one device binary. check_plan calls check_elf for each binary of the plan. Pure
+// functions, thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -29,26 +30,29 @@ struct PlanInput {
 };
 
 struct PlanRules {
-  std::string target;              // of the device: "cuda:90"
+  std::string target;              // the target of the device: "cuda:90"
   std::vector<PlanInput> inputs;   // the tensor arguments of the case
   std::uint64_t output_bytes = 0;  // size of the output memory
 };
 
-/// Errors: `invalid_argument`, which names the place in the plan, the value and the legal values.
+/// Errors: `invalid_argument` if a check fails; the message names the place in the plan, the value
+/// and the legal values.
 Status check_plan(const Plan& plan, const PlanRules& rules);
 
-/// Returns the number of thread blocks of a launch. The bytes of a global scratch parameter are
-/// multiplied by it.
+/// Returns the number of thread blocks of a launch. A global scratch parameter has its bytes per
+/// block multiplied by this number.
 std::uint64_t block_count(const KernelOp& op);
 
-/// Checks that the tables of a device binary lie inside its bytes. The GPU driver takes a pointer
-/// without a size and follows the offsets in the file, so a truncated or forged image would make
-/// the driver read other memory. The driver itself checks the contents. Accepts a 64-bit
-/// little-endian ELF file (cubin, hsaco). Errors: `invalid_argument`.
+/// Checks that the tables of a device binary lie inside the binary's bytes. The GPU driver receives
+/// a pointer without a size and follows the offsets in the file. So a truncated or forged image
+/// would make the driver read other memory. The driver itself checks the rest of the contents.
+/// Accepted are 64-bit little-endian ELF files (cubin, hsaco). Errors: `invalid_argument` if the
+/// check fails.
 Status check_elf(std::string_view image);
 
-/// Returns the bytes of an image's writable variables in device memory, which keep their values
-/// from launch to launch. Shared memory does not count. The image must have passed check_elf().
+/// Returns the size of an image's writable variables in device memory, in bytes. Such variables
+/// keep their values from launch to launch. Shared memory is not included. The image must have
+/// passed check_elf().
 std::uint64_t writable_globals(std::string_view image);
 
 }  // namespace assay::sandbox

@@ -18,7 +18,8 @@ std::optional<int> to_number(std::string_view text) {
   return number;
 }
 
-/// Returns the problem, or nothing.
+/// Parses the value of one argument into `arguments`. Returns the problem with the value, or
+/// nothing.
 std::optional<std::string> parse_value(const std::string& name, std::string_view value,
                                        LauncherArguments& arguments) {
   if (name == "--driver") {
@@ -30,7 +31,8 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     return std::nullopt;
   }
   if (name == "--counters") {
-    // Resolved now, because links need not lead to the program inside the jail.
+    // The path is resolved here, because symbolic links need not lead to the program inside the
+    // jail.
     const std::unique_ptr<char, decltype(&::free)> real(
         ::realpath(std::string(value).c_str(), nullptr), &::free);
     if (!real || !value.starts_with('/'))

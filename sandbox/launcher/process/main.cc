@@ -5,13 +5,13 @@
 //                  [--counters NCU]
 //   assay-launcher --probe [--driver DRIVER]
 //
-// The first form serves frames on descriptor N until the end of the stream. With --counters it does
-// so inside Nsight Compute, which writes its report to standard output at the end. The second form
-// prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick or fake-full;
-// ISOLATION is strict or best_effort.
+// The first form serves frames on descriptor N until the end of the stream. With --counters it
+// serves them inside Nsight Compute, which writes its report to standard output at the end. The
+// second form prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick or
+// fake-full; ISOLATION is strict or best_effort.
 //
-// Exit status: 0 after serving to the end of the stream or after finding devices; 1 if the
-// conversation or the device failed; 2 for wrong arguments; 3 if --probe found no device.
+// Exit status: 0 after serving to the end of the stream, or after finding devices; 1 if the peer
+// broke the protocol or the device failed; 2 for wrong arguments; 3 if --probe found no device.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -45,7 +45,7 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-// Memory that fake-full leaves free: enough for check_health().
+// The number of bytes that fake-full leaves free. It is enough for check_health().
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
@@ -76,8 +76,8 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Returns the device files that a driver opens for one GPU, without those that this machine lacks.
-/// HIP opens the files of all GPUs.
+/// Returns the device files that a driver opens for one GPU, if they exist on this machine. HIP
+/// opens the files of all GPUs.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
   if (arguments.driver == "hip") {
@@ -108,8 +108,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
     return fail_errno("fcntl F_SETFD");
-  // The first launcher has built the jail and reports its layers. This launcher does not call
-  // die_with_parent(): its parent is a thread of ncu, which may end before ncu does.
+  // The first launcher has built the jail and reports the jail's layers. This launcher does not
+  // call die_with_parent(): its parent is a thread of ncu, which may end before ncu does.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
@@ -122,7 +122,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
   }
   if (arguments.driver == "cuda") {
-    // Loaded outside of the jail, where its folder is visible, and initialised inside.
+    // The library is loaded outside of the jail, where its folder is visible. It is initialised
+    // inside.
     if (Result<const cuda::CudaApi*> api = cuda::open_cuda_api(); !api) return fail(api.error());
     jail.libraries.push_back(cuda::library_folder());
   }
@@ -133,12 +134,12 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   return enter_launch_jail(jail);
 }
 
-/// Returns the device file of the GPU, or an empty string for other drivers.
+/// Returns the device file of the GPU. Returns an empty string for a driver other than cuda.
 Result<std::string> node_of(const LauncherArguments& arguments) {
   return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string();
 }
 
-/// Makes the driver number GPUs as gpu_ordinal() does. Must be called before the first thread
+/// Makes the CUDA driver number GPUs as gpu_ordinal() does. Must be called before the first thread
 /// starts.
 Status count_by_address() {
   if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
@@ -156,7 +157,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// Returns the arguments of the launcher that ncu starts.
+/// Returns the command line arguments of the launcher that ncu starts inside the jail.
 std::vector<std::string> again(const LauncherArguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket),
           "--device",    std::to_string(arguments.device),
@@ -172,13 +173,14 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    // The number differs inside a jail that shows only this GPU.
+    // The GPU's number differs inside a jail that shows only this GPU.
     const Result<int> ordinal = gpu_ordinal(*node);
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
   if (!arguments.ncu.empty()) {
-    // The launcher that ncu starts does not report these layers.
+    // The launcher that ncu starts does not report the layers of the jail, so missing layers are
+    // printed here.
     for (const LayerReport& layer : *layers) {
       if (!layer.active) print_error("the jail of ncu lacks " + layer.name + ": " + layer.detail);
     }
@@ -205,7 +207,8 @@ int main(int argc, char** argv) {
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
   if (arguments.confined) return status;  // ncu must see a normal exit
-  // Skips the exit handlers: those of the driver take long, and the context is released already.
+  // _exit skips the exit handlers. The driver's handlers take long, and the context is released
+  // already.
   std::fflush(nullptr);
   ::_exit(status);
 }

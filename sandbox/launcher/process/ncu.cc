@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The packages of ncu install the files here that its start script looks for.
+// The packages of ncu install the files here that the start script of ncu looks for.
 constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 
@@ -48,20 +48,20 @@ std::vector<std::string> ncu_command(const std::string& ncu, const std::string& 
 
 std::vector<std::string> ncu_folders(const std::string& ncu) {
   std::vector<std::string> folders = {folder_of(ncu)};
-  // If `ncu` is the program itself and not its start script, its path is
-  // INSTALLATION/target/PLATFORM/ncu, and it looks for its sections in INSTALLATION.
+  // `ncu` may be the program itself and not its start script. Then its path is
+  // INSTALLATION/target/PLATFORM/ncu, and the program looks for its section files in INSTALLATION.
   if (const std::string platforms = folder_of(folders[0]); platforms.ends_with(kPlatforms))
     folders[0] = folder_of(platforms);
   if (::access(kInstallation, F_OK) == 0) folders.emplace_back(kInstallation);
-  // The jail shows /usr already.
+  // /usr is visible in the jail anyway.
   std::erase_if(folders, [](const std::string& folder) { return folder.starts_with("/usr/"); });
   return folders;
 }
 
 Status become_ncu(const std::string& ncu, const std::string& launcher,
                   const std::vector<std::string>& arguments) {
-  // Checked here because ncu would only report that launching failed. The user is `nobody` by now,
-  // and may lack the right to read a folder of root.
+  // This is checked here because ncu would only report that the launch failed. This process already
+  // runs as the user `nobody`, who may not be allowed to read a folder of root.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of ncu, access " + launcher);
   // ncu writes files below HOME. Only /tmp is writable in the jail.

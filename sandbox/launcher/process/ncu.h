@@ -1,7 +1,7 @@
-// Runs Nsight Compute around a launcher, and names the hardware counters that it reads. The
-// launcher builds its jail and executes ncu. ncu starts a second launcher inside, which serves the
-// socket as usual. So the counters belong to the same plan on the same kind of inputs, and ncu and
-// the binaries that it reads stay inside the jail.
+// Runs Nsight Compute (ncu) around a launcher, and names the hardware counters that ncu reads. The
+// launcher builds its jail and then executes ncu. ncu starts a second launcher inside the jail, and
+// this launcher serves the socket as usual. So the counters belong to the same plan on the same
+// kind of inputs. ncu and the binaries that it reads stay inside the jail.
 //
 //   const std::string ncu = "/opt/nvidia/nsight-compute/2025.3.1/ncu";
 //   Status failed = become_ncu(ncu, "/usr/bin/assay-launcher", {"--socket-fd", "5", "--confined"});
@@ -18,8 +18,8 @@
 
 namespace assay::sandbox {
 
-/// Counters are read for at most this many kernel launches of a plan, because each takes several
-/// passes.
+/// The maximum number of kernel launches of a plan for which counters are read. The number is
+/// limited because the counters of one launch take several passes.
 inline constexpr int kMaxCountedLaunches = 32;
 
 /// Returns the command line that starts `launcher` under ncu.
@@ -27,21 +27,22 @@ std::vector<std::string> ncu_command(const std::string& ncu, const std::string& 
                                      const std::vector<std::string>& arguments);
 
 /// Returns the folders outside of /usr that `ncu` needs inside the jail: the folder of the program
-/// and that of its installation. `ncu` is a path without links.
+/// and the folder of its installation. `ncu` is a path without symbolic links.
 std::vector<std::string> ncu_folders(const std::string& ncu);
 
-/// Replaces this process with ncu. Returns only if that failed.
+/// Replaces this process with ncu. Returns only on failure.
 Status become_ncu(const std::string& ncu, const std::string& launcher,
                   const std::vector<std::string>& arguments);
 
 /// A hardware counter that a profile reads (docs/explanation/profiling.md).
 struct NcuMetric {
-  std::string_view name;  // in a verdict
-  std::string_view ncu;   // in ncu 2024 and 2025
+  std::string_view name;  // the counter's name in a verdict
+  std::string_view ncu;   // the counter's name in ncu 2024 and 2025
 };
 
-/// The list has only the counters that a diagnosis needs, because each pass over a kernel costs
-/// time. ncu leaves a counter that the device lacks out of its report.
+/// The counters that a profile reads. The list has only the counters that a diagnosis needs,
+/// because each pass over a kernel takes time. If the device lacks a counter, ncu omits it from the
+/// report.
 inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"duration_ns", "gpu__time_duration.sum"},
     {"sm_pct", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
@@ -74,7 +75,7 @@ inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"limit_blocks", "launch__occupancy_limit_blocks"},
 }};
 
-/// The reasons for which warps stall. ncu's name of the counter is kNcuStallPrefix, the reason, and
+/// The reasons why warps stall. ncu names such a counter kNcuStallPrefix + reason +
 /// kNcuStallSuffix.
 inline constexpr std::string_view kNcuStallPrefix = "smsp__average_warps_issue_stalled_";
 inline constexpr std::string_view kNcuStallSuffix = "_per_issue_active.ratio";

@@ -22,8 +22,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// Populates all pages in one call, which saves a page fault for each page during the copy to the
-/// GPU. Older kernels lack the call, and take the page faults.
+/// Populates all pages of a mapping in one call. This saves a page fault for each page during the
+/// copy to the GPU. Older kernels lack the call; on them the page faults happen.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);
@@ -38,12 +38,12 @@ Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t 
                                       std::to_string(size) + " bytes");
 }
 
-/// Opens the memory of one launch request as the SharedBuffers that replay() works on: mapped
-/// memory files, or shared device memory. Checks each range against the size of its memory. The
-/// request must outlive the object.
+/// Opens the memory of one launch request as the SharedBuffers that replay() uses. They are mapped
+/// memory files or shared device memory. Checks that each range lies inside its memory. The request
+/// must outlive the object.
 class RequestMemory {
  public:
-  /// Errors: `corrupt` if a range is outside its memory; `io` if a file cannot be mapped.
+  /// Errors: `corrupt` if a range lies outside its memory; `io` if a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
                                     GpuDriver& gpu);
 
@@ -53,9 +53,10 @@ class RequestMemory {
   Status map_files(const LaunchRequest& request, const std::vector<UniqueFd>& fds, GpuDriver& gpu);
   Status describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu);
 
-  std::map<std::size_t, Mapping> files_;  // by index of the descriptor; inputs may share a file
+  // by index of the file descriptor; several inputs may be in one file
+  std::map<std::size_t, Mapping> files_;
   Mapping output_;
-  std::unique_ptr<SharedBuffers> buffers_;  // borrows the members above
+  std::unique_ptr<SharedBuffers> buffers_;  // refers to the members above
 };
 
 Result<RequestMemory> RequestMemory::open(const LaunchRequest& request,
@@ -122,7 +123,8 @@ Status RequestMemory::describe_device(const LaunchRequest& request, int handle, 
   return {};
 }
 
-/// Tells the supervisor that the inputs may be changed, and waits until they have been changed.
+/// Tells the supervisor that the inputs may now be changed, and waits until the supervisor reports
+/// that they have been changed.
 LaunchStatus stage_next_inputs(int socket, const std::string& case_id) {
   const auto broken = [](const Error& error) {
     return launch_fail(LaunchErrorKind::internal_error, "waiting for new inputs: " + error.message);
@@ -169,7 +171,8 @@ LaunchResult<Launched> perform(int socket, const LaunchRequest& request, const F
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock) {
-  // Loaded before `ready`, because the driver compiles them, which no job should wait for.
+  // The trusted kernels are loaded before `ready` is sent. The driver compiles them then, and no
+  // job has to wait for the compiler.
   std::optional<TrustedKernels> trusted;
   if (gpu.facts().shared_bytes_per_block > 0) {  // 0 for the fake device, which cannot run them
     LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
@@ -179,7 +182,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
   }
   const nlohmann::json ready = to_header(LauncherReady{gpu.facts(), layers});
   if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
-  std::optional<std::string> lost_in;  // the case whose fault lost the context
+  std::optional<std::string> lost_in;  // the case whose fault lost the GPU's context
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());
     if (!frame && frame.error().code == ErrorCode::unavailable) return {};

@@ -1,11 +1,12 @@
-// serve is the launcher's main loop. It sends `ready`, answers each `launch` with exactly one
-// `launched` or `launch_error`, and returns when the supervisor closes the socket. The caller has
-// made the GPU's context, so a launcher that sent `ready` can launch at once. Not thread-safe.
+// serve is the launcher's main loop. It sends `ready` and answers each `launch` frame with exactly
+// one `launched` or `launch_error`. It returns when the supervisor closes the socket. The caller
+// has created the GPU's context before, so a launcher that has sent `ready` can launch at once. Not
+// thread-safe.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //
-// After a gpu_fault the context is lost: every further launch is answered with a gpu_fault that
-// names the case that lost it.
+// After a gpu_fault the context is lost. Every further launch is then answered with a gpu_fault
+// that names the case in which the context was lost.
 #pragma once
 
 #include <vector>
@@ -17,7 +18,8 @@
 
 namespace assay::sandbox {
 
-/// `layers` are those of this process's jail. Errors: corrupt (the peer broke the protocol), io.
+/// Serves the socket until its peer closes it. `layers` are the isolation layers of this process's
+/// jail. Errors: corrupt if the peer broke the protocol; io if the socket failed.
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock);
 

@@ -9,8 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// Checks the number and sizes of the parameters. The driver copies as many values as the image
-/// declares, so a shorter list would make it read other memory of this process.
+/// Checks the number and the sizes of the parameters. The driver copies as many values as the image
+/// declares. With a shorter list it would read other memory of this process.
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts,
                           const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
@@ -36,8 +36,8 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
-/// Turns the plan's operations into steps with addresses for buffers. It is used only during
-/// load().
+/// Turns the plan's operations into steps, in which buffers are replaced by addresses. It exists
+/// only during load().
 class Program::Builder {
  public:
   Builder(Program& program, const Plan& plan, const std::vector<DevicePtr>& buffers,
@@ -137,7 +137,8 @@ class Program::Builder {
   const std::vector<DevicePtr>& buffers_;
   const std::vector<DevicePtr>& scratch_;
   std::size_t next_scratch_ = 0;
-  std::map<std::uint32_t, std::size_t> numbers_;  // of a tunable: in the plan, in the program
+  // maps a tunable's number in the plan to its number in the program
+  std::map<std::uint32_t, std::size_t> numbers_;
 };
 
 LaunchResult<std::unique_ptr<Program>> Program::load(GpuDriver& gpu, const Plan& plan,

@@ -1,13 +1,14 @@
-// Program is a checked plan that is ready to run: its binaries are loaded, its parameters are
-// checked against the ones that the binaries declare, and every buffer is an address. enqueue()
-// makes nothing but driver calls, because it is timed.
+// Program is a checked plan that is ready to run. Its binaries are loaded, its parameters match the
+// parameters that the binaries declare, and every buffer has an address. enqueue() only makes
+// driver calls, because its execution is timed.
 //
 //   LaunchResult<std::unique_ptr<Program>> program = Program::load(gpu, plan, buffers, scratch);
 //   LaunchStatus queued = (*program)->enqueue();
 //   LaunchStatus done = gpu.synchronize();
 //
-// A choice takes its first alternative until choose() sets another (tune() finds the fastest). The
-// destructor unloads the kernels. The plan need not outlive load(). Not thread-safe.
+// Each choice uses its first alternative until choose() sets another alternative. tune() finds the
+// fastest alternatives. The destructor unloads the kernels. The plan need not outlive load(). Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,15 @@
 
 namespace assay::sandbox {
 
-/// Returns true for a kernel of the recorder, which copies and casts in place of torch's kernels. A
-/// submission gains nothing by giving its own kernel such a name: the kernel then does not count as
-/// its work.
+/// Returns true if the recorder added this kernel. Such kernels copy and cast in place of torch's
+/// kernels. A submission gains nothing if it gives its own kernel such a name: the kernel then does
+/// not count as the submission's work.
 inline bool is_recorder_kernel(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
 class Program {
  public:
-  /// `buffers` has the address of each of the plan's buffers, and `scratch` the address for each
-  /// global scratch parameter in plan order.
+  /// Loads the plan's binaries. `buffers` contains the address of each buffer of the plan.
+  /// `scratch` contains one address for each global scratch parameter, in plan order.
   static LaunchResult<std::unique_ptr<Program>> load(GpuDriver& gpu, const Plan& plan,
                                                      const std::vector<DevicePtr>& buffers,
                                                      const std::vector<DevicePtr>& scratch);
@@ -40,35 +41,36 @@ class Program {
   Program& operator=(const Program&) = delete;
   ~Program();
 
-  /// Queues every operation, in order.
+  /// Queues every operation of the plan, in order.
   LaunchStatus enqueue();
-  /// Queues the operations without the submission's kernels: fills, copies, and the recorder's own
-  /// kernels.
+  /// Queues only the operations that are no kernels of the submission: fills, copies, and the
+  /// recorder's kernels.
   LaunchStatus enqueue_ablated();
-  /// Resets the variables that binaries keep on the device. If there are any, it waits for the
-  /// queued work first.
+  /// Resets the variables that binaries have in device memory. If there are any variables, it waits
+  /// for the queued work first.
   LaunchStatus forget();
-  /// Returns the operations that enqueue() queues now, in order. Their times are 0.
+  /// Returns the operations that enqueue() queues with the present choices, in order. Their times
+  /// are 0.
   std::vector<OperationTime> sequence() const;
-  /// Queues operations `first` to `last` (excluded) of that sequence.
+  /// Queues the operations of sequence() from index `first` up to, but not including, index `last`.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
-  /// Returns the number of operations that enqueue() queues now and that are copies, by the driver
-  /// or by the recorder's kernels.
+  /// Returns the number of copies in sequence(): copies by the driver and copies by the recorder's
+  /// kernels.
   std::int64_t moves() const;
-  /// Returns the greatest number of operations that enqueue() can queue.
+  /// Returns the maximum number of operations that enqueue() queues, over all choices.
   std::size_t operations() const;
-  /// Returns one entry for each of the plan's binaries, in order.
+  /// Returns the resources and the number of launches of each binary, in the plan's order.
   std::vector<KernelUse> kernels() const;
 
-  /// Returns the labels of the alternatives of each tunable. The tunables are in the order of their
+  /// Returns for each tunable the labels of its alternatives. Tunables are in the order of their
   /// first choices in the plan.
   const std::vector<std::vector<std::string>>& tunables() const { return tunables_; }
   void choose(std::size_t tunable, std::size_t alternative) { chosen_[tunable] = alternative; }
   std::size_t chosen(std::size_t tunable) const { return chosen_[tunable]; }
-  /// Queues the operations before the first choice of a tunable, with the alternatives chosen so
-  /// far.
+  /// Queues the operations before the first choice of a tunable. Earlier choices use the
+  /// alternatives that are set at present.
   LaunchStatus enqueue_before(std::size_t tunable);
-  /// Queues one alternative of the first choice of a tunable.
+  /// Queues one alternative of a tunable's first choice.
   LaunchStatus enqueue_alternative(std::size_t tunable, std::size_t alternative);
 
  private:
@@ -90,13 +92,13 @@ class Program {
     std::uint64_t bytes;
   };
   using Step = std::variant<Launch, Fill, Copy>;
-  /// A binary with variables of its own, and the data that reloads it.
+  /// A binary that has variables in device memory, and the image that reloads it.
   struct Stateful {
     KernelHandle handle;
     PlanBinary binary;
   };
-  /// A part of the sequence: fixed operations have one alternative and no tunable, a choice has
-  /// several alternatives.
+  /// A section of the plan. A section of fixed operations has one alternative and no tunable. A
+  /// choice has several alternatives.
   struct Stage {
     std::optional<std::size_t> tunable;
     std::vector<std::vector<Step>> alternatives;
@@ -112,13 +114,14 @@ class Program {
   class Builder;
 
   GpuDriver& gpu_;
-  std::vector<KernelHandle> handles_;  // by binary
-  std::vector<KernelUse> uses_;        // by binary; kernels() counts the launches
+  std::vector<KernelHandle> handles_;  // indexed by binary
+  std::vector<KernelUse> uses_;        // indexed by binary; kernels() adds the number of launches
   std::vector<Stateful> stateful_;
   std::vector<Stage> stages_;
   std::vector<std::vector<std::string>> tunables_;
-  std::vector<std::size_t> chosen_;       // by tunable
-  std::vector<std::size_t> first_stage_;  // by tunable: the stage of its first choice
+  std::vector<std::size_t> chosen_;  // indexed by tunable
+  // indexed by tunable: the stage of the tunable's first choice
+  std::vector<std::size_t> first_stage_;
 };
 
 }  // namespace assay::sandbox

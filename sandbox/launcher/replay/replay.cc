@@ -28,7 +28,7 @@ LaunchStatus check(const GpuDriver& gpu, const Plan& plan, const SharedBuffers& 
 }
 
 /// Calls visit(op, scratch, bytes) for each scratch parameter of every launch, in plan order. Stops
-/// at an error and returns it.
+/// at the first error and returns it.
 template <class Visit>
 LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   LaunchStatus status;
@@ -46,7 +46,8 @@ LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   return status;
 }
 
-/// Returns what the plan's buffers leave of the limit.
+/// Returns the number of bytes of the limit that remain after the plan's buffers, scratch memory
+/// and variables.
 LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) {
   std::uint64_t left = limit;
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
@@ -75,8 +76,9 @@ LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) 
   return left;
 }
 
-/// The driver reserves the local memory of a kernel for all threads that can be resident on the
-/// device. The largest reservation of all kernels counts, because the kernels share it.
+/// Checks the local memory of the kernels against `left` bytes. The driver reserves a kernel's
+/// local memory for all threads that can be resident on the device. Kernels share the reservation,
+/// so the check uses the largest.
 LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
                                 std::uint64_t left) {
   for (const KernelUse& kernel : program.kernels()) {
@@ -101,18 +103,19 @@ std::string describe(const PlanBuffer& buffer, std::size_t index) {
          std::to_string(buffer.bytes) + " bytes)";
 }
 
-/// Returns the index of the input that a buffer is filled with. check_plan() has found all inputs.
+/// Returns the index of the input with which a buffer is filled. check_plan() has checked that the
+/// input exists.
 std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
   std::size_t input = 0;
   while (shared.name(input) != buffer.name) ++input;
   return input;
 }
 
-/// The state of one replay: everything that a case has on the device. Members are released in
+/// The state of one replay, with everything that a case has on the device. Members are released in
 /// reverse order.
 class Replay {
  public:
-  /// `left` is what the plan's buffers leave of the memory limit.
+  /// `left` is the number of bytes of the memory limit that remain after the plan's buffers.
   Replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared, const ReplayRequest& request,
          const Clock& clock, std::uint64_t left)
       : left_(left),
@@ -208,7 +211,7 @@ class Replay {
       return request_.chosen.empty() ? tune(gpu_, *program_, work.restore, clock_) : LaunchStatus();
     };
     work.restore = [&]() -> LaunchStatus {
-      // A kernel could use its variables on the device to pass results from sample to sample.
+      // A kernel could use its variables on the device to pass results from one sample to the next.
       if (LaunchStatus s = program_->forget(); !s) return s;
       return closed(initial_.restore_async());
     };
@@ -216,10 +219,10 @@ class Replay {
     if (request_.stage_next_inputs) work.stage_next_inputs = [&] { return stage_next_inputs(); };
     work.swap_inputs = [&] { return swap_inputs(); };
     work.operations = program_->operations();
-    // Draws the sample that is checked: with probability 1/2 the first sample, because only the
-    // first sample cannot use results that were kept from an earlier sample. Otherwise one of the
-    // later samples, by a reservoir of one: the n-th later sample replaces the sample drawn so far
-    // with probability 1/n, so each later sample is equally likely.
+    // Draws the sample whose outputs are checked. With probability 1/2 it is the first sample,
+    // because only the first sample cannot use results that were kept from an earlier sample.
+    // Otherwise it is one of the later samples, each with the same probability. To draw it, the
+    // n-th later sample replaces the sample drawn so far with probability 1/n (reservoir sampling).
     const bool the_first = std::bernoulli_distribution(0.5)(random);
     work.sampled = [&, the_first](std::int64_t index) -> LaunchStatus {
       const bool drawn = index == 0 || (!the_first && std::uniform_int_distribution<std::int64_t>(
@@ -260,7 +263,7 @@ class Replay {
     return unseen;
   }
 
-  /// Returns each buffer that holds an output, once.
+  /// Returns each buffer that contains an output, without duplicates.
   std::vector<OutputBuffer> output_buffers() const {
     std::set<std::uint32_t> found;
     std::vector<OutputBuffer> outputs;
@@ -295,8 +298,8 @@ class Replay {
     return {};
   }
 
-  /// Closes the shared buffers and returns the first error. Submitted code must not run while they
-  /// are mapped.
+  /// Closes the shared buffers. Returns the error of `status`, or else the error of closing.
+  /// Submitted code must not run while the buffers are mapped.
   LaunchStatus closed(LaunchStatus status) {
     LaunchStatus end = shared_.close();
     return status ? end : status;
@@ -323,8 +326,8 @@ class Replay {
   GuardedMemory memory_;
   InitialState initial_;
   std::vector<std::uint64_t> offsets_;
-  std::vector<DevicePtr> buffers_;  // by plan buffer
-  std::vector<DevicePtr> scratch_;  // by global scratch parameter
+  std::vector<DevicePtr> buffers_;  // indexed by plan buffer
+  std::vector<DevicePtr> scratch_;  // indexed by global scratch parameter
   std::unique_ptr<Program> program_;
 };
 

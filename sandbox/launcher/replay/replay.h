@@ -1,5 +1,5 @@
-// replay performs a launch plan on inputs that the submission never saw, and returns the outputs.
-// The plan tier rests on it.
+// replay performs a launch plan on inputs that the submission has never seen, and returns the
+// outputs. Verdicts of the tier `plan` come from this function.
 //
 //   ReplayRequest request;
 //   request.gpu_memory_bytes = 1 << 30;
@@ -36,31 +36,35 @@
 
 namespace assay::sandbox {
 
-// NaN as a float, -1 as an integer, so that memory that no kernel wrote is never right by chance.
+// The byte of the poison. Four of these bytes are NaN as a float and -1 as an integer. So memory
+// that no kernel wrote is unlikely to contain a correct result.
 inline constexpr std::uint8_t kPoisonByte = 0xFF;
 
-// The most threads that are resident on one multiprocessor, on any GPU that Assay knows.
+// The maximum number of threads that one multiprocessor can run at once, over all GPUs that Assay
+// knows.
 inline constexpr std::uint64_t kMostThreadsPerMultiprocessor = 2'048;
 
 struct ReplayRequest {
-  // Limit for the plan's buffers, scratch and guards, and for the local memory of its kernels. The
-  // copies for timing are the launcher's own and do not count.
+  // The limit, in bytes, for the plan's buffers, its scratch memory and the guards, and for the
+  // local memory of its kernels. Copies that the launcher makes for timing do not count.
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
-  // The alternative of each tunable, as an earlier replay chose it. Empty: a timed replay chooses,
-  // and any other replay takes the first alternatives.
+  // The alternative of each tunable, as an earlier replay chose it. If it is empty, a timed replay
+  // chooses the alternatives, and an untimed replay uses the first alternatives.
   std::vector<std::size_t> chosen;
-  // If timed: called once before the warm-up, so that the judge can put new inputs into the shared
-  // buffers. The warm-up still runs on the old inputs. So the first sample is the first run on its
-  // inputs, and values that a kernel kept from earlier runs are of no use.
+  // Used only if the plan is timed. It is called once before the warm-up, so that the judge can put
+  // new inputs into the shared buffers. The warm-up still runs on the old inputs. So the first
+  // sample is the first run on the new inputs, and values that a kernel kept from earlier runs are
+  // useless.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  bool inspect = false;  // if timed: also check determinism and take a timeline
-  // Run without the submission's kernels. Outputs that are right even so are not their work.
+  bool inspect = false;  // if timed: also checks determinism and measures a timeline
+  // Runs the plan without the submission's kernels. Outputs that are right in spite of this are not
+  // the work of these kernels.
   bool ablated = false;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
 };
 
-/// Returns the result without the name of the case, which a plan does not know.
+/// Returns the result. The name of the case is not filled in, because a plan does not know it.
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock);
 

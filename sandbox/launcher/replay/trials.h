@@ -1,17 +1,19 @@
-// Trials of a program: runs of its parts under the timer, outside of the samples that are reported.
+// Times parts of a program in extra runs. These runs are not part of the reported samples.
 //
-// tune() chooses the alternative of each tunable on the device, as an autotuner does. It times each
-// alternative at the first choice of the tunable, on the inputs that the kernel gets there, and
-// takes the fastest. The candidate that recorded the plan only named the alternatives, and never
-// learns the times. An alternative that the driver refuses to launch is skipped, as in Triton's
+// tune() chooses the alternative of each tunable on the device, as an autotuner does. An
+// alternative is one configuration of the autotuner. tune() times each alternative at the first
+// choice of the tunable, on the inputs that the kernel has there, and chooses the fastest. The
+// candidate that recorded the plan has only named the alternatives, and never learns their times.
+// If the driver refuses to launch an alternative, the alternative is skipped, as in Triton's
 // autotuner. A fault ends the replay, because the context is lost.
 //
 //   LaunchStatus tuned = tune(gpu, *program, [&] { return initial.restore_async(); }, clock);
 //
-// inspect() checks whether a plan gives the same bits twice, and how its time divides over its
-// operations. It runs after the samples, and restores the inputs before each run. An operation is
-// timed with cold caches but after all operations before it, so it finds the memory as they leave
-// it. The result is its share of the whole, not the time that it would take alone.
+// inspect() checks whether two runs of a plan give the same bits, and measures how the plan's time
+// is divided among its operations. It is called after the samples, and restores the inputs before
+// each run. An operation is timed with cold caches, but after all operations before it, so the
+// memory has the contents that they leave. The result is the operation's share of the plan's time.
+// Alone, the operation could take a different time.
 //
 //   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, trusted, overhead_ns});
 //
@@ -33,18 +35,21 @@
 
 namespace assay::sandbox {
 
-// Samples of each alternative, after one that warms up. Their median counts.
+// The number of timed samples of each alternative. An untimed warm-up run precedes them. The median
+// of the samples is used.
 inline constexpr std::int64_t kTuneSamples = 5;
-// Limit over all tunables. Alternatives that were not timed by then are left out.
+// The time limit of tune() for all tunables together. Alternatives that are not timed when it ends
+// are skipped.
 inline constexpr std::int64_t kMaxTuneMs = 10'000;
-// An alternative whose warm-up is this many times slower than the best so far gets no samples.
+// If the warm-up of an alternative takes more than this many times the best time so far, the
+// alternative gets no samples.
 inline constexpr double kClearlySlower = 4.0;
 
 /// `restore` queues the copies that restore the first contents of every buffer.
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
                   const Clock& clock);
 
-// A plan with more operations gets an empty timeline.
+// A plan with more operations than this gets an empty timeline.
 inline constexpr std::size_t kMaxInspected = 32;
 
 struct OutputBuffer {
@@ -53,9 +58,10 @@ struct OutputBuffer {
 };
 
 struct InspectionRules {
-  std::vector<OutputBuffer> outputs;  // compared between two runs
-  TrustedKernels* trusted = nullptr;  // compare on the device; if null, the host compares
-  double overhead_ns = 0;             // of the timer's marks; subtracted from each operation
+  std::vector<OutputBuffer> outputs;  // the buffers that are compared between two runs
+  TrustedKernels* trusted = nullptr;  // compares on the device; if null, the host compares
+  // the overhead of the timer's marks; it is subtracted from each operation's time
+  double overhead_ns = 0;
 };
 
 LaunchResult<Inspection> inspect(GpuDriver& gpu, Program& program, const TimedWork& work,

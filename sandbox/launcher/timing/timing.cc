@@ -11,16 +11,16 @@ namespace {
 
 constexpr std::int64_t kWarmUpSamples = 3;
 constexpr int kOverheadSamples = 25;
-// A cold sample is discarded if its clock is below this share of the median clock, because the
-// clock was throttled then.
+// A cold sample is discarded if its clock rate is below this share of the median clock rate,
+// because the GPU was throttled during that sample.
 constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
-// Bytes written to flush the L2, in multiples of its size.
+// The number of bytes written to flush the L2 cache, as a multiple of the cache's size.
 constexpr std::uint64_t kFlushPerL2 = 2;
-// For a device that does not report the size of its L2.
+// The least number of bytes to write, for a device that does not report the size of its L2 cache.
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;
 
-/// Unblocks the stream at the end of the scope. On a stream that stays blocked every later wait
+/// Unblocks the stream at the end of the scope. On a stream that stays blocked, every later wait
 /// would be endless.
 class UnblockAtEnd {
  public:
@@ -33,7 +33,7 @@ class UnblockAtEnd {
   GpuDriver& gpu_;
 };
 
-/// One series of samples: the state of take_samples().
+/// Takes one series of samples. Holds the state of take_samples().
 class Series {
  public:
   Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
@@ -52,14 +52,16 @@ class Series {
       if (LaunchStatus s = discard_a_few(); !s) return tl::unexpected(s.error());
     }
     // The inputs are swapped after the warm-up. So a kernel that keeps results from run to run has
-    // none for these inputs, but its instructions are in the caches as for later runs.
+    // no results for the new inputs. But its instructions are in the caches, as they are for later
+    // runs.
     LaunchResult<bool> unseen =
         work_.stage_next_inputs ? work_.swap_inputs() : LaunchResult<bool>(false);
     if (!unseen) return tl::unexpected(unseen.error());
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
-    // At least one of each, because their times must agree with the cold samples.
+    // At least one warm and one wall sample is taken, because their times must agree with the cold
+    // samples.
     for (std::int64_t i = 0; i < rules_.side_samples && (i == 0 || elapsed() < budget()); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());
@@ -101,8 +103,9 @@ class Series {
     return {};
   }
 
-  /// Measures the overhead of the marks: the time between them around a kernel of known duration,
-  /// less that duration. It includes the wait for written data to settle.
+  /// Measures the overhead of the timer's marks. It is the time between two marks around a kernel
+  /// of known duration, minus that duration. It includes the time until the kernel's writes are
+  /// complete.
   LaunchResult<double> overhead(bool flushed) {
     std::vector<double> samples;
     for (int i = 0; i < kOverheadSamples; ++i) {
@@ -159,9 +162,9 @@ class Series {
     return ns;
   }
 
-  /// Takes a sample with the caches as an earlier run leaves them. The buffers are restored after
-  /// that run, because the contents that it left may be invalid inputs. The traffic of the restore
-  /// is in the caches too.
+  /// Takes a sample with warm caches, as an earlier run leaves them. The buffers are restored after
+  /// the earlier run, because that run may have turned them into invalid inputs. So the caches also
+  /// contain data of the restore.
   LaunchStatus take_warm() {
     if (LaunchStatus s = work_.restore(); !s) return s;
     if (LaunchStatus s = work_.enqueue(); !s) return s;
@@ -200,7 +203,7 @@ class Series {
   const Clock& clock_;
   ColdState cold_;
   std::int64_t begin_;
-  std::vector<double> clocks_;  // MHz, one for each cold sample
+  std::vector<double> clocks_;  // in MHz, one for each cold sample
   double warm_overhead_ns_ = 0;
   LaunchSamples samples_;
 };

@@ -1,5 +1,6 @@
 // take_samples measures the device time of one sequence of operations with cold caches, until the
-// median is known well enough. It also takes a few samples with warm caches, and a few by the
+// median is known accurately enough. It also takes a few samples with warm caches, and a few
+// samples of the wall time.
 // host's clock.
 //
 //   LaunchResult<LaunchSamples> samples = take_samples(gpu, TimingRules{}, work, clock);
@@ -25,51 +26,54 @@
 namespace assay::sandbox {
 
 inline constexpr double kLeastNs = 100;  // lower bound of a reported time: no kernel is faster
-// The duration of TrustedKernels::touch_async() by the time stamps of the GPU (CUPTI): median on an
-// H200 (measurements/ground_truth.py, docs/explanation/timing.md).
+// The duration of TrustedKernels::touch_async() according to the GPU's own time stamps (CUPTI). It
+// is the median on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
 inline constexpr double kTouchWarmNs = 944;
 
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  // Wall time, including warm-up and refills. Sampling stops at this limit even if fewer than
-  // min_samples were taken.
+  // The limit of the wall time, including warm-up and refills. Sampling stops at this limit even if
+  // fewer than min_samples samples have been taken.
   std::int64_t max_time_ms = 1'000;
-  // Sampling stops when half of the 95 % interval of the median is at most this share of the
-  // median. A series of blocks narrows the interval further.
+  // The required precision. Sampling stops when half of the width of the median's 95 % interval is
+  // at most this share of the median. Several blocks of samples together narrow the interval
+  // further.
   double relative_half_width = 0.01;
-  std::int64_t warm_up_ms = 20;   // clocks rise from idle within this time
-  std::int64_t side_samples = 3;  // samples with warm caches, and as many by the host's clock
+  std::int64_t warm_up_ms = 20;  // clocks rise from idle within this time
+  // number of samples with warm caches, and number of wall time samples
+  std::int64_t side_samples = 3;
 };
 
-/// The callbacks of a measurement. Those with a default may be empty.
+/// The callbacks of a measurement. A callback with a default value may be empty.
 struct TimedWork {
-  // Called once, before the first sample. It may allocate the device's remaining memory.
+  // Called once, before the first sample. It may allocate the remaining memory of the device.
   std::function<LaunchStatus()> prepare;
-  // Queues the refill of the inputs and the poison of the outputs.
+  // Queues the copies that refill the inputs and the fills that poison the outputs.
   std::function<LaunchStatus()> restore;
-  // Queues the operations, and nothing else.
+  // Queues the operations to measure, and nothing else.
   std::function<LaunchStatus()> enqueue;
-  // Called once, after prepare. Waits for new inputs, and stages them.
+  // Called once, after `prepare`. Waits for new inputs, and stages them.
   std::function<LaunchStatus()> stage_next_inputs = {};
   // Called after the warm-up if stage_next_inputs is set. Switches to the staged inputs. Returns
-  // true if no kernel can have read them.
+  // true if no kernel can have read the staged inputs before.
   std::function<LaunchResult<bool>()> swap_inputs = {};
   // Queues kernels that overwrite shared memory and registers.
   std::function<LaunchStatus()> scrub = {};
   // Queues a kernel of known duration.
   std::function<LaunchStatus()> touch = {};
-  // Queues a kernel that reads the clock; clock_mhz returns its result.
+  // Queues a kernel that reads the clock. clock_mhz returns the result.
   std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
-  // Called after the sample of this index (from 0) has run, while its outputs are in place.
+  // Called with a sample's index (from 0) after the sample has run, while the sample's outputs are
+  // still in the buffers.
   std::function<LaunchStatus(std::int64_t)> sampled;
-  std::size_t operations = 0;  // number of operations that enqueue() queues
+  std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };
 
-/// Puts a device into the same cold state before each sample. The destructor frees the memory that
-/// flushes the L2.
+/// Puts the device into the same cold state before each sample. The destructor frees the memory
+/// that flushes the L2 cache.
 class ColdState {
  public:
   explicit ColdState(GpuDriver& gpu);
@@ -77,12 +81,12 @@ class ColdState {
   ColdState& operator=(const ColdState&) = delete;
   ~ColdState();
 
-  /// Allocates the memory that flushes the L2.
+  /// Allocates the memory that flushes the L2 cache.
   LaunchStatus open();
-  /// Refills the buffers, overwrites on-chip memory and flushes the caches. Waits: the device is
-  /// idle afterwards.
+  /// Refills the buffers, overwrites on-chip memory and flushes the caches. Waits until the device
+  /// is idle.
   LaunchStatus make(const TimedWork& work);
-  /// Flushes the caches only. Waits.
+  /// Flushes only the caches. Waits until the device is idle.
   LaunchStatus flush();
 
  private:
@@ -91,8 +95,8 @@ class ColdState {
   DevicePtr memory_ = 0;
 };
 
-/// Queues the operations of `enqueue` between the timer's marks, on a blocked stream if the
-/// device's queue has room for all of them. `before` is queued first and not timed.
+/// Queues the operations of `enqueue` between the timer's marks. The stream is blocked meanwhile if
+/// the device's queue has room for all operations. `before` is queued first and is not timed.
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& enqueue,
                          const std::function<LaunchStatus()>& before = {});

@@ -22,14 +22,15 @@
 namespace assay::sandbox {
 namespace {
 
-// A process leaves its group a moment after its end is reported, so a removal is repeated.
+// The number of attempts to remove a group. A process leaves its group a moment after its end is
+// reported, so the first attempt can fail.
 constexpr int kRemoveAttempts = 50;
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
-constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's own default
-constexpr const char* kMostWeight = "10000";    // version 2
-constexpr const char* kMostShares = "262144";   // version 1
-// A quarter of the weight of other groups. On a machine that is shared this is enough to finish
-// within the wall limits.
+constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's default value
+constexpr const char* kMostWeight = "10000";    // the maximum in version 2
+constexpr const char* kMostShares = "262144";   // the maximum in version 1
+// A quarter of the default weight, which other groups have. On a busy machine this is enough to
+// finish within the wall limits.
 constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
@@ -51,12 +52,12 @@ bool has_word(std::string text, const std::string& word, char separator) {
 }
 
 struct Hierarchy {
-  std::string mount;  // its mount point
+  std::string mount;  // where the hierarchy is mounted
   bool version2 = false;
 };
 
-/// Returns the hierarchies that may have the controller: first its own of version 1, then
-/// version 2.
+/// Returns the hierarchies that may have the controller. The controller's own hierarchy of version
+/// 1 comes before the hierarchy of version 2.
 std::vector<Hierarchy> hierarchies(const std::string& controller) {
   std::vector<Hierarchy> found;
   std::ifstream mounts("/proc/self/mounts");
@@ -71,7 +72,7 @@ std::vector<Hierarchy> hierarchies(const std::string& controller) {
   return found;
 }
 
-/// Returns this process's own group in that hierarchy, e.g. "/user.slice".
+/// Returns the group of this process in the controller's hierarchy, for example "/user.slice".
 std::string own_group(const std::string& controller, bool version2) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -84,8 +85,8 @@ std::string own_group(const std::string& controller, bool version2) {
   return "/";
 }
 
-/// Gives the controller to the groups below a version 2 folder. The kernel refuses if that folder
-/// has processes of its own.
+/// Makes the controller available to the groups below a folder of version 2. The kernel refuses if
+/// processes are in the folder's own group.
 Status enable(const std::string& folder, const std::string& controller) {
   const std::string path = folder + "/cgroup.subtree_control";
   std::string enabled = read_small_file(path);
@@ -113,7 +114,8 @@ Status limit_memory(const std::string& folder, bool version2, std::int64_t bytes
   const std::string text = std::to_string(bytes);
   if (version2) {
     if (Status set = write_kernel_file(folder + "/memory.max", text); !set) return set;
-    // Kernels without swap accounting lack memory.swap.max. Old kernels lack memory.oom.group.
+    // Kernels without swap accounting lack memory.swap.max. Old kernels lack memory.oom.group. Both
+    // files are optional.
     if (::access((folder + "/memory.swap.max").c_str(), F_OK) == 0) {
       if (Status set = write_kernel_file(folder + "/memory.swap.max", "0"); !set) return set;
     }
@@ -135,7 +137,7 @@ Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent)
   return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
 }
 
-/// Sets the group's share of processor time, which counts while the processors are busy.
+/// Sets the group's share of processor time. The share matters only while all processors are busy.
 Status weigh_cpu(const std::string& folder, bool version2, const char* weight, const char* shares) {
   return version2 ? write_kernel_file(folder + "/cpu.weight", weight)
                   : write_kernel_file(folder + "/cpu.shares", shares);
@@ -147,7 +149,7 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  // In version 2 the limit of another controller may have made it already.
+  // In version 2 the limit of another controller may have created the folder already.
   const bool shared = ::access(folder.c_str(), F_OK) == 0;
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kNode = "nvidia";
 constexpr std::string_view kCudaPrefix = "cuda:";
-constexpr std::string_view kMinor = "Device Minor:";  // a line of a GPU's `information`
+constexpr std::string_view kMinor = "Device Minor:";  // starts a line of a GPU's file `information`
 
 std::optional<int> to_number(std::string_view text) {
   const auto first = std::min(text.find_first_not_of(" \t"), text.size());
@@ -38,8 +38,8 @@ std::string node_of(const GpuPlaces& places, int minor) {
   return places.dev + "/" + std::string(kNode) + std::to_string(minor);
 }
 
-/// Sorts by PCI address. The address sorts as text, because its parts are hexadecimal numbers of
-/// equal width.
+/// Returns the device files in the order of the GPUs' PCI addresses. The addresses can be sorted as
+/// text, because their parts are hexadecimal numbers of equal width.
 std::vector<std::string> nodes_by_address(const GpuPlaces& places) {
   std::map<std::string, int> minors;
   std::error_code error;
@@ -70,8 +70,8 @@ std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
   return ordered;
 }
 
-/// Returns the GPUs that a list names, in its order. As in CUDA, the first GPU that does not exist
-/// ends the list.
+/// Returns the GPUs that a list names, in the order of the list. As in CUDA, the first GPU that
+/// does not exist ends the list.
 Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
                                         std::string_view list) {
   std::vector<std::string> found;
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
   return found;
 }
 
-/// Returns the list of this process's environment.
+/// Returns CUDA_VISIBLE_DEVICES from this process's environment.
 std::optional<std::string> visible_here() {
   const char* visible = std::getenv(kVisibleDevices);
   return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);

@@ -19,10 +19,12 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kExecFailed = 127;
-// The exit status of a command that a signal ended is this plus the signal's number, as in shells.
+// If a signal ended the command, the exit status is this value plus the signal's number, as in
+// shells.
 constexpr int kSignalStatus = 128;
-// A slot without a user of its own shares its limit of processes with others, which may have this
-// many.
+// Slots that have no user id of their own share one user, and so one count of processes. The
+// process limit of such a slot is raised by this number, to leave room for the processes of other
+// slots.
 constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
@@ -32,8 +34,8 @@ const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
     {"USER", "assay"},
     {"LOGNAME", "assay"},
     {"LANG", "C.UTF-8"},
-    // One thread for each library, because threads do not survive a fork and jobs share the
-    // machine's processors.
+    // Each library gets one thread, because threads do not survive a fork, and because jobs share
+    // the machine's processors.
     {"OMP_NUM_THREADS", "1"},
     {"OPENBLAS_NUM_THREADS", "1"},
     {"MKL_NUM_THREADS", "1"},
@@ -55,8 +57,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-/// Returns "NAME=value" strings: the fixed list without the names in `added`, then `added`, then
-/// ASSAY_TEMPLATE_LAYERS.
+/// Returns "NAME=value" strings in this order: the fixed list without the names that are in
+/// `added`, the variables of `added`, and ASSAY_TEMPLATE_LAYERS.
 std::vector<std::string> jail_environment(
     const std::vector<std::pair<std::string, std::string>>& added,
     const std::vector<LayerReport>& layers) {
@@ -73,7 +75,7 @@ std::vector<std::string> jail_environment(
   return out;
 }
 
-/// Executes the command with that environment. Returns only if that failed.
+/// Executes the command in the jail's environment. Returns only on failure.
 Status execute(const std::vector<std::string>& command,
                const std::vector<std::pair<std::string, std::string>>& added,
                const std::vector<LayerReport>& layers) {
@@ -82,8 +84,8 @@ Status execute(const std::vector<std::string>& command,
   return fail_errno("execve " + command.front());
 }
 
-/// Runs in the first process of the pid namespace: applies the rest of the list, then executes the
-/// command. Returns only if that failed.
+/// Runs in the first process of the pid namespace. Applies the remaining layers of the list, then
+/// executes the command. Returns only on failure.
 Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root,
                             LayerList layers) {
   if (layers.apply("mount_namespace", enter_mount_namespace)) {
@@ -92,8 +94,8 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
       lacks = enter_root_filesystem(root);
       return lacks ? Status() : fail(lacks.error());
     });
-    // A root filesystem that is only half built must not be used. An error does not tell how much
-    // is built, so every error ends the process.
+    // A root filesystem that is only half built must not be used. An error does not say how much is
+    // built, so every error ends the process.
     if (!lacks) return fail(lacks.error());
     if (entered)
       layers.add("proc", lacks->empty() ? Status() : fail(ErrorCode::unavailable, *lacks));
@@ -108,7 +110,7 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
   return execute(config.command, config.environment, layers.layers());
 }
 
-/// Adds /proc to the device files of a GPU, because its driver names its threads in
+/// Adds /proc to the device files of a GPU, because the GPU's driver names its threads in
 /// /proc/self/task.
 std::vector<std::string> usable_files(std::vector<std::string> devices) {
   if (!devices.empty()) devices.emplace_back("/proc");
@@ -133,7 +135,7 @@ Result<int> run_in_template_jail(const TemplateJail& config) {
   root.links = python->links;
   root.devices = config.devices;
   if (!root.devices.empty())
-    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses there
+    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses in /sys
 
   LayerList layers(config.strict);
   layers.apply("user_namespace", [&] {
@@ -170,10 +172,10 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("job_descriptors", [&] { return close_other_descriptors({config.job_fd}); });
   layers.apply("job_session", enter_session);
   layers.apply("job_ipc_namespace", enter_ipc_namespace);
-  // Without a namespace of its own, two jobs that run at the same time could meet over the loopback
-  // or abstract sockets.
+  // If two jobs that run at the same time were in the same network namespace, they could
+  // communicate over the loopback interface or abstract sockets.
   layers.apply("job_network_namespace", enter_network_namespace);
-  // Without a mount namespace of its own these would cover the machine's folders.
+  // Without a separate mount namespace, these mounts would cover the machine's own folders.
   if (layers.apply("job_mount_namespace", enter_mount_namespace)) {
     layers.apply("job_tmp", [&] {
       return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777");

@@ -1,14 +1,14 @@
-// The jail confines a submission. jail.cc has the two ordered lists of layers that are the security
-// argument. The other files of this folder have the mechanisms.
+// The jail confines a submission. It consists of isolation layers. The two ordered lists of layers
+// in jail.cc are the argument for its security. The other files of this folder have the mechanisms.
 //
 // - Template jail: assay-jail builds it once and then becomes the zygote. It has no network, no
-//   devices and no files but those of Python. Its environment variables come from a fixed list, so
-//   that no variable of the server (keys, tokens, paths) gets in.
+//   devices, and no files except those that Python needs. Its environment variables come from a
+//   fixed list, so that no variable of the server (keys, tokens, paths) gets in.
 // - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
-//   user of its own, no capabilities, and no system calls that a submission does not need.
+//   separate user id, no capabilities, and no system calls that a submission does not need.
 //
 // The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). Both
-// functions change the calling process for good. It must have one thread.
+// functions change the calling process permanently. The process must have only one thread.
 #pragma once
 
 #include <cstdint>
@@ -26,20 +26,20 @@ namespace assay::sandbox {
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  bool strict = false;               // makes a missing layer an error
-  int slots = 64;                    // number of user ids to map, one for each slot
-  std::vector<std::string> binds;    // files and folders to show read-only at the same path
-  std::string python;                // the interpreter; its installation is shown too
+  bool strict = false;             // if true, a missing layer is an error
+  int slots = 64;                  // number of user ids to map, one for each slot
+  std::vector<std::string> binds;  // files and folders that are visible read-only at the same path
+  std::string python;              // the interpreter; its installation is visible too
   std::vector<std::string> devices;  // device files of a GPU, for candidates of the host tier
   int keep_fd = -1;                  // the zygote's control socket
-  // Variables to add to the fixed list, or to replace in it.
+  // Variables that are added to the fixed list, or that replace variables of the list.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> command;
 };
 
-/// Builds the template jail around this process and runs the command in it, as process 1 of a pid
-/// namespace where the kernel allows one. Returns the command's exit status after its end, or an
-/// error if the jail could not be built.
+/// Builds the template jail around this process and runs the command in it. Where the kernel allows
+/// a pid namespace, the command is process 1 of a new one. Returns the command's exit status after
+/// the command ends. Returns an error if the jail could not be built.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
@@ -52,12 +52,12 @@ struct JobJail {
   ResourceLimits limits;
 };
 
-/// Enters the job jail and returns its layers. Under strict isolation a missing layer is an error,
-/// and the caller must end.
+/// Enters the job jail and returns its layers. Under strict isolation a missing layer is an error.
+/// After an error the caller must end.
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
-/// Builds the system call filter for enter_job_jail(). Call it before the forks, so that it is
-/// built only once; without this call enter_job_jail() builds it.
+/// Builds the system call filter for enter_job_jail(). Call it before the forks, so that the filter
+/// is built only once. Otherwise each enter_job_jail() builds it.
 Status prepare_job_jail();
 
 }  // namespace assay::sandbox

@@ -12,8 +12,8 @@
 namespace assay::sandbox {
 namespace {
 
-// Constants of linux/landlock.h, which is newer than the headers of the systems that we build on.
-// System call numbers, which are the same on every architecture.
+// Constants of linux/landlock.h. That header is newer than the headers of some systems on which
+// Assay is built. The numbers of the system calls are the same on every architecture.
 constexpr long kCreateRuleset = 444, kAddRule = 445, kRestrictSelf = 446;
 constexpr unsigned kVersionFlag = 1;
 constexpr int kPathBeneath = 1;
@@ -30,13 +30,13 @@ constexpr std::uint64_t bit(int number) { return 1ULL << number; }
 constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
                         kReadFolder = bit(3), kMakeCharacterDevice = bit(6),
                         kMakeBlockDevice = bit(11);
-// fopen("w") truncates, even a device or a file of /proc.
+// The right to truncate. fopen("w") truncates even a device or a file of /proc.
 constexpr std::uint64_t kTruncate = bit(14);
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
-constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP
-constexpr std::uint64_t kScopes = bit(0) | bit(1);   // abstract sockets, signals
+constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP sockets
+constexpr std::uint64_t kScopes = bit(0) | bit(1);   // connect to abstract sockets, send signals
 
-/// Returns all rights for files that a version of the interface knows.
+/// Returns all file rights that this version of the interface knows.
 std::uint64_t files_of(int version) {
   if (version >= 5) return bit(16) - 1;  // ioctl on devices
   if (version >= 3) return bit(15) - 1;  // truncate
@@ -69,7 +69,7 @@ Status restrict_with_landlock(const std::vector<std::string>& writable,
   const std::uint64_t files = files_of(version);
   const RulesetAttributes attributes{files, version >= 4 && !loopback ? kNetwork : 0,
                                      version >= 6 ? kScopes : 0};
-  // Older kernels take the shorter forms of the struct.
+  // Older kernels accept only the shorter forms of the struct.
   const std::size_t size = version >= 6   ? sizeof attributes
                            : version >= 4 ? 2 * sizeof(std::uint64_t)
                                           : sizeof(std::uint64_t);

@@ -1,12 +1,14 @@
-// Landlock: a second barrier for files, TCP and signals beside mounts, namespaces and user ids. The
-// job may read every file that it sees and write only in its own memory file systems. It may bind
-// and connect no TCP socket, connect to no abstract socket outside, and signal no process outside.
+// Applies Landlock, a second barrier for files, TCP and signals besides mounts, namespaces and user
+// ids. The job may read every file that it sees, and write only in its own memory file systems. It
+// cannot bind or connect TCP sockets, connect to abstract sockets outside of the jail, or signal
+// processes outside of the jail.
 //
 //   Status restricted = restrict_with_landlock({"/tmp", "/dev/shm"});
 //
-// Call it after no_new_privs and before the seccomp filter, in a process with one thread. It holds
-// for the caller and its children, for good. The kernel restricts TCP since 6.7, and sockets and
-// signals since 6.12. On older kernels only the namespaces restrict these.
+// Call it after no_new_privs and before the seccomp filter, in a process with one thread. The
+// restriction is permanent and applies to the caller and its children. The kernel restricts TCP
+// since version 6.7, and abstract sockets and signals since version 6.12. On older kernels only the
+// namespaces restrict TCP, sockets and signals.
 #pragma once
 
 #include <string>
@@ -16,14 +18,14 @@
 
 namespace assay::sandbox {
 
-/// Restricts the calling process. In the folders `writable` it may make everything but device
-/// files. It may use the device files `devices` besides null and zero. With `loopback`, Landlock
-/// does not restrict TCP, only the network namespace does. Errors: unavailable if the kernel has no
-/// Landlock or has it switched off.
+/// Restricts the calling process. In the folders `writable` it may create everything except device
+/// files. It may use the device files `devices`, and also null and zero. With `loopback`, Landlock
+/// does not restrict TCP; then only the network namespace does. Errors: unavailable if the kernel
+/// has no Landlock or has switched it off.
 Status restrict_with_landlock(const std::vector<std::string>& writable,
                               const std::vector<std::string>& devices = {}, bool loopback = false);
 
-/// Returns the kernel's version of the interface, or 0 without Landlock.
+/// Returns the version of the kernel's Landlock interface, or 0 if there is no Landlock.
 int landlock_version();
 
 }  // namespace assay::sandbox

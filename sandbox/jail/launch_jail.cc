@@ -15,10 +15,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kUsers = 1;  // users beside root of the namespace
+constexpr int kUsers = 1;  // number of user ids besides root of the namespace
 
-/// Tells whether a user that owns nothing may use the device files. Otherwise the process keeps its
-/// user, without capabilities.
+/// Returns true if a user that owns nothing may use the device files. If not, the process keeps its
+/// user id, without capabilities.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -34,8 +34,8 @@ Status become_nobody(const std::vector<std::string>& devices) {
   return user ? become_user(*user) : fail(user.error());
 }
 
-/// Allows writes to /proc/self/task, where a driver names its threads. The other files of that file
-/// system belong to other users.
+/// Adds /proc, because a driver names its threads in /proc/self/task. Most other files of /proc
+/// belong to other users.
 std::vector<std::string> writable_files(std::vector<std::string> devices) {
   devices.emplace_back("/proc");
   return devices;
@@ -59,13 +59,13 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   if (layers.apply("launch_mount_namespace", enter_mount_namespace)) {
     RootFilesystem root{
         .binds = config.libraries, .links = {}, .devices = config.devices, .host_proc = true};
-    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses there
+    root.binds.emplace_back("/sys");  // a driver finds the GPUs and their buses in /sys
     Status entered;
     layers.apply("launch_root_filesystem", [&] {
       const Result<std::string> made = enter_root_filesystem(root);
       return entered = made ? Status() : fail(made.error());
     });
-    // The process cannot go on with a root that is half built.
+    // The process cannot continue with a root filesystem that is half built.
     if (!entered) return fail(entered.error());
   } else {
     layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");
@@ -77,7 +77,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
   layers.apply("launch_no_dumps", forbid_dumps);
   layers.apply("launch_parent_death", die_with_parent);
   layers.apply("launch_no_new_privileges", forbid_new_privileges);
-  // A profiler may use TCP only if the loopback is the jail's own.
+  // A profiler may use TCP only if the jail has its own loopback interface.
   layers.apply("launch_landlock", [&] {
     return restrict_with_landlock({"/tmp", "/dev/shm"}, writable_files(config.devices),
                                   config.profile && own_network);

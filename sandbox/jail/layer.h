@@ -1,19 +1,19 @@
-// Layers: each mechanism of the jail reports whether it is active, and if not, why. No layer is
-// left out silently.
+// Records the isolation layers of the jail. A layer is one mechanism, such as a namespace. Each
+// layer reports whether it is active, and if not, why. No missing layer stays unnoticed.
 //
 //   LayerList list(strict);
 //   list.apply("no_new_privileges", forbid_new_privileges);
 //   if (Status complete = list.status(); !complete) return complete;  // only if strict
 //
 // A mutation leaves out one layer on purpose, so that the escape suite can show which attempt then
-// succeeds (docs/reference/generated/escapes.md). This needs a build with ASSAY_JAIL_MUTATIONS=ON.
-// A layer that is left out reports itself as missing.
+// succeeds (docs/reference/generated/escapes.md). Mutations need a build with
+// ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is missing.
 //
 //   Status left = leave_out("seccomp,no_dumps");
 //
-// A LayerList is not thread-safe. Call leave_out() once at the start of a process, before its first
-// thread; the functions that read what it set are thread-safe. The supervisor gives the list to
-// assay-launcher and assay-jail, and assay-jail gives it to the zygote.
+// A LayerList is not thread-safe. Call leave_out() once at the start of a process, before the first
+// thread starts. The functions that read its list are thread-safe. The supervisor passes the list
+// to assay-launcher and assay-jail. assay-jail passes it to the zygote.
 #pragma once
 
 #include <functional>
@@ -28,19 +28,19 @@ namespace assay::sandbox {
 struct LayerReport {
   std::string name;
   bool active = false;
-  std::string detail;  // why it is not active
+  std::string detail;  // why the layer is not active
 };
 
 class LayerList {
  public:
   explicit LayerList(bool strict) : strict_(strict) {}
 
-  /// Runs the mechanism, unless a mutation leaves it out, and notes the result. Returns true if the
-  /// layer is active.
+  /// Runs the mechanism, unless a mutation leaves the layer out, and records the result. Returns
+  /// true if the layer is active.
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
-  /// Notes the result of a mechanism. Returns true if the layer is active.
+  /// Records the result of a mechanism that has already run. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
-  /// Notes a mechanism that cannot be tried, and the reason.
+  /// Records that a mechanism cannot be tried, with the reason.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));
   }
@@ -54,21 +54,21 @@ class LayerList {
   std::vector<LayerReport> layers_;
 };
 
-/// Returns the form in which the layers travel to the zygote:
+/// Returns the layers as JSON, in the form in which the zygote receives them:
 /// `[{"name":"seccomp","active":true,"detail":""}]`.
 std::string layers_json(const std::vector<LayerReport>& layers);
 
-/// The environment variable by which assay-jail gives the list to the zygote.
+/// The environment variable in which assay-jail passes the left-out layers to the zygote.
 inline constexpr const char* kLeftOutVariable = "ASSAY_LEFT_OUT_LAYERS";
 
-/// Tells whether this build can leave out layers.
+/// Returns true if this build can leave out layers.
 bool mutations_possible();
-/// Leaves out the layers with these names (docs/explanation/sandbox.md), separated by commas.
-/// Errors: unavailable in a build without mutations, invalid_argument for an unknown name.
+/// Leaves out the layers with these names (docs/explanation/sandbox.md). The names are separated by
+/// commas. Errors: unavailable in a build without mutations; invalid_argument if a name is unknown.
 Status leave_out(const std::string& names);
-/// Returns the argument of leave_out(), or an empty string.
+/// Returns the argument of leave_out(). Returns an empty string if leave_out() was not called.
 const std::string& left_out_layers();
-/// Returns an error if this layer is left out.
+/// Returns an error if a mutation leaves this layer out.
 Status check_not_left_out(std::string_view layer);
 
 }  // namespace assay::sandbox

@@ -3,8 +3,8 @@
 //   assay-jail --isolation best_effort --slots 64 --keep-fd 5 --python /venv/bin/python
 //              --bind /assay/harness --device /dev/nvidia0 --env A=b -- COMMAND...
 //
-// The exit status is that of the command, 126 if the jail could not be built, or 2 for a wrong
-// command line. Messages go to stderr.
+// The exit status is the command's own. It is 126 if the jail could not be built, and 2 if the
+// command line was wrong. Messages are written to standard error.
 
 #include <cstdlib>
 #include <string>

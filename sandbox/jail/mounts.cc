@@ -19,9 +19,9 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // in /proc
-// The number and the arguments of mount_setattr, which is younger than some C libraries. The number
-// is the same on every architecture.
+constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // folders of /proc
+// The number and the arguments of the system call mount_setattr. Some C libraries are older than
+// this call. The number is the same on every architecture.
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
 constexpr std::uint64_t kAttrReadOnly = 1, kAttrNoSuid = 2, kAttrNoDev = 4;
@@ -36,8 +36,8 @@ Status do_mount(const char* source, const std::string& target, const char* type,
   return {};
 }
 
-/// Makes one mount read-only on a kernel without mount_setattr. It keeps the flags that the kernel
-/// does not allow it to drop.
+/// Makes one mount read-only on a kernel without mount_setattr. Flags that the kernel does not
+/// allow to be removed stay set.
 Status remount_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
@@ -50,8 +50,8 @@ Status remount_read_only(const std::string& target, bool devices) {
   return do_mount("none", target, nullptr, flags, nullptr);
 }
 
-/// Undoes the escapes of a path in /proc/self/mounts: space, tab, line feed and backslash stand
-/// there as a backslash and three octal digits.
+/// Decodes a path from /proc/self/mounts. In that file a space, tab, line feed or backslash is
+/// written as a backslash and three octal digits.
 std::string unescaped(const std::string& field) {
   const auto digit = [&](std::size_t at) { return field[at] - '0'; };
   std::string path;
@@ -66,13 +66,14 @@ std::string unescaped(const std::string& field) {
   return path;
 }
 
-/// Returns the mount points below a folder, without those that lie below another one of the list.
+/// Returns the mount points below a folder. Mount points below another mount point of the list are
+/// omitted.
 std::vector<std::string> mounts_below(const std::string& folder) {
   std::vector<std::string> found;
   const std::string mounts = read_small_file("/proc/self/mounts");
   for (std::size_t line = 0, end = 0; line < mounts.size(); line = end + 1) {
     end = std::min(mounts.find('\n', line), mounts.size());
-    const std::size_t begin = mounts.find(' ', line) + 1;  // the second field
+    const std::size_t begin = mounts.find(' ', line) + 1;  // start of the second field
     const std::string target = unescaped(mounts.substr(begin, mounts.find(' ', begin) - begin));
     if (target.starts_with(folder + "/")) found.push_back(target);
   }
@@ -114,8 +115,8 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
-  // The bind is recursive, because the kernel does not let a copied namespace uncover what other
-  // mounts hide.
+  // The bind mount is recursive, because in a copied namespace the kernel does not reveal what
+  // other mounts hide.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
     return bound;
   return make_read_only(target, devices);
@@ -150,7 +151,7 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
     struct stat facts {};
     if (::fstat(fd.get(), &facts) != 0) return fail_errno("fstat " + path);
     if (Status point = make_mount_point(path, S_ISDIR(facts.st_mode)); !point) return point;
-    // A copy of a mount keeps its restrictions.
+    // The copy of a mount keeps the restrictions of the original.
     const std::string source = "/proc/self/fd/" + std::to_string(fd.get());
     if (Status bound = do_mount(source.c_str(), path, nullptr, MS_BIND | MS_REC, nullptr); !bound)
       return bound;
@@ -165,7 +166,7 @@ Status mount_proc(const std::string& target) {
   for (const char* folder : kDeviceFolders) {
     const std::string path = target + "/" + folder;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) continue;  // this machine has none
+    if (::stat(path.c_str(), &facts) != 0) continue;  // this machine has no such file
     if (Status hidden =
             do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                      "size=4096,mode=555");

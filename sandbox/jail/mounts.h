@@ -1,5 +1,5 @@
-// Enters a mount namespace and mounts file systems in it. Errors name the call and the path. All
-// functions but the first need a mount namespace of the caller's own.
+// Enters a mount namespace and mounts file systems in it. Errors name the system call and the path.
+// All functions except enter_mount_namespace() must be called in a separate mount namespace.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +9,30 @@
 
 namespace assay::sandbox {
 
-/// Enters a new mount namespace, from which nothing propagates to the outside.
+/// Enters a new mount namespace. Its mounts do not propagate to other namespaces.
 Status enter_mount_namespace();
 
-/// Makes `path` and its missing parents as directories with mode 0755.
+/// Creates the directory `path` and its missing parents with mode 0755.
 Status make_directories(const std::string& path);
 
-/// Shows `source`, a file or directory, at `target`, which it makes if needed. The mount is
-/// read-only and ignores set-uid bits. Device files work in it only with `devices`.
+/// Makes `source`, a file or directory, visible at `target`. Creates `target` if needed. The mount
+/// is read-only and ignores set-uid bits. Device files in it work only if `devices` is true.
 Status bind_read_only(const std::string& source, const std::string& target, bool devices);
 
-/// Mounts a new tmpfs of this mode, such as "1777", with caps on its bytes and on its files.
+/// Mounts a new tmpfs with this mode (for example "1777"), a limit of bytes, and a limit of files.
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes,
                    const std::string& mode);
 
-/// Does the same over a folder that has other mounts below it. In the tmpfs only these mounts and
-/// the folders that lead to them are visible.
+/// Mounts such a tmpfs over a folder that has other mounts below it. In the tmpfs only these mounts
+/// and the folders that lead to them are visible.
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 
-/// Mounts a new /proc for the caller's pid namespace, without the files in which drivers describe
-/// the machine's devices.
+/// Mounts a new /proc for the caller's pid namespace. The files in which drivers describe the
+/// machine's devices are hidden.
 Status mount_proc(const std::string& target);
 
-/// Makes a mount and all mounts below it read-only. Their other restrictions stay.
+/// Makes a mount and all mounts below it read-only. The other restrictions of these mounts stay.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

@@ -4,8 +4,8 @@
 //   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities
 //   Status network = enter_network_namespace();
 //
-// In the user namespace root is an ordinary user of the host, and jobs run as user ids that own
-// nothing there. Each function changes the calling process.
+// In the user namespace, root is mapped to an ordinary user of the host. Jobs run with user ids
+// that own nothing in the namespace. Each function changes the calling process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,12 +14,13 @@
 
 namespace assay::sandbox {
 
-/// The user id of slot 0 inside the user namespace. Slot n runs as kFirstSlotUid + n.
+/// The user id of slot 0 inside the user namespace. Slot n has the user id kFirstSlotUid + n.
 inline constexpr uid_t kFirstSlotUid = 1000;
 
 /// Enters a new user namespace with id 0 mapped to the caller, which must have one thread. If the
-/// caller is root, it also gets `slots` ids from kFirstSlotUid on. They are mapped to a range of
-/// the host that no account uses. Returns the number of ids for slots: `slots` or 0.
+/// caller is root, the namespace also has `slots` ids, starting with kFirstSlotUid. They are mapped
+/// to a range of host ids that no account uses. Returns the number of ids for slots, which is
+/// either `slots` or 0.
 Result<int> enter_user_namespace(int slots);
 
 /// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the
@@ -29,14 +30,15 @@ Result<uid_t> slot_user(int slot);
 /// Enters a network namespace whose only interface is `lo`, and brings it up.
 Status enter_network_namespace();
 Status enter_ipc_namespace();
-/// Enters a host name namespace with a constant name.
+/// Enters a host name namespace and sets a constant host name.
 Status enter_uts_namespace();
 
 /// Makes the next child of this process the first process of a new pid namespace. When that child
-/// dies, all its descendants die. The caller itself stays in its namespace, and may call this again
-/// for its next child. It must not start a thread before leave_child_pid_namespace().
+/// dies, all its descendants die. The caller itself stays in its namespace, and may call this
+/// function again for its next child. The caller must not start a thread before
+/// leave_child_pid_namespace().
 Status make_child_pid_namespace();
-/// Makes the following children start in the caller's own pid namespace again.
+/// Makes later children start in the caller's own pid namespace again.
 Status leave_child_pid_namespace();
 
 }  // namespace assay::sandbox

@@ -22,27 +22,28 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kRootBytes = 16LL << 20;  // directories and mount points only
+constexpr std::int64_t kRootBytes = 16LL << 20;  // contains only directories and mount points
 constexpr std::int64_t kRootInodes = 16'384;
 constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // for the zygote; each job gets new folders
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
-constexpr int kMaxLinks = 40;      // on the path of a Python interpreter
-const std::string kBase = "/tmp";  // covered while the root is built
+constexpr int kMaxLinks = 40;      // limit for the path of a Python interpreter
+const std::string kBase = "/tmp";  // covered by a tmpfs while the root is built
 const std::string kOld = "/old", kNew = "/new";
 
-// Shown if the host has them: the linker's configuration, the alternatives of commands such as
-// `cc`, and the number of processors.
+// Files that are visible if the host has them: the linker's configuration, the alternatives of
+// commands such as `cc`, and the number of processors.
 const std::vector<std::string> kSystemFiles = {"/etc/ld.so.cache", "/etc/alternatives",
                                                "/sys/devices/system/cpu"};
-// Folders of the system. If one is a link into /usr, the same link is made.
+// Folders of the system that are visible. If a folder is a symbolic link into /usr, the same link
+// is created.
 const std::vector<std::string> kSystemFolders = {"/usr",   "/bin",   "/sbin",  "/lib",
                                                  "/lib32", "/lib64", "/libx32"};
 const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"};
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// Resolves every link of the path. The path is read below kOld later, where an absolute link leads
-/// to the wrong place.
+/// Resolves every symbolic link of the path. The path is later read below kOld, where an absolute
+/// link would lead to the wrong file.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -62,7 +63,7 @@ struct Bind {
   bool devices = false;
 };
 
-/// Collects the mounts and links, and resolves all names while the host's root is still in place.
+/// Collects the mounts and links. It resolves all paths while the host's root is still in place.
 struct Contents {
   std::vector<Bind> binds;
   std::vector<std::pair<std::string, std::string>> links;
@@ -90,7 +91,7 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // A parent is mounted before the folders inside it, so that it does not hide them.
+  // A parent folder is mounted before the folders inside it. Otherwise it would hide them.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -115,8 +116,8 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
-/// Returns true if the path leads through a link that is shown already, such as /usr/local/cuda in
-/// /usr.
+/// Returns true if the path leads through a link that is visible already, such as /usr/local/cuda
+/// in /usr.
 bool leads_through_link(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     struct stat facts {};
@@ -126,16 +127,16 @@ bool leads_through_link(const std::string& path) {
   }
 }
 
-/// Shows the file at `place`. Does nothing if the place exists: then it lies in a folder that is
-/// shown already, and no mount point can be made there.
+/// Makes the file visible at `place`. Does nothing if `place` exists: then it lies in a folder that
+/// is visible already, where no mount point can be created.
 Status show_at(const std::string& place, const Bind& bind) {
   return exists(kNew + place) ? Status()
                               : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
 }
 
 Status show(const Contents& contents) {
-  // A link cannot be a mount point. So the file is shown at the link's target, after everything
-  // else, because the target may lie in another folder of the list.
+  // A symbolic link cannot be a mount point. So the file is mounted at the link's target. This is
+  // done after everything else, because the target may lie in another folder of the list.
   std::vector<const Bind*> linked;
   for (const Bind& bind : contents.binds) {
     if (leads_through_link(bind.target)) {
@@ -154,8 +155,8 @@ Status show(const Contents& contents) {
   return {};
 }
 
-/// Mounts the writable folders. Call it before any file is shown, because the installation may lie
-/// below /tmp.
+/// Mounts the writable folders. Call it before any file is made visible, because Python's
+/// installation may lie below /tmp.
 Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
     if (Status made = make_directories(kNew + folder); !made) return made;
@@ -166,11 +167,11 @@ Status mount_writable() {
   return {};
 }
 
-/// Mounts /proc. If a new one is not possible, mounts the host's and returns the reason. Otherwise
-/// returns an empty string.
+/// Mounts a new /proc. If that is not possible, mounts the host's /proc and returns the reason.
+/// Otherwise returns an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
-  // It stays writable as far as user ids allow, because drivers name their threads there.
+  // /proc stays writable as far as user ids allow, because drivers name their threads there.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
                            MS_BIND | MS_REC, nullptr) != 0)
     return fail_errno("bind /proc");
@@ -178,14 +179,14 @@ Result<std::string> show_proc(bool host_proc) {
   const Status wanted = check_not_left_out("proc");
   const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
   if (own) return std::string();
-  // A container that hides parts of /proc refuses a new one. Python needs a /proc even so.
+  // A container that hides parts of /proc does not allow a new /proc. Python needs a /proc anyway.
   if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old)
     return fail(old.error());
   return "/proc is the host's, read-only, because of " + own.error().message;
 }
 
-/// Tells whether a folder is a Python installation or a virtual environment, which has a library
-/// folder of its own. Any other folder, such as a ~/bin full of links, must not be shown.
+/// Returns true if a folder is a Python installation or a virtual environment. Both have their own
+/// library folder. Any other folder, such as a ~/bin full of links, must not be visible.
 bool is_prefix(const fs::path& folder) {
   std::error_code error;
   if (folder == "/usr" || folder == "/" || folder.empty()) return false;
@@ -256,7 +257,7 @@ Result<PythonFiles> find_python_files(const std::string& python) {
     if (!is_prefix(prefix)) files.links.emplace_back(path.string(), target.string());
     path = (target.is_absolute() ? target : path.parent_path() / target).lexically_normal();
   }
-  // Some folders of the path may be links themselves.
+  // Some folders of the path may be symbolic links themselves.
   const fs::path real = fs::canonical(path, error);
   if (!error) add_prefix(files, real.parent_path().parent_path());
   return files;

@@ -1,7 +1,7 @@
-// The root filesystem of a jail: a tmpfs that shows, read-only, the files that a program needs and
-// nothing else. It has no home directories, no store, no operators, no socket of the host, and only
-// the devices in `devices`. find_python_files() finds what a Python interpreter needs, from its
-// path and without running it.
+// Builds the root filesystem of a jail: a tmpfs in which only the files that a program needs are
+// visible, read-only. It has no home directories, no store, no operators, no socket of the host,
+// and only the devices in `devices`. find_python_files() finds the files that a Python interpreter
+// needs. It uses only the interpreter's path and does not run the interpreter.
 //
 //   Result<PythonFiles> python = find_python_files("/srv/assay/.venv/bin/python");
 //   // python->directories: "/srv/assay/.venv" and "/home/me/.pyenv/versions/3.11.7"
@@ -18,28 +18,29 @@
 namespace assay::sandbox {
 
 struct RootFilesystem {
-  // Files and directories to show read-only at the same path. A missing one is an error.
+  // Files and directories that are visible read-only at the same path. If one is missing, that is
+  // an error.
   std::vector<std::string> binds;
   std::vector<std::pair<std::string, std::string>> links;  // symbolic links: path and target
-  // Device files besides null, zero and the random ones. A missing one is an error.
+  // Device files besides null, zero and the random devices. If one is missing, that is an error.
   std::vector<std::string> devices;
-  // Shows the host's /proc, for a process without a pid namespace of its own.
+  // If true, the host's /proc is visible. A process without a separate pid namespace needs it.
   bool host_proc = false;
 };
 
-/// Builds the root, moves into it and unmounts the old one. The caller must be in a mount namespace
-/// of its own. It must be the first process of its pid namespace, unless `host_proc` is set.
-/// Returns what could not be provided, or an empty string.
+/// Builds the new root, moves into it and unmounts the old root. The caller must be in a separate
+/// mount namespace. Unless `host_proc` is set, it must also be the first process of its pid
+/// namespace. Returns a description of what could not be provided, or an empty string.
 Result<std::string> enter_root_filesystem(const RootFilesystem& root);
 
 struct PythonFiles {
-  // The virtual environment and the installation that it was made from.
+  // The virtual environment, and the Python installation from which it was created.
   std::vector<std::string> directories;
-  // Symbolic links on the path of the interpreter that lie in neither folder: path and target.
+  // Symbolic links on the interpreter's path that lie in neither directory: path and target.
   std::vector<std::pair<std::string, std::string>> links;
 };
 
-/// Errors: not_found if there is no such interpreter.
+/// Finds the files that this interpreter needs. Errors: not_found if there is no such interpreter.
 Result<PythonFiles> find_python_files(const std::string& python);
 
 }  // namespace assay::sandbox

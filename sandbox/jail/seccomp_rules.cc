@@ -1,4 +1,4 @@
-// The rules of the system call filter (seccomp.h).
+// Defines the rules of the system call filter (seccomp.h).
 #include <linux/sched.h>
 #include <seccomp.h>
 #include <sys/mman.h>
@@ -15,7 +15,7 @@
 
 #include "sandbox/jail/seccomp.h"
 
-// libseccomp's SCMP_* macros are C99 compound literals without every field.
+// libseccomp's SCMP_* macros are C99 compound literals that omit some fields.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #ifdef __clang__
 #pragma clang diagnostic ignored "-Wc99-extensions"
@@ -24,10 +24,10 @@
 namespace assay::sandbox {
 namespace {
 
-// Calls that are denied with any arguments. Names that this machine's architecture does not have
+// Calls that are denied with any arguments. Names of calls that this machine's architecture lacks
 // are skipped.
 constexpr const char* kDenied[] = {
-    // other processes' memory and descriptors
+    // access to memory and descriptors of other processes
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -98,24 +98,24 @@ constexpr const char* kDenied[] = {
     "sethostname",
     "setdomainname",
     "vhangup",
-    // ways around a path or a filter
+    // ways to bypass a path or a filter
     "name_to_handle_at",
     "open_by_handle_at",
     "execveat",
     "seccomp",
 };
 
-// Calls that make special files. A profiler may make named pipes and nothing else, because Nsight
-// Compute uses them to talk to the program that it launches. They lie below /tmp, which is private
-// to the jail.
+// Calls that create special files. A profiler may create named pipes and no other special files:
+// Nsight Compute uses named pipes to communicate with the program that it launches. The pipes are
+// below /tmp, which is private to the jail.
 constexpr struct {
   const char* name;
-  unsigned mode;  // index of the argument that is the mode
+  unsigned mode;  // index of the mode argument
 } kMakeNodes[] = {{"mknod", 1}, {"mknodat", 2}};
 
-// Calls that are denied to candidates only. In a launcher a future GPU driver may need them.
+// Calls that are denied only to candidates. A launcher may need them for a future GPU driver.
 constexpr const char* kDeniedToCandidates[] = {
-    // They would report what other jobs do with the files that all jobs see.
+    // These calls would report what other jobs do with files that all jobs see.
     "inotify_init",
     "inotify_init1",
     // Requests of native asynchronous I/O count against one limit for the whole machine
@@ -126,21 +126,21 @@ constexpr const char* kDeniedToCandidates[] = {
     "io_pgetevents",
     "io_cancel",
     "io_destroy",
-    // They write out disks that do not belong to the job, and a process in such a call cannot be
-    // killed.
+    // These calls write out disks that do not belong to the job. A process cannot be killed during
+    // such a call.
     "sync",
     "syncfs",
-    // They drop pages from memory that other processes read.
+    // These calls remove pages from memory that other processes read.
     "fadvise64",
     "readahead",
 };
 
-// For candidates these calls do nothing and report success. A job's own files lie in memory, and a
+// For candidates these calls do nothing and report success. A job's own files are in memory. A
 // flush of a file that all jobs see would flush the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
-// More denied calls. Some versions of the library do not know their names, so they are given by
-// number. The numbers are the same on every architecture.
+// More denied calls. They are given by number, because some versions of libseccomp do not know
+// their names. The numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
     428 /* open_tree */,      429 /* move_mount */,      430 /* fsopen */,
     431 /* fsconfig */,       432 /* fsmount */,         433 /* fspick */,
@@ -155,7 +155,7 @@ constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLON
                                              CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-// PR_SCHED_CORE: its cookie keeps other processes off the sibling thread of a processor.
+// PR_SCHED_CORE creates a cookie that keeps other processes off the sibling thread of a processor.
 constexpr std::uint64_t kSchedCore = 62;
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP,    PR_SET_DUMPABLE,  PR_SET_MM,
                                           PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer,
@@ -166,7 +166,8 @@ constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /*
 constexpr std::uint64_t kDeniedFcntl[] = {1024 /* F_SETLEASE */, 1026 /* F_NOTIFY */};
 constexpr std::uint64_t kShmHugePages = 04000;  // SHM_HUGETLB
 
-// Calls that can carry an urgent byte, with the index of the argument that holds the flags.
+// Calls that can send or receive an urgent byte, with the index of the argument that contains the
+// flags.
 constexpr struct {
   const char* name;
   unsigned flags;
@@ -188,7 +189,7 @@ Status deny(scmp_filter_ctx filter, int call, const std::string& name) {
   return check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0), name);
 }
 
-/// Denies a call, with this error, if all conditions hold.
+/// Denies a call with the error number `error` if all conditions are true.
 Status deny_when(scmp_filter_ctx filter, const char* name, int error,
                  std::initializer_list<scmp_arg_cmp> conditions) {
   const int call = seccomp_syscall_resolve_name(name);
@@ -222,7 +223,8 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // Netlink, packet, vsock, AF_ALG and the rest are not namespaced or not needed.
+  // Other families (netlink, packet, vsock, AF_ALG, ...) either have no namespace or are not
+  // needed.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
       return added;
@@ -230,8 +232,9 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-/// Denies every kind of file but named pipes. The kind is four bits of the mode, and a rule cannot
-/// express "is not": so it denies modes that lack the bit of pipes and modes with another bit.
+/// Denies every kind of special file except named pipes. The kind is four bits of the mode. A rule
+/// cannot express "is not", so the rules deny modes without the bit of named pipes and modes with
+/// any other of the four bits.
 Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
   static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
   const scmp_arg_cmp others[] = {
@@ -272,12 +275,13 @@ Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
 
 Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status named = deny_names(filter, kDeniedToCandidates); !named) return named;
-  // TCP is confined to the job's own loopback. But a job could send a TCP socket with SO_LINGER to
-  // the supervisor, which would then block in close().
+  // The network namespace confines TCP to the job's own loopback interface. But a job could send a
+  // TCP socket with SO_LINGER to the supervisor, and the supervisor would then block in close().
   if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET));
       !added)
     return added;
-  // Leases and notifications on files that all jobs see would report what other jobs do with them.
+  // Leases and notifications on files that all jobs see would report what other jobs do with these
+  // files.
   for (const std::uint64_t command : kDeniedFcntl) {
     if (Status added =
             deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command));
@@ -293,16 +297,17 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC));
       !idle)
     return idle;
-  // Urgent bytes of unix sockets are a new and useless feature that let a process write to freed
-  // kernel memory (CVE-2025-38236).
+  // Urgent bytes on unix sockets are a new feature that no submission needs. A bug in it let a
+  // process write to freed kernel memory (CVE-2025-38236).
   for (const auto& call : kUrgent) {
     if (Status added = deny_when(filter, call.name, EOPNOTSUPP,
                                  SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));
         !added)
       return added;
   }
-  // These options return a handle of the peer process or of a message's sender. It would be a
-  // handle of the supervisor, across pid namespaces. Older kernels lack them.
+  // These options return a handle (pidfd) of the peer process or of a message's sender. That
+  // process is the supervisor, and the handle works across pid namespaces. Older kernels lack these
+  // options.
   for (const auto& [name, option] :
        {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
     const std::initializer_list<scmp_arg_cmp> asked = {
@@ -310,8 +315,7 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
         SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, option)};
     if (Status handle = deny_when(filter, name, ENOPROTOOPT, asked); !handle) return handle;
   }
-  // Huge pages come from one pool of the whole machine, and the memory control group does not count
-  // them.
+  // Huge pages come from one pool for the whole machine, and the memory cgroup does not count them.
   if (Status mapped =
           deny_when(filter, "mmap", EPERM, SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, MAP_HUGETLB));
       !mapped)
@@ -331,8 +335,8 @@ Status add_seccomp_rules(void* filter, SeccompProfile profile) {
   for (const int call : kDeniedNumbers) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;
   }
-  // The flags of clone3 lie in memory, which a filter cannot read. The C library falls back to
-  // clone.
+  // The flags of clone3 are in memory, which a filter cannot read. With ENOSYS the C library falls
+  // back to clone.
   if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3");
       !clone3)
     return clone3;

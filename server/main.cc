@@ -1,5 +1,5 @@
-// The program `assay`: adds the sub-commands, each of which is a file in server/commands/, and runs
-// the chosen one.
+// Implements the program `assay`: registers the sub-commands, which are in server/commands/, and
+// runs the chosen sub-command.
 #include <CLI/CLI.hpp>
 #include <exception>
 

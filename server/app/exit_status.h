@@ -1,5 +1,5 @@
-// The exit statuses of `assay`, each with one meaning (docs/reference/cli.md lists them), and the
-// message on stderr that goes with one. Thread-safe.
+// Defines the exit statuses of `assay`, each of which has one meaning (docs/reference/cli.md lists
+// them), and a function that prints an error message for a status. Thread-safe.
 //
 //   if (!store) return print_error("serve", kStoreUnusable, store.error().message);
 #pragma once
@@ -12,23 +12,24 @@
 namespace assay::server {
 
 enum ExitStatus : int {
-  kPass = 0,  // done; for `eval`: the submission passed
-  /// `eval`: the submission is wrong; `operators lint`: a check failed; `plan diff`: the plans
-  /// differ; `bench --replay`: an attempt differs from the recorded one.
+  kPass = 0,  // success; for `eval`: the submission passed
+  /// `eval`: the submission is wrong. `operators lint`: a check failed. `plan diff`: the plans
+  /// differ. `bench --replay`: an attempt differs from the recorded attempt.
   kFail = 1,
-  kError = 2,           // `eval`: the submission ended in an error; `bench`: unfinished attempts
-  kUsage = 64,          // bad flags or arguments
-  kBadData = 65,        // a file is empty, binary or too large
-  kNoInput = 66,        // a file is missing or unreadable
-  kUnknownName = 67,    // unknown operator, split, agent, device, provider, run
-  kUnavailable = 69,    // a known device or server cannot be used now
-  kInternal = 70,       // a defect of Assay
-  kPortInUse = 71,      // the address is taken or cannot be bound
+  kError = 2,         // `eval`: the submission ended in an error; `bench`: an attempt is unfinished
+  kUsage = 64,        // invalid flags or arguments
+  kBadData = 65,      // a file is empty, binary or too large
+  kNoInput = 66,      // a file is missing or unreadable
+  kUnknownName = 67,  // an unknown operator, split, agent, device, provider or run
+  kUnavailable = 69,  // a known device or server is not usable now
+  kInternal = 70,     // a defect of Assay
+  kPortInUse = 71,    // the address is in use or cannot be bound
   kStoreUnusable = 73,  // the store is read-only, damaged or from a newer schema
-  /// `serve`: a public address without tokens, or a token file that other users can access.
+  /// `serve`: the address is public and there are no tokens, or other users can access the token
+  /// file.
   kUnsafe = 76,
   kNoCredentials = 77,  // an API key is missing
-  kBadConfig = 78,      // a spec.toml or another configuration file is wrong
+  kBadConfig = 78,      // a spec.toml or another configuration file is invalid
 };
 
 /// Prints "assay COMMAND: MESSAGE" on stderr and returns `status`.
@@ -37,7 +38,8 @@ inline int print_error(const std::string& command, int status, const std::string
   return status;
 }
 
-/// Returns kUnknownName if no device has that name, kUnavailable if the device cannot be used here.
+/// Returns kUnknownName if no device has the name in the error, kUnavailable if the device is not
+/// usable on this machine.
 inline int status_of_device_error(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found
              ? kUnknownName

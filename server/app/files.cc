@@ -20,7 +20,7 @@
 namespace assay::server {
 namespace {
 
-/// Returns false if the bytes contain a zero byte or malformed UTF-8, as a picture does.
+/// Returns false if the bytes contain a zero byte or malformed UTF-8, as an image file does.
 bool looks_like_text(const std::string& bytes) {
   std::size_t continuation = 0;
   for (const char character : bytes) {

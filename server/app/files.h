@@ -1,5 +1,5 @@
-// Files that a user names on the command line: submissions to read, artifacts to write.
-// Thread-safe.
+// Reads and writes files that a user names on the command line: reads submissions, and writes
+// artifacts. Thread-safe.
 //
 //   Result<std::string> source = read_source("kernel.py", 1 << 20);
 //   Result<std::string> plan = read_file_bytes("kernel.plan", sandbox::kMaxPlanBytes, "a plan");
@@ -17,18 +17,19 @@
 
 namespace assay::server {
 
-/// Reads a whole regular file, or standard input if `path` is "-". Errors: not_found, there is no
-/// readable regular file of that name; corrupt, the file is larger than `max_bytes`, the limit for
-/// `what`; io, a read failed.
+/// Reads a whole regular file, or standard input if `path` is "-". `what` names the kind of file in
+/// messages. Errors: not_found if there is no readable regular file with this name; corrupt if the
+/// file is larger than `max_bytes`; io if a read failed.
 Result<std::string> read_file_bytes(const std::string& path, std::int64_t max_bytes,
                                     const std::string& what);
 
-/// Reads a submission. Errors: those of read_file_bytes(), and corrupt for an empty or binary file.
+/// Reads a submission. Errors: the errors of read_file_bytes(); corrupt if the file is empty or
+/// binary.
 Result<std::string> read_source(const std::string& path, std::int64_t max_bytes);
 
-/// Makes `folder`, writes each artifact into a file there and returns the files. Names are
-/// untrusted: every character with a meaning in a path becomes '-', and equal names are numbered.
-/// Errors: io.
+/// Creates `folder`, writes each artifact into a file in it, and returns the paths of the files.
+/// The artifacts' names are untrusted: every character with a meaning in a path becomes '-', and
+/// equal names are numbered. Error: io.
 Result<std::vector<std::filesystem::path>> write_artifacts(
     const std::vector<sandbox::Artifact>& artifacts, const std::filesystem::path& folder);
 

@@ -13,18 +13,19 @@
 namespace assay::server {
 namespace {
 
-// A candidate needs more time to import the last parts of torch.
+// The least allowed time limit. In less time, a candidate cannot import the remaining parts of
+// torch.
 constexpr std::int64_t kLeastWallMs = 100;
-constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need that much
+constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need this much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
-constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer
+constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer than this
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;
 constexpr unsigned kCoresForTwoRecorders = 8;
 constexpr int kSharers = 4;
 constexpr int kMostDefaultJobs = 16;
-constexpr unsigned kCoresPerJudge = 4;  // each judge keeps one core busy
+constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
 constexpr int kMostDefaultJudges = 4;
 
 }  // namespace
@@ -37,9 +38,9 @@ int default_gpu_sharers() {
   return std::thread::hardware_concurrency() >= kCoresForTwoRecorders ? kSharers : 1;
 }
 
-// As many jobs as cores. The recorders of a job use two cores for a part of its time; most of the
-// time a job waits for the GPU. With fewer jobs the GPU is sometimes idle. With more jobs the
-// recorders compete for the cores (measurements/README.md).
+// The default is one job per core. The recorders of a job use two cores for a part of the job's
+// time, but most of the time a job waits for the GPU. With fewer jobs, the GPU is sometimes idle.
+// With more jobs, the recorders compete for the cores (measurements/README.md).
 int default_gpu_jobs() {
   return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), default_gpu_sharers(),
                     kMostDefaultJobs);
@@ -190,7 +191,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;
-  // The candidates of the next jobs must be ready while used ones are replaced.
+  // There are enough candidates for the next jobs while used candidates are being replaced.
   config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;
   return config;
 }

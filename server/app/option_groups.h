@@ -1,7 +1,7 @@
-// Groups of command line options that several commands share. SandboxOptions: the strictness of the
-// sandbox, the limits of every job, and a GPU's share of the machine. LogOptions: --log-level,
-// --log-format and --log-file. Values; the functions belong to the thread that parses the command
-// line.
+// Defines groups of command-line options that several commands share. SandboxOptions sets the
+// strictness of the sandbox, the limits of every job, and how many jobs share a GPU. LogOptions
+// contains --log-level, --log-format and --log-file. Both are plain values. The functions must be
+// called by the thread that parses the command line.
 //
 //   auto options = std::make_shared<SandboxOptions>();
 //   add_sandbox_options(*command, *options);
@@ -21,7 +21,8 @@
 
 namespace assay::server {
 
-/// The defaults depend on the number of cores, because each recorder and judge keeps a core busy.
+/// The defaults depend on the number of cores, because each recorder and each judge uses one core
+/// fully.
 int default_recorders();
 int default_gpu_sharers();
 int default_gpu_jobs();
@@ -31,9 +32,9 @@ inline constexpr int kMostGpuJobs = 64;
 inline constexpr int kMostJudges = 8;
 
 struct SandboxOptions {
-  std::string isolation = "best-effort";  // isolation_from() parses it
-  std::string without;                    // layers to leave out; only in a build with mutations
-  sandbox::Limits limits;                 // of every job
+  std::string isolation = "best-effort";  // in the form that isolation_from() parses
+  std::string without;     // isolation layers to leave out; only in a build with mutations
+  sandbox::Limits limits;  // the limits of every job
   int recorders = default_recorders();
   int gpu_sharers = default_gpu_sharers();
   int gpu_jobs = default_gpu_jobs();
@@ -42,7 +43,7 @@ struct SandboxOptions {
   std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
 };
 
-/// The parsed value of --isolation.
+/// The parsed value of the option --isolation.
 struct IsolationChoice {
   sandbox::Isolation isolation = sandbox::Isolation::best_effort;
   bool spawn = false;
@@ -54,8 +55,8 @@ Result<IsolationChoice> isolation_from(const std::string& text);
 std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions& options);
 /// Returns the options that differ from their defaults, as command-line arguments.
 std::vector<std::string> arguments_of(const SandboxOptions& options);
-/// Returns the configuration of the sandbox, and leaves out the layers in `without`. Error:
-/// invalid_argument; it names the valid values.
+/// Returns the configuration of the sandbox, and leaves out the isolation layers that `without`
+/// names. Error: invalid_argument if a value is invalid, and the message lists the valid values.
 Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, const Paths& paths);
 
 struct LogOptions {
@@ -68,8 +69,8 @@ void add_log_options(CLI::App& command, LogOptions& options);
 /// Returns the options as command-line arguments.
 std::vector<std::string> arguments_of(const LogOptions& options);
 
-/// Configures the log. Errors: invalid_argument for an unknown name, with the valid ones; others if
-/// the file cannot be opened.
+/// Configures the log. Errors: invalid_argument if a name is unknown, and the message lists the
+/// valid names; other errors if the file cannot be opened.
 Status start_log(const LogOptions& options);
 
 }  // namespace assay::server

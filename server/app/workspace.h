@@ -1,13 +1,13 @@
-// The workspace of a command: the paths of Assay's parts on this machine (operators, harness,
-// helper programs, the Python with torch), and the catalog of operators. Thread-safe.
+// Finds the workspace of a command: the paths of Assay's parts on this machine (operators, harness,
+// helper programs, the Python interpreter with torch), and the catalog of operators. Thread-safe.
 //
 //   int status = kPass;
 //   const std::optional<Workspace> workspace = open_workspace("eval", status);
 //   if (!workspace) return status;  // the reason is printed
 //
 // The paths are relative to the source tree that this binary was built from, unless ASSAY_ROOT
-// names another. ASSAY_PYTHON names the interpreter, ASSAY_STATE_DIR the writable directory
-// (default: $XDG_STATE_HOME/assay or ~/.local/state/assay).
+// names a different tree. ASSAY_PYTHON names the interpreter. ASSAY_STATE_DIR names the writable
+// directory; its default is $XDG_STATE_HOME/assay or ~/.local/state/assay.
 #pragma once
 
 #include <filesystem>
@@ -30,14 +30,15 @@ struct Paths {
   std::filesystem::path default_store() const { return state / "assay.db"; }
 };
 
-/// Finds the paths. Error: not_found, if a part of the tree is missing; it names the part's path
-/// and the variable that sets another tree.
+/// Finds the paths. Error: not_found if a part of the tree is missing. The message names the path
+/// of the part and the variable that selects a different tree.
 Result<Paths> find_paths();
 
-/// Returns the path of Nsight Compute's `ncu`, from PATH or from the installer's folder, or "".
+/// Returns the path of Nsight Compute's `ncu`, from PATH or from the installer's folder. Returns ""
+/// if there is none.
 std::string find_ncu();
 
-/// Returns a configuration with these paths and defaults for the rest.
+/// Returns a configuration with these paths. All other values are defaults.
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation);
 
 struct Workspace {
@@ -45,9 +46,9 @@ struct Workspace {
   operators::Catalog catalog;
 };
 
-/// Finds the paths, makes the state directory and loads the catalog from `suite`, a folder like
-/// operators/, or from Assay's own operators if `suite` is empty. On an error it prints the message
-/// under the name of `command`, sets `status` and returns nullopt.
+/// Finds the paths, creates the state directory and loads the catalog. `suite` is a folder with the
+/// structure of operators/; empty means Assay's own operators. On an error, prints the message with
+/// the name of `command`, sets `status` and returns nullopt.
 std::optional<Workspace> open_workspace(const std::string& command, int& status,
                                         const std::string& suite = "");
 

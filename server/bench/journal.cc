@@ -30,7 +30,7 @@ BenchIdentity identity_of(const json& line) {
           line.at("samples").get<std::int64_t>(), line.value("track", std::string())};
 }
 
-/// These functions return the lines as JSON; journal.h shows examples.
+/// The functions below return lines of the journal as JSON. journal.h shows examples.
 json identity_line(const BenchIdentity& identity) {
   json line = {
       {"kind", "bench"},           {"format", kJournalFormat}, {"agent", identity.agent},
@@ -64,7 +64,7 @@ json finished_line(std::int64_t sample, const std::string& operator_name,
 }
 
 /// Compares two identity lines. Returns for example "model is 'a' there and 'b' here", or "" if
-/// they describe the same bench.
+/// both lines describe the same bench.
 std::string identity_difference(const json& there, const json& here) {
   for (const auto& [key, value] : here.items()) {
     if (!there.contains(key) || there[key] != value)
@@ -76,8 +76,8 @@ std::string identity_difference(const json& there, const json& here) {
   return "";
 }
 
-/// Adds the content of a line. Ignores lines of unknown kinds. Throws the exception of the JSON
-/// library if a field is missing or has another type.
+/// Adds the content of a line. Ignores lines of unknown kinds. Throws an exception of the JSON
+/// library if a member is missing or has a wrong type.
 void read_journal_line(const json& line, JournalContent& content) {
   const std::string kind = line.at("kind").get<std::string>();
   if (kind == "bench") content.identity = identity_of(line);
@@ -96,14 +96,14 @@ void read_journal_line(const json& line, JournalContent& content) {
 
 struct Parsed {
   JournalContent content;
-  json identity;          // the first line; null if there is none
-  std::size_t whole = 0;  // bytes of all complete lines
+  json identity;          // the first line; null if the journal has no lines
+  std::size_t whole = 0;  // the total size of all complete lines, in bytes
 };
 
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  // A last line without a newline was cut short by a crash.
+  // A crash cut the last line short if the line has no newline.
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object())
@@ -153,7 +153,7 @@ Result<std::unique_ptr<BenchJournal>> BenchJournal::open(const std::filesystem::
 Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
   fd_.reset(::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (!fd_) return fail_errno("open " + path_);
-  // Two benches with one journal would both pay for the same replies.
+  // If two benches used the same journal, both would pay for the same replies.
   if (::flock(fd_.get(), LOCK_EX | LOCK_NB) != 0) {
     if (errno != EWOULDBLOCK) return fail_errno("flock " + path_);
     return fail(
@@ -174,7 +174,7 @@ Status BenchJournal::load(const BenchIdentity& identity, bool resume) {
         path_ +
             " belongs to an earlier bench; --resume continues it, --out names another directory");
   }
-  // A journal without a run contains nothing of value, so the bench begins anew.
+  // A journal without a run contains nothing of value, so the bench starts from the beginning.
   const std::size_t kept = resume ? there->whole : 0;
   if (resume) content_ = std::move(there->content);
   if (::ftruncate(fd_.get(), static_cast<off_t>(kept)) != 0)
@@ -229,7 +229,7 @@ std::string end_text(const JournalledEnd& end) {
              : end.outcome + " (" + end.error_kind + ")";
 }
 
-/// Describes how an attempt differs from the recorded one; empty if it does not.
+/// Describes how an attempt differs from the recorded attempt. Empty if the two are equal.
 std::string deviation_of(const JournalledEnd* there, const JournalledEnd& here) {
   if (there == nullptr)
     return "not finished there, " +

@@ -1,7 +1,7 @@
-// The journal of a bench: the identity of the bench, its runs and its finished attempts, one JSON
-// object per line. Each line is appended and synced when it happens, so that after kill -9 a
-// resumed bench knows which attempts it need not repeat. `assay bench --replay` reads the journal
-// of a recorded bench and compares its attempts with those of the replay.
+// Keeps the journal of a bench: the identity of the bench, its runs and its finished attempts, with
+// one JSON object per line. Each line is appended and synced immediately. Therefore, after a kill
+// -9, a resumed bench knows which attempts it need not repeat. `assay bench --replay` reads the
+// journal of a recorded bench and compares the recorded attempts with the attempts of the replay.
 //
 //   const auto journal = BenchJournal::open(directory, identity, /*resume=*/true);
 //   if (journal && !(*journal)->is_finished(1, "vector_add")) {
@@ -15,12 +15,12 @@
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
 //    "cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// Two of these lines are wrapped here. `cost_usd` is null if the cost is not known: the model has
-// no price, or a reply had no token counts. `charged_usd` is what --max-cost counts; for a reply
-// without token counts it is the worst case.
+// The first and the last line are wrapped in this comment. `cost_usd` is null if the cost is
+// unknown, because the model has no price or a reply had no token counts. `charged_usd` is the
+// amount that counts against --max-cost. For a reply without token counts, it is the worst case.
 //
 // Only one process at a time can open a journal for writing. BenchJournal is thread-safe after
-// open(); the functions are thread-safe.
+// open(). The functions are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -39,56 +39,59 @@
 
 namespace assay::bench {
 
-/// A bench can be resumed only with the same identity.
+/// What a bench runs and where. A bench can be resumed only with the same identity.
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
-  std::string track = {};  // empty: the agent's own
+  std::string track = {};  // empty: the agent's default track
 };
 
-/// The outcome of a replayed attempt whose transcript had no reply for it.
+/// The outcome of a replayed attempt whose transcript contains no reply for the next step.
 inline constexpr const char* kNoReply = "no_reply";
 
-/// A finished attempt, as the journal has it.
+/// A finished attempt, as the journal records it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  std::string replay;  // how a replayed attempt differs from the recorded one; empty: not at all
-  std::optional<double> cost_usd = {};  // absent: not known
+  /// how a replayed attempt differs from the recorded attempt; empty: not at all
+  std::string replay;
+  std::optional<double> cost_usd = {};  // absent: the cost is unknown
   double charged_usd = 0;
   double wall_ms = 0;  // 0: the attempt was not timed
 };
 
-/// The content of a journal.
+/// The contents of a journal.
 struct JournalContent {
   BenchIdentity identity;
-  std::map<std::int64_t, agents::RunHandle> runs;                          // by sample
-  std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;  // by sample and operator
+  std::map<std::int64_t, agents::RunHandle> runs;  // runs by sample
+  /// attempts by sample and operator
+  std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;
 };
 
-/// Reads the journal in `directory` and does not change it. A torn last line is ignored. Errors:
-/// not_found, there is none; corrupt, it is broken.
+/// Reads the journal in `directory` without changing it. An incomplete last line is ignored.
+/// Errors: not_found if there is no journal; corrupt if the journal is damaged.
 Result<JournalContent> read_journal(const std::filesystem::path& directory);
 
-/// Returns whether `directory` contains a journal that is not empty.
+/// Returns true if `directory` contains a journal that is not empty.
 bool has_journal(const std::filesystem::path& directory);
 
 class BenchJournal {
  public:
-  /// Opens the journal in `directory`, and creates both if they are missing. With `resume` the
-  /// journal must have the same identity. Without `resume` it must not contain a run. Errors:
-  /// invalid_argument, if one of these does not hold; unavailable, while another bench has the
-  /// journal open.
+  /// Opens the journal in `directory`. Creates the journal and the directory if they are missing.
+  /// With `resume`, the journal must have the same identity. Without `resume`, the journal must not
+  /// contain a run. Errors: invalid_argument if such a condition is violated; unavailable if
+  /// another bench has opened the journal.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 
-  /// Returns the run of a sample (from 1), or null if no part of the bench has opened it yet.
+  /// Returns the run of a sample (counted from 1), or null if no part of the bench has started this
+  /// run yet.
   const agents::RunHandle* run_of(std::int64_t sample) const;
   bool is_finished(std::int64_t sample, const std::string& operator_name) const;
-  /// Returns the attempts that earlier parts of the bench finished.
+  /// Returns the attempts that were finished before this part of the bench started.
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const {
     return content_.finished;
   }
-  /// Returns the sum that these attempts charged to the spending limit, in US dollars.
+  /// Returns the amount in US dollars that these attempts charged to the spending limit.
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);
@@ -103,8 +106,9 @@ class BenchJournal {
 
   const std::string path_;
   UniqueFd fd_;
-  Mutex mutex_;  // held while a line is written
-  /// The runs include those of this part of the bench. The finished attempts do not.
+  Mutex mutex_;  // locked while a line is written
+  /// The runs of all parts of the bench, including this part, and the finished attempts of the
+  /// earlier parts.
   JournalContent content_;
 };
 
@@ -114,23 +118,23 @@ struct RecordedBench {
   JournalContent journal;
 };
 
-/// Returns the bench in `directory`, or the benches in its folders, sorted by name. Errors:
-/// not_found, there is none; corrupt, a journal is broken; invalid_argument, they differ in
-/// operators or samples, which the pairs of one bench never do.
+/// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
+/// Errors: not_found if there is no bench; corrupt if a journal is damaged; invalid_argument if the
+/// benches differ in operators or samples, because the pairs of one bench never do.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
-/// Returns the suite of the recorded bench as `start_run` takes it: a list of its operators, even
-/// if the catalog has changed since.
+/// Returns the suite of the recorded bench in the form that `start_run` accepts. It is a list of
+/// operators, so that it is the same even if the catalog has changed since.
 std::string recorded_suite(const JournalContent& journal);
 
 struct ReplayOutcome {
   std::size_t same = 0;      // attempts with the same end after the same steps
-  std::size_t other = 0;     // attempts with another end, or other steps
-  std::size_t no_reply = 0;  // attempts whose transcript had no reply to continue with
-  std::string text;          // a line for each attempt that is not the same, then the counts
+  std::size_t other = 0;     // attempts with a different end or different steps
+  std::size_t no_reply = 0;  // attempts whose transcript contains no reply for the next step
+  std::string text;          // one line for each attempt that differs, then the counts
 };
 
-/// Compares the attempts that the replay finished.
+/// Compares the attempts that the replay finished with the recorded attempts.
 ReplayOutcome compare_replay(const JournalContent& recorded, const JournalContent& replayed);
 
 }  // namespace assay::bench

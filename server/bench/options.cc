@@ -110,7 +110,8 @@ Result<std::int64_t> duration_from(const std::string& text) {
     const char unit = at < text.size() ? text[at++] : 's';
     if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
     const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
-    if (factor >= last_unit) return wrong();  // "5m1h" and "5m5m" are typing errors
+    // units must decrease: "5m1h" and "5m5m" are typing errors
+    if (factor >= last_unit) return wrong();
     last_unit = factor;
     seconds += amount * factor;
   }
@@ -137,7 +138,8 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
   if (error)
     return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
-  if (recorded.filename().empty()) recorded = recorded.parent_path();  // the name ended in a slash
+  // the name ended with a slash
+  if (recorded.filename().empty()) recorded = recorded.parent_path();
   const fs::path out =
       options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);
   const fs::path resolved = fs::weakly_canonical(fs::absolute(out), error);

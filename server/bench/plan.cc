@@ -27,7 +27,8 @@ Status check_no_repeat(const std::vector<std::string>& names, const std::string&
   return {};
 }
 
-/// Refuses an agent that tries several versions on a track that grades only the first one.
+/// Returns an error if the agent submits several versions, but the track grades only the first
+/// version.
 Status check_track(const agents::AgentChoice& choice, const std::string& name) {
   const std::optional<tools::Track> track = tools::track_from(name);
   if (!track || !tools::rules_of(*track).locks_source || choice.entry->track == name) return {};
@@ -36,8 +37,8 @@ Status check_track(const agents::AgentChoice& choice, const std::string& name) {
                                                choice.entry->name + " tries several");
 }
 
-/// Returns the operators that every model can answer, because all pairs of a comparison get the
-/// same operators. Empty if all models can answer any operator.
+/// Returns the operators that all models can answer, because all pairs of a comparison must have
+/// the same operators. Returns an empty list if every model can answer any operator.
 Result<std::vector<std::string>> answerable_by_all(
     const std::vector<std::unique_ptr<BenchModel>>& models) {
   std::optional<std::vector<std::string>> common;
@@ -70,7 +71,7 @@ Status check_directories(const std::vector<BenchPair>& pairs) {
   return {};
 }
 
-/// Returns the part of the plan that depends only on the options: everything but the pairs.
+/// Returns the part of the plan that depends only on the options: everything except the pairs.
 BenchPlan plan_of(const BenchOptions& options, const fs::path& agents_dir) {
   BenchPlan plan;
   plan.agents_dir = agents_dir;

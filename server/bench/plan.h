@@ -1,5 +1,6 @@
-// Decides what a bench runs: which agents with which models over which operators, from the command
-// line or from a recorded bench, and opens one journal for each pair. No model is called yet.
+// Decides what a bench runs: which agents, with which models, over which operators. The decision
+// follows the command line or a recorded bench. Also opens one journal for each pair. No model is
+// called yet.
 //
 //   Result<BenchPlan> plan = chosen_pairs(options, &catalog, agents_dir);
 //   Status priced = find_prices(*plan, options);
@@ -26,23 +27,23 @@ namespace assay::bench {
 
 inline constexpr std::size_t kMostBenchPairs = 64;
 
-/// One model, with its price if prices.toml lists it.
+/// A model, with its price if prices.toml lists the model.
 struct BenchModel {
   std::string name;  // PROVIDER:NAME
   std::unique_ptr<agents::LlmClient> client;
   std::optional<agents::Price> price;
 };
 
-/// One agent with one model.
+/// A pair of an agent and a model.
 struct BenchPair {
-  std::string agent_name;  // as on the command line, for the scorecard
+  std::string agent_name;  // the name on the command line, used in the scorecard
   agents::AgentChoice agent;
-  std::string model_name;           // as the journal names it
-  std::string model_label;          // as the scorecard shows it
-  BenchModel* model = nullptr;      // one of BenchPlan::models; null in a replay
-  std::filesystem::path directory;  // journal and transcripts
-  std::filesystem::path recorded;   // in a replay: the folder whose transcripts answer
-  std::string chosen_track = {};    // --track; empty: the agent's own
+  std::string model_name;           // the name in the journal
+  std::string model_label;          // the name in the scorecard
+  BenchModel* model = nullptr;      // an element of BenchPlan::models; null in a replay
+  std::filesystem::path directory;  // the folder of the journal and the transcripts
+  std::filesystem::path recorded;   // in a replay: the folder with the recorded transcripts
+  std::string chosen_track = {};    // the value of --track; empty: the agent's default track
   std::unique_ptr<BenchJournal> journal = nullptr;  // null until open_journals()
 
   /// Returns the track of the pair's runs.
@@ -54,45 +55,48 @@ struct BenchPair {
 struct BenchPlan {
   std::vector<std::unique_ptr<BenchModel>> models;
   std::vector<BenchPair> pairs;
-  std::filesystem::path agents_dir;  // reference_agents/ of the source tree
+  std::filesystem::path agents_dir;  // the folder reference_agents/ of the source tree
   std::string suite;
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
-  std::optional<double> max_cost_usd;  // over all pairs
-  /// No attempt starts after this time. It counts from the start of this process, so a resumed
-  /// bench has the whole time again.
+  std::optional<double> max_cost_usd;  // the spending limit over all pairs
+  /// No attempt starts after this time. The time is counted from the start of this process, so a
+  /// resumed bench has the full time again.
   std::optional<std::chrono::seconds> max_time;
 };
 
-/// The end of one pair.
+/// How the bench ended for one pair.
 struct PairEnd {
-  std::vector<std::string> runs;  // one per sample
-  std::size_t attempts = 0;       // all, finished or not
+  std::vector<std::string> runs;  // one run for each sample
+  std::size_t attempts = 0;       // the number of all attempts, finished or not
   std::size_t unfinished = 0;
-  std::string stopped_by;  // why the remaining attempts were not tried; empty if all were
+  /// Why the remaining attempts were not started. Empty if all attempts were started.
+  std::string stopped_by;
 };
 
-/// Pairs every agent with every model, agent by agent. `catalog` is null with --server. Errors:
-/// not_found for unknown names, permission_denied for a missing key, invalid_argument for the rest
-/// (also for a name that is given twice).
+/// Combines every agent with every model. The pairs are sorted by agent. `catalog` is null with
+/// --server. Errors: not_found if a name is unknown; permission_denied if a key is missing;
+/// invalid_argument for all other problems, including a name that is given twice.
 Result<BenchPlan> chosen_pairs(const BenchOptions& options, const operators::Catalog* catalog,
                                const std::filesystem::path& agents_dir);
 
-/// Returns the pairs of the bench that --replay names. Errors: those of find_recorded().
+/// Returns a plan with the pairs of the bench that --replay names. Errors: the errors of
+/// find_recorded().
 Result<BenchPlan> recorded_pairs(const BenchOptions& options,
                                  const std::filesystem::path& agents_dir);
 
-/// Looks up the prices of the models. A model that prices.toml does not list gets no price, and a
-/// message on stderr names it. Errors: invalid_argument, such a model has a spending limit, which
-/// could not be kept; corrupt or io, the file is broken or missing.
+/// Looks up the prices of the models. A model that prices.toml does not list has no price, and a
+/// message on stderr names the model. Errors: invalid_argument if there is a spending limit and a
+/// model has no price, because the limit could not be enforced; corrupt or io if the file is
+/// damaged or missing.
 Status find_prices(BenchPlan& plan, const BenchOptions& options);
 
-/// Opens the journal of each pair. If an earlier part of the bench was killed before some pairs
-/// began, these begin now. Errors: those of BenchJournal::open().
+/// Opens the journal of each pair. If an earlier part of the bench was killed before it began some
+/// pairs, the journals of these pairs are created now. Errors: the errors of BenchJournal::open().
 Status open_journals(BenchPlan& plan, const BenchOptions& options,
                      const std::filesystem::path& store);
 
-/// Names the pairs and their folders on stderr.
+/// Prints the pairs and their folders to stderr.
 void announce_pairs(const BenchPlan& plan);
 
 }  // namespace assay::bench

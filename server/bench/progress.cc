@@ -58,7 +58,7 @@ std::string estimate_text(const std::vector<ProgressGroup>& groups, std::int64_t
   double seconds = 0;
   double dollars_in_all = 0;
   for (const ProgressGroup& group : groups) {
-    // A pair without a finished attempt is assumed to be like the others.
+    // If a pair has no finished attempt, the average of all pairs is used for its estimate.
     const ProgressGroup& timed = group.timed > 0 ? group : all;
     if (timed.timed > 0)
       seconds += timed.wall_s / static_cast<double>(timed.timed) *
@@ -146,7 +146,7 @@ void BenchProgress::finished(std::size_t group, const std::string& task, report:
   std::string line = count + report::padded(task, name_column_) + " " +
                      report::padded(std::string(to_string(label)), kLabelColumn) + " " +
                      report::printable_line(explanation, kExplanationCharacters);
-  // Without a bar the line shows the estimate.
+  // Without a bar, the estimate is on this line.
   if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";
   print(line);
 }

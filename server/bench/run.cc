@@ -35,8 +35,8 @@ using report::Label;
 constexpr const char* kTokenVariable = "ASSAY_TOKEN";
 constexpr double kNsPerS = 1e9;
 
-/// Starts this executable as a server, which ends when its standard input does. First removes the
-/// keys of the models from the environment, because the server does not need them.
+/// Starts this executable as a server. The server ends when its standard input ends. The keys of
+/// the models are first removed from the environment, because the server does not need them.
 Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
                                                   const fs::path& store) {
   std::error_code error;
@@ -51,7 +51,7 @@ Result<std::unique_ptr<mcp::Client>> start_server(const BenchOptions& options,
   agents::forget_keys();
   auto client = mcp::Client::connect_stdio(command);
   if (client) return client;
-  // The server has written the reason to stderr, which it shares with the bench.
+  // The server has already printed the reason to stderr, which it shares with the bench.
   return fail(ErrorCode::unavailable, "the server on device " + options.device + " with store " +
                                           store.string() +
                                           " did not start: " + client.error().message);
@@ -61,7 +61,8 @@ std::optional<agents::Price> price_of(const BenchPair& pair) {
   return pair.model == nullptr ? std::nullopt : pair.model->price;
 }
 
-/// Fails unless the server still knows the run, so that nothing is paid for a run that is gone.
+/// Returns an error if the server no longer knows the run. Otherwise the bench would pay for
+/// attempts that cannot be recorded.
 Status check_run(mcp::Client& client, const std::string& run) {
   const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
   if (!answer) return fail(answer.error());
@@ -100,11 +101,11 @@ Result<BenchAttempt> replayed(mcp::Client& client, const BenchPair& pair, const 
   return BenchAttempt{end, *deviation};
 }
 
-/// A pair stops after this many attempts in a row that did not finish, or whose prompts were
-/// refused. Its model or the server is presumably gone.
+/// The number of consecutive attempts after which a pair stops, if they all failed to finish or
+/// their prompts were refused. The model or the server is then presumably unavailable.
 constexpr int kMostFailuresInARow = 3;
 
-/// Returns true for an error that the next attempt of the pair would end with as well.
+/// Returns true if the next attempt of the pair would end with the same error.
 bool is_hopeless(const Error& error) {
   return error.code == ErrorCode::permission_denied || error.code == ErrorCode::invalid_argument ||
          error.code == ErrorCode::io;
@@ -164,7 +165,7 @@ class Workers {
                        end.cost_known ? std::optional(end.cost_usd) : std::nullopt, wall_s);
     const MutexLock lock(mutex_);
     --ends_[task.pair].unfinished;
-    // An endpoint that refuses one prompt after another probably refuses all prompts. So the pair
+    // An endpoint that refuses several prompts in a row probably refuses all prompts. So the pair
     // stops and does not try the whole suite.
     if (end.error_kind == agents::kPromptRefused)
       return failed_in_a_row(task.pair, end.explanation);
@@ -206,7 +207,8 @@ class Workers {
   std::atomic<std::size_t> next_{0};
   Mutex mutex_;
   std::vector<PairEnd>& ends_ ASSAY_GUARDED_BY(mutex_);
-  std::vector<int> failures_in_a_row_ ASSAY_GUARDED_BY(mutex_);  // by pair
+  // number of consecutive failures, by pair
+  std::vector<int> failures_in_a_row_ ASSAY_GUARDED_BY(mutex_);
 };
 
 std::vector<sandbox::Hint> hints_of(const agents::Attempt& attempt) {

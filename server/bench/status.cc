@@ -32,7 +32,7 @@ void set_progress(ComparisonRow& row, const PairEnd& end) {
   row.finished = end.attempts - end.unfinished;
 }
 
-/// Adds the operators of one run as samples. Returns false if the server has shortened its answer.
+/// Adds the operators of one run as samples. Returns false if the server's answer was truncated.
 bool add_samples(const json& card, std::map<std::string, metrics::OperatorSamples>& suite) {
   const json* entries = field(card, "operators");
   if (entries == nullptr || !entries->is_array() || field(card, "truncated") != nullptr)

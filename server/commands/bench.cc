@@ -1,5 +1,5 @@
-// `assay bench`: runs agents with models over operators, against a server that it starts or a
-// running one. With --replay it repeats a recorded bench without a model.
+// Implements `assay bench`, which runs agents with models over operators. It uses a running server
+// or starts its own server. With --replay, it repeats a recorded bench without a model.
 #include <cstdio>
 #include <filesystem>
 #include <memory>

@@ -8,12 +8,12 @@
 namespace assay::server {
 namespace {
 
-using Json = nlohmann::ordered_json;  // keeps the usual order: command, args, env
+using Json = nlohmann::ordered_json;  // keeps members in the usual order: command, args, env
 
 constexpr const char* kName = "assay";
 
-/// Quotes a path or an argument. JSON, TOML, Python and JavaScript have the same string literals
-/// for these.
+/// Quotes a path or an argument. The result is a valid string literal in JSON, TOML, Python and
+/// JavaScript.
 std::string quoted(const std::string& text) { return Json(text).dump(); }
 
 std::string quoted_list(const std::vector<std::string>& items) {
@@ -22,7 +22,7 @@ std::string quoted_list(const std::vector<std::string>& items) {
   return "[" + text + "]";
 }
 
-/// Quotes text as one word of a POSIX shell.
+/// Quotes text so that a POSIX shell reads it as one word.
 std::string shell_word(const std::string& text) {
   constexpr std::string_view kPlain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,";
@@ -102,7 +102,7 @@ ClientConfig vscode(const ServerEntry& entry) {
   }
   Json file = Json::object();
   Json server = {{"type", "http"}, {"url", entry.url}};
-  if (entry.token) {  // VS Code asks for the token once and keeps it in its own secret store
+  if (entry.token) {  // VS Code asks for the token once and keeps it in its secret store
     file["inputs"] = Json::array({{{"type", "promptString"},
                                    {"id", "assay-token"},
                                    {"description", "Assay token"},

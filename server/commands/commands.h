@@ -1,5 +1,6 @@
-// The sub-commands of `assay`, one file each. Each function adds a command with its options to the
-// app. The command runs from its callback and stores its exit status in `status`.
+// Declares the sub-commands of `assay`. Each is in its own source file. Each function adds a
+// command and the command's options to the app. CLI11 runs the command's callback, which stores the
+// exit status in `status`.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -1,5 +1,5 @@
-// `assay doctor`: shows which layers of the sandbox and which devices work on this machine. The
-// exit status is 0 if jobs can run on the CPU.
+// Implements `assay doctor`, which shows which isolation layers of the sandbox and which devices
+// work on this machine. The exit status is 0 if jobs can run on the CPU.
 #include <sys/utsname.h>
 
 #include <cstdio>
@@ -57,8 +57,8 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) 
           {"devices", devices}};
 }
 
-/// Prints the GPUs of a driver. Jobs run on them if a device has the driver's name, such as
-/// "cuda:0".
+/// Prints the GPUs of a driver. Jobs can run on these GPUs if there are devices with the driver's
+/// name, such as "cuda:0".
 void print(const sandbox::DriverProbe& driver) {
   const char* name = driver.driver.c_str();
   const bool has_device = sandbox::check_device_name(driver.driver + ":0").has_value();

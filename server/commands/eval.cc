@@ -1,6 +1,6 @@
-// `assay eval OPERATOR FILE`: judges one submission without an agent and without a store. The exit
-// status is 0 for pass, 1 for fail, 2 for error. `assay eval OPERATOR --plan FILE` judges launch
-// plans that were recorded earlier; it does not need the submission.
+// Implements `assay eval OPERATOR FILE`, which judges one submission without an agent and without a
+// store. The exit status is 0 for pass, 1 for fail, 2 for error. `assay eval OPERATOR --plan FILE`
+// judges launch plans that were recorded earlier, without the submission.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -31,7 +31,7 @@ struct EvalOptions {
   std::string case_id;
   std::string language;
   std::vector<std::string> targets;
-  std::vector<std::string> plans;  // instead of `file`
+  std::vector<std::string> plans;  // replaces `file`
   std::string store, artifacts, suite;
   SandboxOptions sandbox;
   bool json = false;
@@ -40,13 +40,13 @@ struct EvalOptions {
 constexpr std::int64_t kNsPerMs = 1'000'000;
 constexpr const char* kModes = "compile, test, profile, grade";
 
-/// Returns the language of a file by its ending.
+/// Returns the language that the extension of a file implies.
 std::string language_of(const std::string& file) {
   return std::string(file.ends_with(".cu") ? sandbox::kCudaCpp : sandbox::kPython);
 }
 
-/// Returns the job that the options describe. Errors: invalid_argument for a wrong language,
-/// not_found for an unknown case.
+/// Returns the job that the options describe. Errors: invalid_argument if the language is invalid;
+/// not_found if the case is unknown.
 Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& options,
                               sandbox::JobKind kind, std::string source) {
   sandbox::Job job = tools::operator_job(op, kind, std::move(source));
@@ -62,16 +62,16 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
     }
     return job;
   }
-  // A maintainer may run a single hidden case, so the case is looked up in all of them.
+  // A maintainer may run a single hidden case, so the case is searched among all cases.
   job.cases = tools::operator_job(op, sandbox::JobKind::grade, "").cases;
   if (const Status chosen = tools::choose_case(job, options.case_id); !chosen)
     return fail(chosen.error());
   return job;
 }
 
-/// Returns a job that replays stored plans, each for another case. Errors: invalid_argument, the
-/// case of a plan is not clear or has two plans; permission_denied, --case names no case; those of
-/// read_plan().
+/// Returns a job that replays stored plans. Each plan must belong to a different case. Errors:
+/// invalid_argument if the case of a plan is ambiguous or a case has two plans; permission_denied
+/// if --case names no case; the errors of read_plan().
 Result<sandbox::Job> make_replay(const operators::Operator& op, const EvalOptions& options,
                                  sandbox::JobKind kind, const std::filesystem::path& store) {
   sandbox::Job job = tools::operator_job(op, kind, "");
@@ -107,7 +107,7 @@ int status_of_replay_error(const Error& error) {
   return error.code == ErrorCode::permission_denied ? kUnknownName : status_of_plan_error(error);
 }
 
-/// Returns why the options contradict each other; "" if they do not.
+/// Returns a sentence that says which options contradict each other, or "" if no options do.
 std::string contradiction(const EvalOptions& options, sandbox::JobKind kind) {
   if (options.plans.empty())
     return options.file.empty() ? "give a submission's file, or --plan" : "";

@@ -19,9 +19,9 @@ namespace assay::server {
 namespace {
 
 constexpr int kMaxPort = 65535;
-// Requests a second for each token. An agent needs fewer than 10.
+// The default rate limit: requests per second for each token. An agent needs fewer than 10.
 constexpr double kDefaultRate = 50;
-// After a pause, a client may send at once what the rate allows in this time.
+// How many seconds' worth of requests a client may send at once after a pause.
 constexpr double kBurstSeconds = 4;
 constexpr off_t kMaxTokenFileBytes = 1 << 20;
 
@@ -33,7 +33,7 @@ tl::unexpected<Error> malformed(const std::string& text) {
 
 int refuse(int status, const std::string& message) { return print_error("serve", status, message); }
 
-/// Reads the token file. Refuses a file that other users can access.
+/// Reads the token file. Returns an error if other users can access the file.
 std::optional<std::string> read_token_file(const std::string& path, int& status) {
   const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat info {};

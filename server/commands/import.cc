@@ -1,6 +1,7 @@
-// `assay import KIND DIR --out FOLDER`: makes operator folders from the files of another benchmark.
-// A script in importers/ does the work. It replaces this process, so its exit status is the status
-// of the command. docs/how-to/add-an-importer.md shows how to add one.
+// Implements `assay import KIND DIR --out FOLDER`, which creates operator folders from the files of
+// another benchmark. A script in importers/ does the work. It replaces this process, so its exit
+// status is the exit status of the command. docs/how-to/add-an-importer.md shows how to add a
+// script.
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,10 +22,10 @@ constexpr int kMostImportJobs = 64;
 
 /// A benchmark that can be imported.
 struct Importer {
-  const char* kind;    // the word on the command line
-  const char* script;  // in importers/; takes the arguments that import_files() passes
+  const char* kind;    // the value of KIND on the command line
+  const char* script;  // in importers/; import_files() says which arguments it accepts
   const char* help;
-  const char* folder;  // the content of the folder, for messages
+  const char* folder;  // what the folder contains, for messages
 };
 
 constexpr Importer kImporters[] = {

@@ -1,5 +1,5 @@
-// `assay operators list|show|lint`: lists the catalog, shows operators in full, and checks that
-// they are sound.
+// Implements `assay operators list|show|lint`: lists the catalog, shows operators in full, and
+// checks that operators are sound.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -32,8 +32,8 @@ struct OperatorsOptions {
 
 constexpr int kMostLintJobs = 64;
 
-/// Returns the named operators, or all if there are no names. For an unknown name it prints an
-/// error, sets `status` and returns nullopt.
+/// Returns the named operators, or all operators if there are no names. If a name is unknown,
+/// prints an error, sets `status` and returns nullopt.
 std::optional<std::vector<const operators::Operator*>> choose(const operators::Catalog& catalog,
                                                               const std::vector<std::string>& names,
                                                               int& status) {
@@ -116,7 +116,8 @@ int lint(const OperatorsOptions& options) {
   if (!chosen) return status;
   SandboxOptions sandbox;
   sandbox.isolation = options.isolation;
-  // Most of an oracle's job is compiling and computing references. Only timing needs the GPU alone.
+  // Several jobs can share the GPU: an oracle's job mostly compiles and computes references, and
+  // only its timing needs the GPU exclusively.
   sandbox.gpu_sharers = std::min(options.jobs, kMostGpuSharers);
   const Result<sandbox::SandboxConfig> config = sandbox_config(sandbox, workspace->paths);
   if (!config) return print_error("operators lint", kUsage, config.error().message);

@@ -1,5 +1,5 @@
-// `assay plan show` and `assay plan diff`: print and compare stored launch plans. `diff` exits with
-// 0 if the plans do the same, else with 1.
+// Implements `assay plan show`, which prints stored launch plans, and `assay plan diff`, which
+// compares them. `diff` exits with 0 if the plans do the same work, otherwise with 1.
 #include <cstdio>
 #include <memory>
 #include <string>

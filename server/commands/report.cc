@@ -1,5 +1,5 @@
-// `assay report`: shows what a run scored, from the store. Several runs are samples of one agent
-// and model, or are compared.
+// Implements `assay report`, which reads the results of runs from the store and shows them. Several
+// runs are combined as samples of one agent and model, or they are compared.
 #include <cstdio>
 #include <memory>
 #include <string>

@@ -1,4 +1,4 @@
-// `assay serve`: the MCP server over stdio or HTTP, with its store, devices and tools.
+// Implements `assay serve`: the MCP server over stdio or HTTP, with its store, devices and tools.
 #include "server/commands/serve.h"
 
 #include <csignal>
@@ -58,8 +58,8 @@ volatile std::sig_atomic_t stop_requested = 0;
 
 extern "C" void request_stop(int) { stop_requested = 1; }
 
-/// Creates the devices of the options; they begin to warm up. If one cannot be created, it prints
-/// the error, sets `status` and returns nullopt.
+/// Creates the devices that the options name. They begin to warm up. If a device cannot be created,
+/// prints the error, sets `status` and returns nullopt.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {
@@ -78,8 +78,8 @@ std::optional<Devices> make_devices(const ServeOptions& options, const Paths& pa
   return devices;
 }
 
-/// Returns the entry of a client's configuration for the server that these options start. Paths are
-/// absolute, because the client starts the server in another directory.
+/// Returns the entry for a client's configuration that starts or addresses the server of these
+/// options. Paths are absolute, because the client starts the server in a different directory.
 Result<ServerEntry> entry_of(const ServeOptions& options) {
   const Result<Paths> paths = find_paths();
   if (!paths) return fail(paths.error());
@@ -93,7 +93,7 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
           "port 0 stands for a port that is chosen at the start, so no configuration can name "
           "it; give --http another port");
     std::string host = address->host;
-    // These hosts stand for every address of this machine. A client cannot connect to them.
+    // These addresses mean all addresses of this machine. A client cannot connect to them.
     if (host == "0.0.0.0" || host == "::") {
       if (options.http.allowed_hosts.empty())
         return fail(ErrorCode::invalid_argument,
@@ -144,7 +144,7 @@ int print_config(const ServeOptions& options) {
   return kPass;
 }
 
-/// Serves over HTTP if `http` has a value, and over stdio otherwise.
+/// Serves over HTTP if `http` has a value. Otherwise serves over stdio.
 int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   if (!http) return mcp::serve_stdio(server);
   std::signal(SIGINT, request_stop);

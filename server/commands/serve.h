@@ -1,5 +1,5 @@
-// The content of the MCP server that `assay serve` runs: tools, resources and prompts. A test
-// registers them without a transport.
+// Registers the tools, resources and prompts of the MCP server that `assay serve` runs. It is
+// separate from serve.cc, so that a test can register them without a transport.
 //
 //   const Status added = register_all(server, services, guides);
 #pragma once
@@ -13,8 +13,8 @@
 
 namespace assay::server {
 
-/// Registers every tool, resource and prompt of Assay. `services` must outlive the server. Fails if
-/// a name is taken or a schema cannot be used; the error names the entry.
+/// Registers all tools, resources and prompts of Assay. `services` must outlive the server. Returns
+/// an error if a name is used twice or a schema is invalid. The message names the entry.
 Status register_all(mcp::Server& server, const tools::Services& services,
                     const std::vector<operators::Guide>& guides);
 

@@ -12,7 +12,7 @@ using mcp::Tool;
 using mcp::ToolResult;
 using nlohmann::json;
 
-/// More than the smallest interval between two progress notifications.
+/// A pause that is longer than the minimum interval between two progress notifications.
 constexpr std::chrono::milliseconds kBetweenSteps{120};
 
 ToolResult blocks(std::vector<json> content) { return {false, "", nullptr, std::move(content)}; }
@@ -46,7 +46,7 @@ ToolResult with_progress(RequestContext& context) {
   return text("Progress reported");
 }
 
-/// Ends the stream in the middle of the call, so that the client must come back for the result.
+/// Ends the stream in the middle of the call, so that the client must reconnect to get the result.
 ToolResult reconnect(RequestContext& context) {
   context.release_stream();
   system_clock().pause(kBetweenSteps, context.stop);

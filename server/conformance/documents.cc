@@ -1,4 +1,4 @@
-// Resources and prompts under the names of the suite.
+// Defines resources and prompts with the names that the official conformance suite expects.
 #include <cstdint>
 
 #include "server/conformance/fixtures.h"

@@ -1,10 +1,10 @@
-// The server that the official conformance suite expects: tools, resources and prompts under fixed
-// names. `assay serve --conformance` serves it. It has nothing to do with kernels.
+// Creates the server that the official MCP conformance suite expects: tools, resources and prompts
+// with fixed names. `assay serve --conformance` runs it. It is unrelated to kernels.
 //
 //   Result<std::unique_ptr<mcp::Server>> server =
 //       make_conformance_server();  // an Error is a defect of a fixture
 //
-// The handlers keep no state and are thread-safe.
+// The handlers have no state and are thread-safe.
 #pragma once
 
 #include <map>
@@ -20,34 +20,34 @@ namespace assay::conformance {
 
 Result<std::unique_ptr<mcp::Server>> make_conformance_server();
 
-/// Tools with each kind of content, progress, log messages, errors and schemas.
+/// Adds tools that return each kind of content, report progress, log, fail, and use schemas.
 Status add_content_tools(mcp::Server& server);
-/// Tools that need input from the client, in every era.
+/// Adds tools that need input from the client, in both protocol eras.
 Status add_input_tools(mcp::Server& server);
-/// Tools for the tasks extension.
+/// Adds tools for the tasks extension.
 Status add_task_tools(mcp::Server& server);
-/// Resources and prompts.
+/// Adds resources and prompts.
 Status add_documents(mcp::Server& server);
 
-/// Returns a result whose content is `words`.
+/// Returns a result whose content is the text `words`.
 mcp::ToolResult text(std::string words, bool is_error = false);
-/// Returns a result that asks the client first. `state` comes back with the answers.
+/// Returns a result that asks the client for input. The client sends `state` back with the answers.
 mcp::ToolResult need(std::map<std::string, mcp::InputRequest> requests, std::string state = "");
-/// Returns the question for a form with one required field.
+/// Returns a request for a form with one required field.
 mcp::InputRequest ask_for(std::string message, const char* field, const char* type = "string");
 
-/// Returns an object schema that allows only these properties.
+/// Returns a schema for objects that have only these properties.
 nlohmann::json object_schema(nlohmann::json properties,
                              nlohmann::json required = nlohmann::json::array());
 
-/// Returns `inputs[key].content[field]` as text, or nothing when the client declined or gave no
-/// such answer.
+/// Returns `inputs[key].content[field]` as text. Returns nothing when the client declined or sent
+/// no such answer.
 std::optional<std::string> answered(const mcp::RequestContext& context, const char* key,
                                     const char* field);
 
-/// A PNG of one red pixel.
+/// Returns a PNG image of one red pixel.
 std::string red_pixel_png();
-/// A WAV of one silent sample.
+/// Returns a WAV file with one silent sample.
 std::string silent_wav();
 
 }  // namespace assay::conformance

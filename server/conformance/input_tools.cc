@@ -31,7 +31,7 @@ Tool tool(std::string name, std::string description, Answer answer,
   return out;
 }
 
-/// Asks once, and shows the answer.
+/// Returns a handler that asks for input once, and then returns the answer.
 Answer ask_once(const char* key, const InputRequest& request, const std::string& shown) {
   return [=](const json&, RequestContext& context) {
     if (!context.inputs.contains(key)) return need({{key, request}});
@@ -73,7 +73,7 @@ ToolResult two_rounds(const json&, RequestContext& context) {
   return need({{"step1", ask_for("Step 1: What is your name?", "name")}}, "round 1");
 }
 
-/// Asks only for input that the client declared.
+/// Asks only for the kinds of input whose capability the client declared.
 ToolResult by_capability(const json&, RequestContext& context) {
   if (!context.inputs.empty()) return text("the answers are there");
   std::map<std::string, InputRequest> requests;

@@ -1,4 +1,4 @@
-// Tools whose calls become tasks.
+// Defines tools whose calls become tasks.
 #include <chrono>
 #include <cstdint>
 
@@ -52,7 +52,7 @@ ToolResult fail_later(const json&, RequestContext&) {
   });
 }
 
-/// Breaks its own output schema, so that the task ends in a protocol error.
+/// Returns a tool that violates its own output schema, so that its task ends with a protocol error.
 Tool broken_tool() {
   Tool out = tool(
       "protocol_error_job", "Ends in a protocol error", json::object(), TaskSupport::optional,
@@ -81,7 +81,7 @@ ToolResult two_inputs(const json&, RequestContext&) {
   });
 }
 
-/// Asks before the task begins, then becomes a task.
+/// Asks for input before the task begins, and then becomes a task.
 ToolResult ask_then_work(const json&, RequestContext& before) {
   const auto name = answered(before, "user_name", "name");
   if (!name) return need({{"user_name", ask_for("What is your name?", "name", "string")}});

@@ -26,7 +26,8 @@ std::string where(const sandbox::LintCheck& check) {
   return check.case_id.empty() ? "" : ", case " + check.case_id;
 }
 
-/// Joins the first kMostNamedChecks names, and counts the others.
+/// Returns the first kMostNamedChecks names, separated by commas, and the number of the remaining
+/// names.
 std::string named(const std::vector<std::string>& names) {
   std::string text;
   for (std::size_t i = 0; i < std::min(names.size(), kMostNamedChecks); ++i)
@@ -120,13 +121,14 @@ std::string bytes_of(const fs::path& file) {
   return text.str();
 }
 
-/// Combines two hashes. Unlike a sum, the result depends on where one content ends.
+/// Combines two hashes. The result also depends on where the first content ends, because each
+/// content is hashed separately.
 std::string both(const std::string& known, std::string_view more) {
   return sha256_hex(known + "\n" + sha256_hex(more));
 }
 
-/// Returns the paths below `folder` for which `wanted` is true, in the same order on every machine.
-/// Returns none if the folder does not exist.
+/// Returns the paths below `folder` for which `wanted` returns true. Their order is the same on
+/// every machine. Returns an empty list if the folder does not exist.
 template <class Wanted>
 std::vector<fs::path> below(const fs::path& folder, Wanted wanted) {
   std::vector<fs::path> found;
@@ -150,7 +152,7 @@ std::string content_of_folder(const fs::path& folder) {
   return content;
 }
 
-/// Returns names and versions of the packages that are installed with the interpreter.
+/// Returns the names and versions of the packages in the interpreter's environment.
 std::string packages_of(const fs::path& python) {
   std::string names = python.string();
   std::error_code error;
@@ -199,7 +201,8 @@ void LintCache::keep(const operators::Operator& op, const LintReport& report) co
   const fs::path path = path_of(op);
   const fs::path unfinished = path.string() + "." + std::to_string(::getpid());
   std::ofstream(unfinished, std::ios::binary) << lint_to_json(report).dump();
-  fs::rename(unfinished, path, error);  // atomic, even if another process writes the same report
+  // rename() is atomic, even if another process writes the same report
+  fs::rename(unfinished, path, error);
   if (error) fs::remove(unfinished, error);
 }
 

@@ -13,16 +13,17 @@
 namespace assay::server {
 namespace {
 
-// A judge on a CPU checks a case quickly up to these limits: the product of its axes, which
-// approximates the work, and the elements of its tensors, which can have an axis twice. Larger
-// cases are linted on a GPU.
+// Limits up to which a judge on a CPU checks a case quickly. The volume is the product of the
+// case's axes, which approximates the work. The elements are those of the case's tensors, in which
+// an axis can occur twice. Larger cases are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
-// The share of the tolerance that the oracle may use. Correct kernels that sum in another order
+// The share of the tolerance that the oracle may use. Correct kernels that sum in a different order
 // need the rest.
 constexpr double kMostOfTolerance = 0.5;
-// The case whose times the generated tables show. Each timed case takes seconds.
+// The case whose times are shown in the generated tables. Only one case is timed, because each
+// takes seconds.
 constexpr const char* kTimedCase = "large";
 
 /// Measures the seconds since its construction.
@@ -57,8 +58,8 @@ double elements_of(const operators::Operator& op, const operators::Case& item) {
   return sum;
 }
 
-/// Returns true if the operator's dialect extends Triton and this installation lacks the extension,
-/// so that the oracle was not imported.
+/// Returns true if the operator's dialect is an extension of Triton that is not installed, so that
+/// the oracle could not be imported.
 bool lacks_dialect(const operators::Operator& op, const sandbox::Verdict& verdict) {
   return op.dialect == "tlx" && verdict.error_kind == sandbox::ErrorKind::unsupported &&
          verdict.stage == sandbox::Stage::import;
@@ -68,14 +69,16 @@ bool is_small(const operators::Operator& op, const operators::Case& item) {
   return volume(item) <= kSmallVolume && elements_of(op, item) <= kSmallElements;
 }
 
-/// Checks that the oracle leaves tolerance for correct kernels that sum in another order.
+/// Checks that the oracle's error leaves enough tolerance for correct kernels that sum in a
+/// different order.
 void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict,
                   LintReport& report) {
   double tolerance = 0;
   for (const operators::Output& output : op.outputs)
     tolerance = std::max(tolerance, output.max_abs_error);
   for (const sandbox::CaseRecord& item : verdict.cases) {
-    const bool passes = item.outcome == sandbox::Outcome::pass;  // else the verdict says enough
+    // if not, the verdict describes the failure
+    const bool passes = item.outcome == sandbox::Outcome::pass;
     if (!passes || item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
     std::snprintf(text, sizeof text,
@@ -121,8 +124,8 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
       finish(i);
     });
   } else {
-    // The oracles come after all checks, because nothing else may use the GPU while one is timed.
-    // One byte each, because several threads write to it.
+    // The oracles are timed after all checks, because nothing else may use the GPU while an oracle
+    // is timed. The flags are bytes, not bits, because several threads write them.
     std::vector<std::uint8_t> loaded(chosen.size(), 0);
     for_each(unknown, jobs,
              [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });
@@ -136,8 +139,8 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
   return reports;
 }
 
-/// Calls `step` for each index, on `jobs` threads with a linter each. The process of a linter
-/// starts with its first request.
+/// Calls `step` for each index, on `jobs` threads. Each thread has its own linter, whose process
+/// starts with the first request.
 void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
                        const std::function<void(std::size_t, sandbox::Linter&)>& step) const {
   std::atomic<std::size_t> next{0};
@@ -151,8 +154,8 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Checks the reference, the mutants and the cost model. These need no oracle. Returns false if the
-/// judge could not load the operator, so that a job would fail for the same reason.
+/// Checks the reference, the mutants and the cost model, which does not require the oracle. Returns
+/// false if the judge could not load the operator. A job would fail for the same reason.
 bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
@@ -174,13 +177,13 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   return true;
 }
 
-/// Grades the oracle like a submission, because that check is the strictest. Returns false if the
-/// installation lacks the oracle's dialect. Then the report names the missing dialect, and the
-/// operator is sound as far as it could be checked.
+/// Grades the oracle like a submission, because this is the strictest check. Returns false if the
+/// oracle's dialect is not installed. In this case, the report names the missing dialect, and the
+/// operator counts as sound if all other checks passed.
 bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);
-  job.baseline_source.clear();  // the oracle itself is graded, so there is no baseline
+  job.baseline_source.clear();  // the oracle is graded itself, so it has no baseline
   const bool has_timed =
       std::any_of(op.cases.begin(), op.cases.end(),
                   [](const operators::Case& item) { return item.id == kTimedCase; });
@@ -202,7 +205,7 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   return true;
 }
 
-/// Records every case as a launch plan, also cases that are too large to run without a GPU.
+/// Records every case as a launch plan, including cases that are too large to run without a GPU.
 void LintRun::check_recording(const operators::Operator& op, LintReport& report) {
   sandbox::JobMonitor monitor;
   sandbox::Job job = tools::operator_job(op, sandbox::JobKind::grade, op.oracle_source);

@@ -1,7 +1,8 @@
-// LintRun lints several operators at once. For each operator a judge checks reference, mutants and
-// cost model; then the oracle runs as a real job; without a GPU every case is also recorded as a
-// launch plan. On a GPU the oracles run after all checks: one case of each is timed, and nothing
-// else may use the GPU then. Belongs to one thread.
+// LintRun lints several operators simultaneously. For each operator, a judge checks the reference,
+// the mutants and the cost model. Then the oracle is graded in a job like a submission. Without a
+// GPU, every case is also recorded as a launch plan. On a GPU, the oracles are graded after all
+// checks, because one case of each oracle is timed, and nothing else may use the GPU at that time.
+// Belongs to one thread.
 //
 //   LintRun run(device, config, cache, seed);
 //   std::vector<LintReport> reports =
@@ -26,8 +27,8 @@ namespace assay::server {
 
 class LintRun {
  public:
-  /// A function that is called for one operator at a time, in the order in which they end. `known`
-  /// is true if the report is from the cache.
+  /// A function that is called when an operator has been linted, for one operator at a time.
+  /// `known` is true if the report is from the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
   /// `seed` is the seed of the mutants' inputs.
@@ -35,8 +36,8 @@ class LintRun {
           std::uint32_t seed)
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
-  /// Returns reports in the order of `chosen`. `jobs` is the number of operators linted at once;
-  /// each needs a judge process of about 400 MiB.
+  /// Returns the reports in the order of `chosen`. `jobs` is the number of operators that are
+  /// linted simultaneously. Each of them needs a judge process of about 400 MiB.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen,
                                std::size_t jobs, const Done& done);
 

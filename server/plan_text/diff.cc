@@ -20,8 +20,9 @@ std::ptrdiff_t count_of(const Plan& plan, BufferKind kind) {
                        [kind](const auto& buffer) { return buffer.kind == kind; });
 }
 
-/// Returns the keys by which buffers are aligned: inputs by name, others by order. If the plans
-/// have different numbers of a kind, the sizes of this kind count too.
+/// Returns the keys by which buffers are aligned: the name for inputs, the kind for all other
+/// buffers. If the plans have different numbers of buffers of a kind, the key of this kind includes
+/// the size.
 std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   std::vector<std::string> keys;
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
@@ -34,8 +35,8 @@ std::vector<std::string> buffer_keys(const Plan& plan, const Plan& other) {
   return keys;
 }
 
-/// Returns names for the second plan's buffers: the first plan's names, or "new ..." for a buffer
-/// that the first plan does not have.
+/// Returns the names for the second plan's buffers: the name of the aligned buffer in the first
+/// plan, or "new ..." for a buffer that the first plan does not have.
 BufferNames names_after(const Plan& before, const Plan& after, const BufferNames& names) {
   BufferNames renamed = buffer_names(after);
   for (const Aligned& pair : align(buffer_keys(before, after), buffer_keys(after, before))) {
@@ -58,7 +59,7 @@ std::string facts_text(const Entry& entry) {
   return text;
 }
 
-/// Returns for example "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000".
+/// Returns text such as "grid 4x1x1 -> 8x1x1; argument 3 1000 -> 2000".
 std::string changes(const Entry& before, const Entry& after) {
   std::map<std::string, std::string> was(before.facts.begin(), before.facts.end());
   std::string text;
@@ -78,7 +79,7 @@ std::string changes(const Entry& before, const Entry& after) {
   return text;
 }
 
-/// Numbers operations like `plan show`. Operations inside a choice have no number.
+/// Returns the numbers of operations, like `plan show`. Operations inside a choice have no number.
 std::vector<std::string> numbers(const std::vector<Entry>& entries, bool numbered) {
   std::vector<std::string> found;
   int next = 0;

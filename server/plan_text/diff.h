@@ -1,12 +1,13 @@
-// Shows the differences between two launch plans: buffers, binaries, operations and outputs,
-// aligned within each kind. Pure functions.
+// Shows the differences between two launch plans in their buffers, binaries, operations and
+// outputs. Each of these lists is aligned separately. Pure functions.
 //
 //   const PlanDiff diff = diff_plans(before, after);
 //   if (!diff.same) std::cout << diff.text;
 //
-// Operations are aligned by identity (the kernel's name, the buffers of a copy), then their facts
-// are compared. Scratch buffers have no names, so they are aligned by order and size, and the
-// second plan's buffers get the first plan's names.
+// Operations are aligned by their identity (the kernel's name, or the buffers of a copy). Then the
+// facts of aligned operations are compared. Scratch buffers have no names, so they are aligned by
+// order and size. A buffer of the second plan gets the name of its aligned buffer in the first
+// plan.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +21,20 @@ namespace assay::server {
 
 struct PlanDiff {
   bool same = true;
-  /// One line for each difference, under the section's name; empty if the plans are equal.
+  /// One line for each difference, below the section's name. Empty if the plans are equal.
   std::string text;
 };
 
 PlanDiff diff_plans(const sandbox::Plan& before, const sandbox::Plan& after);
 
-/// Positions in the two lists; at least one is set.
+/// The positions of an item in the two lists. At least one position is set.
 struct Aligned {
   std::optional<std::size_t> left, right;
   bool operator==(const Aligned&) const = default;
 };
 
-/// Aligns two lists by their longest common subsequence. An item of both lists is a pair; every
-/// other item is alone.
+/// Aligns two lists by their longest common subsequence. An item that is in both lists has both
+/// positions. Every other item has only one position.
 ///
 ///   align({"a", "b"}, {"b", "c"})  // {0, none}, {1, 0}, {none, 1}
 std::vector<Aligned> align(const std::vector<std::string>& left,

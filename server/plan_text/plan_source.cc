@@ -74,7 +74,7 @@ int status_of_plan_error(const Error& error) {
 
 namespace {
 
-/// Returns the bytes that each tensor argument has if it is contiguous.
+/// Returns the size in bytes of each tensor argument, if the tensor is contiguous.
 std::map<std::string, std::uint64_t> tensor_bytes(const operators::Operator& op,
                                                   const operators::Case& one) {
   std::map<std::string, std::uint64_t> bytes;
@@ -98,7 +98,7 @@ NamedPlan named_plan(const operators::Operator& op, const std::string& word) {
   const bool known = std::any_of(op.cases.begin(), op.cases.end(),
                                  [&](const operators::Case& one) { return one.id == name; });
   return known ? NamedPlan{name, word.substr(sign + 1)}
-               : NamedPlan{"", word};  // a file name can contain '=' too
+               : NamedPlan{"", word};  // a file name can contain '=', too
 }
 
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan) {

@@ -1,5 +1,5 @@
-// Reads a launch plan that the command line names: a file with the plan's bytes, or an artifact of
-// a store by its handle. Finds the case of an operator for which the plan was recorded: a plan
+// Reads a launch plan that the command line names: a file with the plan's bytes, or the handle of
+// an artifact in a store. Also finds the case for which the plan was recorded, because a plan
 // contains the sizes of its arguments, but not its case. Thread-safe.
 //
 //   const NamedPlan given = named_plan(op, "artifact_4kq7v0c2m9x1h5t8z3w6b0ndra");
@@ -22,22 +22,23 @@ struct StoredPlan {
 };
 
 /// Reads the plan at `where`: a path, "-" for standard input, or the handle of an artifact in
-/// `store`. Errors: not_found, there is no such file, store or artifact; corrupt, it is not a plan
-/// (the message names the byte); unavailable, the store cannot be read.
+/// `store`. Errors: not_found if there is no such file, store or artifact; corrupt if it is not a
+/// plan, and the message gives the position of the first wrong byte; unavailable if the store
+/// cannot be read.
 Result<StoredPlan> read_plan(const std::string& where, const std::filesystem::path& store);
 
 /// Returns the exit status for an error of read_plan().
 int status_of_plan_error(const Error& error);
 
-/// A value of `--plan`: "square=plans/square.plan" names its case, "plans/square.plan" does not.
+/// A value of `--plan`. "square=plans/square.plan" names its case; "plans/square.plan" does not.
 struct NamedPlan {
-  std::string case_id;  // empty: case_of_plan() finds it
-  std::string where;    // read_plan() takes it
+  std::string case_id;  // empty: case_of_plan() finds the case
+  std::string where;    // the argument for read_plan()
 };
 NamedPlan named_plan(const operators::Operator& op, const std::string& word);
 
-/// Returns the only case whose tensors have the sizes of the plan's inputs. Error:
-/// invalid_argument, if no case or several cases have these sizes; it names the cases.
+/// Returns the case whose tensors have the same sizes as the plan's inputs. Error: invalid_argument
+/// if no case or several cases have these sizes. The message names the cases.
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan);
 
 }  // namespace assay::server

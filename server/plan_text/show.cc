@@ -19,9 +19,10 @@ namespace {
 
 using namespace sandbox;
 
-constexpr std::size_t kShownHash = 16;  // hexadecimal digits
+constexpr std::size_t kShownHash = 16;  // the number of hexadecimal digits of a hash that are shown
 constexpr std::size_t kShownName = 120;
-// A larger integer may be the bits of a floating-point number, so both values are shown.
+// A larger integer may be the bits of a floating-point number, so the text shows the integer and
+// the floating-point number.
 constexpr std::int64_t kLikelyFloat = 1 << 23;
 constexpr std::int64_t kLikelyDouble = 1LL << 52;
 constexpr double kLeastFloat = 1e-30, kMostFloat = 1e30;
@@ -244,13 +245,14 @@ namespace {
 
 using sandbox::Plan;
 
-// An entry with more facts has a line for each of its kernel's arguments.
+// The maximum number of facts that are printed on one line with the entry's title. A longer entry
+// has one line for each of its kernel's arguments.
 constexpr std::size_t kLongEntry = 5;
 
 std::string indent(int depth) { return std::string(static_cast<std::size_t>(2 * depth), ' '); }
 
-/// Adds an entry on one line. If the entry is long, each argument of its kernel has a line of its
-/// own.
+/// Adds an entry to the text. The entry is one line; if it has many facts, each argument of its
+/// kernel is on a separate line.
 void put_entry(std::string& text, const std::string& number, const Entry& entry) {
   const std::string margin = "  " + indent(entry.depth);
   text += margin + number + entry.title;

@@ -2,7 +2,7 @@
 //
 //   WorkerPool pool(32, 256);  // at most 32 threads and 256 waiting pieces of work
 //   if (!pool.submit(work)) return refuse();
-//   pool.wait_idle(std::chrono::seconds(5));
+//   const bool is_idle = pool.wait_idle(std::chrono::seconds(5));
 //
 // The third argument limits the threads that submit() starts at once. The owner then calls grow()
 // every few milliseconds to start more. So a burst of short work does not start one thread for each
@@ -82,17 +82,23 @@ class WorkerPool {
     return !waiting_.empty();
   }
 
+  /// Waits until no work runs or waits.
+  void wait_idle() {
+    MutexLock lock(mutex_);
+    done_.wait(lock, [this]() ASSAY_REQUIRES(mutex_) { return is_idle(); });
+  }
+
   /// Waits until no work runs or waits. Returns false if that takes longer than `timeout`.
   bool wait_idle(std::chrono::milliseconds timeout) {
     MutexLock lock(mutex_);
-    return done_.wait_for(lock, timeout, [this]() ASSAY_REQUIRES(mutex_) {
-      return waiting_.empty() && running_ == 0;
-    });
+    return done_.wait_for(lock, timeout, [this]() ASSAY_REQUIRES(mutex_) { return is_idle(); });
   }
 
  private:
   static constexpr std::size_t kPatientCalls = 10;
   static constexpr std::size_t kThreadsPerGrowth = 8;
+
+  bool is_idle() const ASSAY_REQUIRES(mutex_) { return waiting_.empty() && running_ == 0; }
 
   /// Returns false if the machine has no thread left.
   bool start_thread() ASSAY_REQUIRES(mutex_) {

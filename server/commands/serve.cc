@@ -1,7 +1,6 @@
 // Implements `assay serve`: the MCP server over stdio or HTTP, with its store, devices and tools.
 #include "server/commands/serve.h"
 
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -18,6 +17,7 @@
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
+#include "server/app/stop_on_signal.h"
 #include "server/app/workspace.h"
 #include "server/commands/client_config.h"
 #include "server/commands/commands.h"
@@ -53,10 +53,6 @@ constexpr const char* kInstructions =
     "start_run, then submit once per operator with the run handle. "
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
-
-volatile std::sig_atomic_t stop_requested = 0;
-
-extern "C" void request_stop(int) { stop_requested = 1; }
 
 /// Creates the devices that the options name. They begin to warm up. If a device cannot be created,
 /// prints the error, sets `status` and returns nullopt.
@@ -147,14 +143,14 @@ int print_config(const ServeOptions& options) {
 /// Serves over HTTP if `http` has a value. Otherwise serves over stdio.
 int serve_on(mcp::Server& server, std::optional<mcp::HttpOptions>& http) {
   if (!http) return mcp::serve_stdio(server);
-  std::signal(SIGINT, request_stop);
-  std::signal(SIGTERM, request_stop);
+  const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
+  if (!stop) return print_error("serve", kInternal, stop.error().message);
   http->listening = [&http](int port) {
     const bool v6 = http->host.find(':') != std::string::npos;
     stderr_line(std::string("assay serve: listening on ") + (http->tls ? "https" : "http") + "://" +
                 (v6 ? "[" + http->host + "]" : http->host) + ":" + std::to_string(port) + "/mcp");
   };
-  return mcp::serve_http(server, *http, [] { return stop_requested != 0; });
+  return mcp::serve_http(server, *http, (*stop)->token());
 }
 
 int serve_fixtures(std::optional<mcp::HttpOptions>& http) {

@@ -64,7 +64,8 @@ class Dispatcher {
   InFlight::Ticket admit(const ResolvedCall& call, const std::string& scope) {
     return in_flight_.open(scope, call.message.id);
   }
-  /// Shuts down: cancels running calls and tasks, and ends each subscription with a result.
+  /// Shuts down: cancels running and later calls and tasks, and ends each subscription with a
+  /// result.
   void end();
   void cancel_scope(const std::string& scope) { in_flight_.cancel_scope(scope); }
   /// Cancels the calls of one client because the server shuts down.

@@ -66,12 +66,14 @@ class InFlight {
     std::shared_ptr<Entry> entry_;
   };
 
+  /// After end_all() the new request is cancelled at once.
   Ticket open(std::string scope, nlohmann::json id) {
     auto entry = std::make_shared<Entry>();
     entry->scope = std::move(scope);
     entry->id = std::move(id);
     const MutexLock lock(mutex_);
     entries_.push_back(entry);
+    if (ended_) end(*entry);  // nothing is registered with its stop source yet
     return Ticket(this, entry);
   }
 
@@ -86,12 +88,16 @@ class InFlight {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; });
   }
 
-  /// Cancels all requests of one client because the server shuts down. end_all() cancels the
-  /// requests of all clients.
+  /// Cancels all requests of one client because the server shuts down.
   void end_scope(const std::string& scope) {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; }, true);
   }
+  /// Cancels the requests of all clients because the server ends, and every later one.
   void end_all() {
+    {
+      const MutexLock lock(mutex_);
+      ended_ = true;
+    }
     cancel_if([](const Entry&) { return true; }, true);
   }
 
@@ -111,10 +117,20 @@ class InFlight {
     }
     // The lock is not held here, because request_stop() runs callbacks of the handlers.
     for (const auto& entry : found) {
-      if (server_ends) entry->server_ends = true;
-      entry->cancelled = true;
-      entry->stop.request_stop();
+      if (server_ends)
+        end(*entry);
+      else
+        stop(*entry);
     }
+  }
+
+  static void stop(Entry& entry) {
+    entry.cancelled = true;
+    entry.stop.request_stop();
+  }
+  static void end(Entry& entry) {
+    entry.server_ends = true;
+    stop(entry);
   }
 
   void erase(const std::shared_ptr<Entry>& entry) {
@@ -124,6 +140,7 @@ class InFlight {
 
   mutable Mutex mutex_;
   std::list<std::shared_ptr<Entry>> entries_ ASSAY_GUARDED_BY(mutex_);
+  bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace assay::mcp

@@ -71,13 +71,14 @@ class HttpServer {
   Status bind() { return listener_.bind(options_.host, options_.port); }
   int port() const { return listener_.port(); }
 
-  void run(const std::function<bool()>& stop) {
-    listener_.run([&stop] { return stop && stop(); }, [this] { streams_.keep_alive(); },
-                  [this] {
-                    stopping_ = true;
-                    dispatcher_.end();
-                    streams_.end();
-                  });
+  void run(const std::stop_token& stop) {
+    listener_.run(
+        stop, [this] { streams_.keep_alive(); },
+        [this] {
+          stopping_ = true;
+          dispatcher_.end();
+          streams_.end();
+        });
   }
 
  private:
@@ -349,7 +350,7 @@ class HttpServer {
 
 }  // namespace
 
-int serve_http(Server& server, const HttpOptions& options, const std::function<bool()>& stop) {
+int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop) {
   struct sigaction ignore {};
   ignore.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &ignore, nullptr);

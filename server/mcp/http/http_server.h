@@ -1,13 +1,16 @@
 // Serves an MCP server over Streamable HTTP, to clients of both protocol eras simultaneously.
 //
-//   std::atomic<bool> stop{false};
-//   const int status = serve_http(server, {.port = 8080}, [&stop] { return stop.load(); });
+//   std::stop_source stop;
+//   const int status = serve_http(server, {.port = 8080}, stop.get_token());
+//
+// Another thread ends it with stop.request_stop().
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -69,9 +72,9 @@ struct HttpOptions {
   SessionLimits sessions = {};
 };
 
-/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` returns true. With a null `stop`,
-/// it runs forever. Returns the exit status of the process: 0, or 71 when the address cannot be
-/// bound. Ignores SIGPIPE.
-int serve_http(Server& server, const HttpOptions& options, const std::function<bool()>& stop);
+/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then it cancels what
+/// runs, and no other call can serve the same Server again. Returns the exit status of the process:
+/// 0, or 71 when the address cannot be bound. Ignores SIGPIPE.
+int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

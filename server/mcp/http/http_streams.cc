@@ -46,8 +46,14 @@ void HttpStreams::answer(
 }
 
 HttpStreams::Listed::Listed(HttpStreams& owner, Open stream) : owner_(owner) {
-  const MutexLock lock(owner_.mutex_);
-  place_ = owner_.streams_.insert(owner_.streams_.end(), std::move(stream));
+  std::stop_source end = stream.end;
+  bool ended = false;
+  {
+    const MutexLock lock(owner_.mutex_);
+    place_ = owner_.streams_.insert(owner_.streams_.end(), std::move(stream));
+    ended = owner_.ended_;
+  }
+  if (ended) end.request_stop();  // without the lock, because it runs callbacks of the handlers
 }
 
 HttpStreams::Listed::~Listed() {
@@ -66,6 +72,7 @@ void HttpStreams::end() {
   std::vector<std::stop_source> ends;
   {
     const MutexLock lock(mutex_);
+    ended_ = true;
     for (const Open& stream : streams_) ends.push_back(stream.end);
   }
   for (std::stop_source& end : ends) end.request_stop();

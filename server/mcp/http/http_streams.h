@@ -42,8 +42,7 @@ class HttpStreams {
   int open() const { return seats_.inside(); }
   /// Sends a comment on each stream that was silent for long. Does not wait for any client.
   void keep_alive();
-  /// Ends the open streams. The server must call this repeatedly while it stops, because new
-  /// streams may still begin.
+  /// Ends the open streams, and every later stream when it begins.
   void end();
 
  private:
@@ -75,6 +74,7 @@ class HttpStreams {
   ConcurrencyLimiter seats_;
   Mutex mutex_;
   std::list<Open> streams_ ASSAY_GUARDED_BY(mutex_);
+  bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace assay::mcp

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
@@ -19,7 +20,7 @@ namespace {
 // waits.
 constexpr int kEagerWorkers = 32;
 constexpr int kGrowMs = 5;            // interval between checks whether work waits
-constexpr int kTickMs = 50;           // the maximum delay of a stop or of a deadline
+constexpr int kTickMs = 50;           // the maximum delay of a deadline
 constexpr int kAcceptsPerTick = 256;  // after this, waiting connections get their turn
 /// File descriptors that are reserved for the store, the sandbox and connections that are being
 /// drained.
@@ -79,7 +80,18 @@ Listener::Listener(const ListenerLimits& limits, IoFor io_for, Serve serve, std:
 
 Listener::~Listener() { workers_.reset(); }
 
+Status Listener::watch_input(int fd) {
+  epoll_event event{};
+  event.events = EPOLLIN;
+  event.data.fd = fd;
+  if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event) != 0) return fail_errno("epoll_ctl");
+  return {};
+}
+
 Status Listener::bind(const std::string& host, int port) {
+  wake_.reset(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!wake_) return fail_errno("eventfd");
+  if (Status watched = watch_input(wake_.get()); !watched) return watched;
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_PASSIVE;
@@ -98,11 +110,7 @@ Status Listener::bind(const std::string& host, int port) {
     if (fd && ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
         ::bind(fd.get(), address->ai_addr, address->ai_addrlen) == 0 &&
         ::listen(fd.get(), limits_.backlog) == 0) {
-      epoll_event event{};
-      event.events = EPOLLIN;
-      event.data.fd = fd.get();
-      if (::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd.get(), &event) != 0)
-        return fail_errno("epoll_ctl");
+      if (Status watched = watch_input(fd.get()); !watched) return watched;
       port_ = bound_port(fd.get());
       listening_ = std::move(fd);
       return {};
@@ -112,20 +120,21 @@ Status Listener::bind(const std::string& host, int port) {
   return fail(ErrorCode::unavailable, std::strerror(error_number));
 }
 
-void Listener::run(const std::function<bool()>& stop, const std::function<void()>& tick,
+void Listener::run(const std::stop_token& stop, const std::function<void()>& tick,
                    const std::function<void()>& stopping) {
+  const std::stop_callback wake(stop, [this] { (void)!::eventfd_write(wake_.get(), 1); });
   std::array<epoll_event, 256> events;
   std::int64_t next_tick_ns = clock_.monotonic_ns();
   std::int64_t next_growth_ns = next_tick_ns;
   bool work_waits = false;
-  while (!stop()) {
+  while (!stop.stop_requested()) {
     const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                    work_waits || workers_->waiting() > 0 ? kGrowMs : kTickMs);
     for (int i = 0; i < count; ++i) {
       const int fd = events[static_cast<std::size_t>(i)].data.fd;
       if (fd == listening_.get())
-        accept_some();
-      else
+        accept_some(stop);
+      else if (fd != wake_.get())
         ready(fd);
     }
     const std::int64_t now_ns = clock_.monotonic_ns();
@@ -139,11 +148,13 @@ void Listener::run(const std::function<bool()>& stop, const std::function<void()
     next_tick_ns = now_ns + kTickMs * kNsPerMs;
   }
   listening_.reset();
-  do {
-    stopping();
+  stopping();
+  {
     const MutexLock lock(mutex_);
+    stopping_ = true;
     for (const auto& [fd, turn] : in_turn_) turn.connection->stop_reading();
-  } while (!workers_->wait_idle(std::chrono::milliseconds(kTickMs)));
+  }
+  workers_->wait_idle();
   std::unordered_map<int, std::unique_ptr<Connection>> last;
   {
     const MutexLock lock(mutex_);
@@ -156,14 +167,14 @@ bool Listener::has_spare_workers() const {
   return busy_.load() < std::min(limits_.threads, kEagerWorkers);
 }
 
-void Listener::accept_some() {
+void Listener::accept_some(const std::stop_token& stop) {
   for (int i = 0; i < kAcceptsPerTick; ++i) {
     UniqueFd fd(::accept4(listening_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (!fd) {
       // The connection stays in the kernel's queue until a descriptor is free. The pause is needed,
       // because epoll would report the connection again immediately.
       if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-        clock_.pause(std::chrono::milliseconds(kTickMs));
+        clock_.pause(std::chrono::milliseconds(kTickMs), stop);
       return;
     }
     const int yes = 1;
@@ -222,6 +233,7 @@ void Listener::ready(int fd) {
 void Listener::queue(std::unique_ptr<Connection> connection) {
   {
     const MutexLock lock(mutex_);
+    if (stopping_) connection->stop_reading();
     in_turn_.insert_or_assign(connection->fd(), Turn{connection.get()});
   }
   auto shared = std::make_shared<std::unique_ptr<Connection>>(std::move(connection));

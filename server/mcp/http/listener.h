@@ -9,7 +9,7 @@
 //                     },
 //                     "HTTP/1.1 503 Service Unavailable\r\n\r\n");
 //   if (const Status bound = listener.bind("127.0.0.1", 8080); !bound) return bound;
-//   listener.run(stop, tick, stopping);  // until stop() is true and the last worker has ended
+//   listener.run(stop, tick, stopping);  // until the stop is requested and the last worker ends
 //
 // run() belongs to one thread. Many workers call `serve` simultaneously, each with a different
 // connection.
@@ -70,9 +70,9 @@ class Listener {
   Status bind(const std::string& host, int port);
   int port() const { return port_; }
 
-  /// Serves until `stop` returns true. Then calls `stopping` repeatedly until every worker has
-  /// finished. Calls `tick` every 50 ms; `tick` must not wait.
-  void run(const std::function<bool()>& stop, const std::function<void()>& tick,
+  /// Serves until `stop` is requested. Then calls `stopping`, which ends the turns, and waits for
+  /// every worker. Calls `tick` every 50 ms; `tick` must not wait. Needs a successful bind().
+  void run(const std::stop_token& stop, const std::function<void()>& tick,
            const std::function<void()>& stopping);
 
   /// Called by the worker that serves `connection`. A stop of `gone` is requested when the client
@@ -86,7 +86,9 @@ class Listener {
   bool has_spare_workers() const;
 
  private:
-  void accept_some();
+  /// Adds a descriptor to the epoll set, for its input.
+  Status watch_input(int fd);
+  void accept_some(const std::stop_token& stop);
   void queue(std::unique_ptr<Connection> connection);
   void turn(std::unique_ptr<Connection> connection);
   void watch(std::unique_ptr<Connection> connection);
@@ -105,6 +107,7 @@ class Listener {
   int max_open_ = 0;
   int port_ = 0;
   UniqueFd listening_, epoll_;
+  UniqueFd wake_;  // an eventfd that ends the wait of run() when the stop is requested
   std::atomic<int> open_{0}, busy_{0}, draining_{0};
   Mutex mutex_;
   /// The connections that wait, by file descriptor.
@@ -115,6 +118,8 @@ class Listener {
   };
   /// The connections that workers serve, by file descriptor.
   std::unordered_map<int, Turn> in_turn_ ASSAY_GUARDED_BY(mutex_);
+  /// true after the stop: each turn then finds the end of its input
+  bool stopping_ ASSAY_GUARDED_BY(mutex_) = false;
   /// the last member: its destructor waits for threads that use the members above
   std::unique_ptr<WorkerPool> workers_;
 };

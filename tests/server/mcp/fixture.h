@@ -11,6 +11,7 @@
 #include <future>
 #include <memory>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -178,13 +179,12 @@ class RunningHttp {
   explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {
     std::promise<int> bound;
     options.listening = [&bound](int bound_port) { bound.set_value(bound_port); };
-    thread_ = std::thread([this, options] {
-      status = serve_http(*server_, options, [this] { return stop_.load(); });
-    });
+    thread_ =
+        std::thread([this, options] { status = serve_http(*server_, options, stop_.get_token()); });
     port = bound.get_future().get();
   }
   ~RunningHttp() {
-    stop_ = true;
+    stop_.request_stop();
     thread_.join();
   }
   Server& server() { return *server_; }
@@ -195,7 +195,7 @@ class RunningHttp {
 
  private:
   std::unique_ptr<Server> server_;
-  std::atomic<bool> stop_{false};
+  std::stop_source stop_;
   std::thread thread_;
 };
 

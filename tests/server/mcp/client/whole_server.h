@@ -4,6 +4,7 @@
 #include <atomic>
 #include <future>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -58,13 +59,12 @@ class RunningWhole {
     HttpOptions options;
     std::promise<int> bound;
     options.listening = [&bound](int chosen) { bound.set_value(chosen); };
-    thread_ = std::thread(
-        [this, options] { serve_http(*server_, options, [this] { return stop_.load(); }); });
+    thread_ = std::thread([this, options] { serve_http(*server_, options, stop_.get_token()); });
     port = bound.get_future().get();
     url = "http://127.0.0.1:" + std::to_string(port) + "/mcp";
   }
   ~RunningWhole() {
-    stop_ = true;
+    stop_.request_stop();
     thread_.join();
   }
   int port = 0;
@@ -72,7 +72,7 @@ class RunningWhole {
 
  private:
   std::unique_ptr<Server> server_;
-  std::atomic<bool> stop_{false};
+  std::stop_source stop_;
   std::thread thread_;
 };
 

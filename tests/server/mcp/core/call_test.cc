@@ -75,6 +75,10 @@ TEST_CASE("in flight: a request knows whether its client cancelled it or the ser
   CHECK_FALSE(other.cancelled());
   table.end_all();
   CHECK(other.server_ends());
+  const InFlight::Ticket late = table.open("c", 4);
+  CHECK(late.server_ends());
+  CHECK(late.cancelled());
+  CHECK(late.stop().stop_requested());
 }
 
 }  // namespace assay::mcp

@@ -112,9 +112,9 @@ TEST_CASE(
     RunningHttp first;
     HttpOptions options;
     options.port = first.port;
-    CHECK(serve_http(*second, options, nullptr) == 71);
+    CHECK(serve_http(*second, options, {}) == 71);
     options.host = "256.1.1.1";
-    CHECK(serve_http(*second, options, nullptr) == 71);
+    CHECK(serve_http(*second, options, {}) == 71);
     idle = connect_to(first.port);
     REQUIRE(send_text(idle.get(), raw_post("", kPing)));
     CHECK(receive(idle.get(), "\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);

@@ -1,7 +1,6 @@
 #include "reference_agents/core/agent_session.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -350,12 +349,12 @@ Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
 
 Result<mcp::ToolResult> ToolSession::call_to_end(const std::string& tool, const json& arguments,
                                                  std::int64_t follow_ms) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(follow_ms);
+  const std::int64_t until_ns = clock_.monotonic_ns() + follow_ms * kNsPerMs;
   Result<mcp::ToolResult> result = call(tool, arguments);
   while (result) {
     const std::string job = pending_job(*result);
     if (job.empty()) return result;
-    if (std::chrono::steady_clock::now() >= deadline) {
+    if (clock_.monotonic_ns() >= until_ns) {
       return fail(ErrorCode::unavailable, tool + ": job " + job + " was still running after " +
                                               std::to_string(follow_ms / 1000) + " s");
     }

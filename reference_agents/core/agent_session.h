@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "reference_agents/core/attempt.h"
 #include "reference_agents/core/evaluation.h"
@@ -39,8 +40,9 @@ Result<RunHandle> start_run(mcp::Client& client, const RunWish& wish);
 /// thread.
 class ToolSession {
  public:
-  ToolSession(mcp::Client& client, Transcript& transcript)
-      : client_(client), transcript_(transcript) {}
+  /// The clock must outlive the object.
+  ToolSession(mcp::Client& client, Transcript& transcript, const Clock& clock = system_clock())
+      : client_(client), transcript_(transcript), clock_(clock) {}
 
   /// Makes one call. A refusal is a ToolResult with `is_error`. An Error means that the connection
   /// or the transcript is broken, or that the server failed through no fault of the caller.
@@ -61,6 +63,7 @@ class ToolSession {
 
   mcp::Client& client_;
   Transcript& transcript_;
+  const Clock& clock_;
   std::int64_t calls_ = 0;
 };
 

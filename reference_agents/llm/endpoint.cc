@@ -11,9 +11,9 @@
 #include <random>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 
+#include "base/clock.h"
 #include "reference_agents/llm/json_fields.h"
 
 namespace assay::agents {
@@ -201,18 +201,12 @@ std::int64_t pause_ms(const RetryPolicy& policy, int retry, const RetryClock& cl
 
 RetryClock RetryClock::real() {
   RetryClock clock;
-  clock.sleep_ms = [](std::int64_t ms) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
-  };
+  clock.sleep_ms = [](std::int64_t ms) { system_clock().pause(std::chrono::milliseconds(ms)); };
   clock.uniform = [] {
     thread_local std::mt19937_64 engine{std::random_device{}()};
     return std::uniform_real_distribution<double>(0.0, 1.0)(engine);
   };
-  clock.unix_ms = [] {
-    return std::chrono::duration_cast<std::chrono::milliseconds>(
-               std::chrono::system_clock::now().time_since_epoch())
-        .count();
-  };
+  clock.unix_ms = [] { return system_clock().unix_ms(); };
   return clock;
 }
 

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/handle.h"
-#include "base/mutex.h"
 
 namespace assay::sandbox {
 namespace {
@@ -212,13 +212,8 @@ class FakeDevice final : public Device {
 
  private:
   static ErrorKind wait(std::int64_t sleep_ms, std::int64_t limit_ms, const JobMonitor& monitor) {
-    const auto end =
-        std::chrono::steady_clock::now() + std::chrono::milliseconds(std::min(sleep_ms, limit_ms));
-    Mutex mutex;
-    Condition stopped;
-    MutexLock lock(mutex);
-    const auto is_stopped = [&] { return monitor.stop.stop_requested(); };
-    if (stopped.wait_until(lock, monitor.stop, end, is_stopped)) return ErrorKind::cancelled;
+    const std::chrono::milliseconds time(std::min(sleep_ms, limit_ms));
+    if (!system_clock().pause(time, monitor.stop)) return ErrorKind::cancelled;
     return sleep_ms > limit_ms ? ErrorKind::timeout : ErrorKind::none;
   }
 

@@ -37,8 +37,8 @@ bool GpuScheduler::may_enter(std::uint64_t ticket, Mode mode) const {
   const bool shared_batch_waits =
       !shared_queue_.empty() && shared_queue_.front() < shared_batch_end_;
   if (mode == Mode::exclusive) return shared_holders_ == 0 && !shared_batch_waits;
-  const bool may_join = shared_holders_ > 0 && std::chrono::steady_clock::now() <
-                                                   shared_batch_began_ + limits_.join_window;
+  const bool may_join =
+      shared_holders_ > 0 && system_clock().monotonic_ns() < shared_batch_joinable_until_ns_;
   return shared_holders_ < limits_.sharers &&
          (exclusive_queue_.empty() || shared_batch_waits || may_join);
 }
@@ -49,8 +49,7 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
   queue(mode).push_back(mine);
   changed_.notify_all();
   const bool admitted =
-      changed_.wait_until(lock, deadline.stop(), deadline.time(),
-                          [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine, mode); });
+      deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) { return may_enter(mine, mode); });
   std::erase(queue(mode), mine);
   if (admitted && mode == Mode::exclusive) exclusive_held_ = true;
   if (admitted && mode == Mode::shared) ++shared_holders_;
@@ -69,7 +68,8 @@ void GpuScheduler::unlock(Mode mode) {
     exclusive_held_ = false;
     if (++exclusive_in_row_ >= kExclusiveBatch || exclusive_queue_.empty()) {
       shared_batch_end_ = next_ticket_;
-      shared_batch_began_ = std::chrono::steady_clock::now();
+      shared_batch_joinable_until_ns_ =
+          system_clock().monotonic_ns() + std::chrono::nanoseconds(limits_.join_window).count();
       exclusive_in_row_ = 0;
     }
   }
@@ -83,7 +83,7 @@ int GpuScheduler::waiting(Mode mode) const {
 
 bool GpuScheduler::wait_for_waiters(Mode mode, int count, const Deadline& deadline) const {
   MutexLock lock(mutex_);
-  return changed_.wait_until(lock, deadline.stop(), deadline.time(), [&]() ASSAY_REQUIRES(mutex_) {
+  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
     return static_cast<int>(queue(mode).size()) == count;
   });
 }

@@ -132,8 +132,8 @@ class GpuScheduler {
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// Shared waiters with a ticket below this one go before the next exclusive holder.
   std::uint64_t shared_batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::chrono::steady_clock::time_point shared_batch_began_ ASSAY_GUARDED_BY(mutex_) =
-      std::chrono::steady_clock::time_point::min();
+  /// By the system's monotonic clock: the end of the shared batch's join window.
+  std::int64_t shared_batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// Number of exclusive holders since the last shared batch.
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   int shared_holders_ ASSAY_GUARDED_BY(mutex_) = 0;

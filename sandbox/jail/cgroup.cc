@@ -12,10 +12,10 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/files.h"
 #include "base/unique_fd.h"
 
@@ -162,7 +162,7 @@ Result<std::string> create_for(const std::string& controller, const std::string&
 void remove_group(const std::string& folder) {
   for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY;
        ++attempt)
-    std::this_thread::sleep_for(kRemovePause);
+    system_clock().pause(kRemovePause);
 }
 
 void kill_members(const std::string& folder) {

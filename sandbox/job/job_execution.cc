@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/clock.h"
 #include "sandbox/job/verdict_builder.h"
 
 namespace assay::sandbox {
@@ -10,7 +11,7 @@ JobExecution::JobExecution(const Job& job, JobMonitor& monitor)
     : job_(job),
       monitor_(monitor),
       verdict_(begin_verdict(job)),
-      since_(std::chrono::steady_clock::now()) {}
+      since_ns_(system_clock().monotonic_ns()) {}
 
 void JobExecution::enter(Stage stage) {
   if (stage == stage_) return;
@@ -26,10 +27,10 @@ void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total)
 }
 
 void JobExecution::close_stage() {
-  const auto now = std::chrono::steady_clock::now();
+  const std::int64_t now_ns = system_clock().monotonic_ns();
   verdict_.stage_ms[std::string(to_string(stage_))] +=
-      std::chrono::duration<double, std::milli>(now - since_).count();
-  since_ = now;
+      static_cast<double>(now_ns - since_ns_) / kNsPerMs;
+  since_ns_ = now_ns;
 }
 
 bool JobExecution::fail(ErrorKind kind, Stage stage, const std::string& detail) {

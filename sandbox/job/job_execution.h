@@ -11,7 +11,6 @@
 // Belongs to the thread that executes the job.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -67,7 +66,7 @@ class JobExecution {
   Verdict verdict_;
   Stage stage_ = Stage::queue;
   std::size_t cases_ = 0;
-  std::chrono::steady_clock::time_point since_;
+  std::int64_t since_ns_;  // the begin of the stage, by the system's monotonic clock
 };
 
 }  // namespace assay::sandbox

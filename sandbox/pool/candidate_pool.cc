@@ -44,7 +44,7 @@ Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
   const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
     return (candidate = pop_parked()) != nullptr || failure_.has_value();
   };
-  if (!changed_.wait_until(lock, deadline.stop(), deadline.time(), ready)) {
+  if (!deadline.wait(changed_, lock, ready)) {
     return deadline.cancelled()
                ? fail(ErrorCode::cancelled, "cancelled")
                : fail(ErrorCode::resource_exhausted, "no candidate was ready in time");

@@ -12,9 +12,9 @@ Result<FifoSemaphore::Slot> FifoSemaphore::acquire(const Deadline& deadline) {
   const std::uint64_t mine = next_ticket_++;
   queue_.push_back(mine);
   changed_.notify_all();
-  const bool admitted = changed_.wait_until(
-      lock, deadline.stop(), deadline.time(),
-      [&]() ASSAY_REQUIRES(mutex_) { return queue_.front() == mine && held_ < slots_; });
+  const bool admitted = deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
+    return queue_.front() == mine && held_ < slots_;
+  });
   std::erase(queue_, mine);
   if (admitted) ++held_;
   changed_.notify_all();
@@ -36,7 +36,7 @@ int FifoSemaphore::waiting() const {
 
 bool FifoSemaphore::wait_for_waiters(int count, const Deadline& deadline) const {
   MutexLock lock(mutex_);
-  return changed_.wait_until(lock, deadline.stop(), deadline.time(), [&]() ASSAY_REQUIRES(mutex_) {
+  return deadline.wait(changed_, lock, [&]() ASSAY_REQUIRES(mutex_) {
     return static_cast<int>(queue_.size()) == count;
   });
 }

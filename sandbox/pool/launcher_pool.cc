@@ -34,7 +34,7 @@ std::optional<DeviceFacts> LauncherPool::device() const {
 
 template <class Done>
 Status LauncherPool::wait_until(MutexLock& lock, const Deadline& deadline, Done done) {
-  if (changed_.wait_until(lock, deadline.stop(), deadline.time(), done)) return {};
+  if (deadline.wait(changed_, lock, done)) return {};
   if (deadline.cancelled()) return fail(ErrorCode::cancelled, "cancelled");
   return fail(ErrorCode::resource_exhausted, "the launchers were busy for all of the time allowed");
 }
@@ -111,7 +111,7 @@ void LauncherPool::keep_for_run(const std::string& run, std::unique_ptr<Launcher
   {
     const MutexLock lock(mutex_);
     if (may_keep(*used)) {
-      of_runs_.push_back({run, std::move(used), std::chrono::steady_clock::now()});
+      of_runs_.push_back({run, std::move(used), system_clock().monotonic_ns()});
       end_kept_for_runs(static_cast<std::size_t>(std::max(config_.kept_launchers, 0)));
       changed_.notify_all();
       return;
@@ -143,9 +143,9 @@ void LauncherPool::end_kept_for_runs(std::size_t most) {
 
 /// Ends the launchers that were unused for config.kept_launcher_ms.
 void LauncherPool::end_expired() {
-  const auto now = std::chrono::steady_clock::now();
+  const std::int64_t now_ns = system_clock().monotonic_ns();
   const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
-    return now - one.since < std::chrono::milliseconds(config_.kept_launcher_ms);
+    return now_ns - one.since_ns < config_.kept_launcher_ms * kNsPerMs;
   });
   end_kept_for_runs(static_cast<std::size_t>(of_runs_.end() - fresh));
 }
@@ -214,9 +214,9 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
       changed_.wait(lock, stop,
                     [&]() ASSAY_REQUIRES(mutex_) { return has_work() || !of_runs_.empty(); });
     } else {
-      const auto expiry =
-          of_runs_.front().since + std::chrono::milliseconds(config_.kept_launcher_ms);
-      changed_.wait_until(lock, stop, expiry, has_work);
+      const std::int64_t expiry_ns =
+          of_runs_.front().since_ns + config_.kept_launcher_ms * kNsPerMs;
+      system_clock().wait_until(changed_, lock, stop, expiry_ns, has_work);
       end_expired();
     }
   }

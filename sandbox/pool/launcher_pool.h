@@ -23,7 +23,6 @@
 // Thread-safe.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <deque>
 #include <memory>
@@ -93,7 +92,7 @@ class LauncherPool {
   struct KeptForRun {
     std::string run;
     std::unique_ptr<LauncherClient> launcher;
-    std::chrono::steady_clock::time_point since;
+    std::int64_t since_ns;  // by the system's monotonic clock
   };
   struct Failure {
     Error error;

@@ -142,8 +142,7 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
   };
   // A cancelled caller waits a moment longer. The answer is milliseconds away, and other callers
   // need this zygote.
-  if (!changed_.wait_until(lock, deadline.stop(), deadline.time(), answered) &&
-      deadline.cancelled()) {
+  if (!deadline.wait(changed_, lock, answered) && deadline.cancelled()) {
     const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
     changed_.wait_for(lock, std::chrono::milliseconds(left_ms), answered);
   }
@@ -161,8 +160,8 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
 
 std::optional<ExitStatus> Zygote::wait_exit(int slot, const Deadline& deadline) {
   MutexLock lock(mutex_);
-  changed_.wait_until(lock, deadline.stop(), deadline.time(),
-                      [&]() ASSAY_REQUIRES(mutex_) { return !alive() || exited_.contains(slot); });
+  deadline.wait(changed_, lock,
+                [&]() ASSAY_REQUIRES(mutex_) { return !alive() || exited_.contains(slot); });
   const auto exited = exited_.find(slot);
   if (exited == exited_.end()) return std::nullopt;
   return exited->second;

@@ -1,7 +1,6 @@
 #include "sandbox/record/candidate_run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <memory>
@@ -80,7 +79,7 @@ class Conversation {
     imported_ = true;
     run_.enter(work_stage(request_));
     deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
-    since_ = std::chrono::steady_clock::now();
+    since_ns_ = system_clock().monotonic_ns();
     return true;
   }
 
@@ -188,8 +187,7 @@ class Conversation {
   /// earlier report of a timeout is false.
   bool time_is_nearly_up() const {
     const double passed_ms =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - since_)
-            .count();
+        static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
     return passed_ms >= kOwnStopShare * static_cast<double>(wall_ms());
   }
 
@@ -204,8 +202,7 @@ class Conversation {
   const std::string& source_;
   const std::size_t announced_cases_;
   Deadline deadline_;
-  // When the current deadline started.
-  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  std::int64_t since_ns_ = system_clock().monotonic_ns();  // the start of the current deadline
   CandidateResults results_;
   std::size_t artifact_bytes_ = 0;
   bool imported_ = false, done_ = false;

@@ -10,31 +10,34 @@ std::string BaselineCache::key(const std::string& operator_name, const std::stri
   return key;
 }
 
-BaselineTimes BaselineCache::find(const std::string& key, Instant now) const {
+BaselineTimes BaselineCache::find(const std::string& key) const {
+  constexpr std::int64_t kMostAgeNs = std::chrono::nanoseconds(kMostAge).count();
+  const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
   const auto found = entries_.find(key);
   if (found == entries_.end()) return {};
   const Entry& entry = found->second;
   BaselineTimes times;
-  if (now - entry.pytorch_since <= kMostAge) times.pytorch_ns = entry.times.pytorch_ns;
-  if (entry.times.oracle && now - entry.oracle_since <= kMostAge) {
+  if (now_ns - entry.pytorch_since_ns <= kMostAgeNs) times.pytorch_ns = entry.times.pytorch_ns;
+  const std::int64_t oracle_age_ns = now_ns - entry.oracle_since_ns;
+  if (entry.times.oracle && oracle_age_ns <= kMostAgeNs) {
     times.oracle = entry.times.oracle;
-    times.oracle->age_ms =
-        std::chrono::duration<double, std::milli>(now - entry.oracle_since).count();
+    times.oracle->age_ms = static_cast<double>(oracle_age_ns) / kNsPerMs;
   }
   return times;
 }
 
-void BaselineCache::put(const std::string& key, const BaselineTimes& times, Instant now) {
+void BaselineCache::put(const std::string& key, const BaselineTimes& times) {
+  const std::int64_t now_ns = clock_.monotonic_ns();
   const MutexLock lock(mutex_);
   Entry& entry = entries_[key];
   if (times.oracle) {
     entry.times.oracle = times.oracle;
-    entry.oracle_since = now;
+    entry.oracle_since_ns = now_ns;
   }
   if (times.pytorch_ns) {
     entry.times.pytorch_ns = times.pytorch_ns;
-    entry.pytorch_since = now;
+    entry.pytorch_since_ns = now_ns;
   }
 }
 

@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 
+#include "base/clock.h"
 #include "base/mutex.h"
 #include "sandbox/job/job.h"
 
@@ -27,8 +28,10 @@ struct BaselineTimes {
 
 class BaselineCache {
  public:
-  using Instant = std::chrono::steady_clock::time_point;
-  static constexpr auto kMostAge = std::chrono::minutes(5);
+  static constexpr std::chrono::minutes kMostAge{5};
+
+  /// The clock must outlive the object.
+  explicit BaselineCache(const Clock& clock = system_clock()) : clock_(clock) {}
 
   /// Returns everything that the times depend on, except the values of inputs. `revision` covers
   /// the operator's files, so the oracle too.
@@ -37,16 +40,16 @@ class BaselineCache {
 
   /// Returns the times that are not older than kMostAge, the oracle's with its age. A time that is
   /// unknown or older is absent.
-  BaselineTimes find(const std::string& key, Instant now = std::chrono::steady_clock::now()) const;
+  BaselineTimes find(const std::string& key) const;
   /// Replaces the times that `times` has. A time that it lacks stays as it is.
-  void put(const std::string& key, const BaselineTimes& times,
-           Instant now = std::chrono::steady_clock::now());
+  void put(const std::string& key, const BaselineTimes& times);
 
  private:
   struct Entry {
     BaselineTimes times;
-    Instant oracle_since, pytorch_since;
+    std::int64_t oracle_since_ns = 0, pytorch_since_ns = 0;
   };
+  const Clock& clock_;
   mutable Mutex mutex_;
   std::map<std::string, Entry> entries_ ASSAY_GUARDED_BY(mutex_);
 };

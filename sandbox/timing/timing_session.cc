@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/median.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
@@ -38,6 +39,9 @@ constexpr int kClockTries = 4;
 
 enum class Subject { submission, oracle, pytorch };
 
+/// Returns the reading of the system's monotonic clock.
+std::chrono::nanoseconds now() { return std::chrono::nanoseconds(system_clock().monotonic_ns()); }
+
 }  // namespace
 
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared) {
@@ -63,7 +67,7 @@ TimingSession::TimingSession(JobExecution& run, Parts parts, const PreparedJob& 
       oracle_(auxiliary_, parts.launchers, LaunchSession::Whose::oracle),
       random_(std::random_device{}()),
       timed_(cases_to_time(run.job(), prepared)),
-      warm_(std::chrono::steady_clock::now() < parts.known.timed_at.load() + kStillWarm) {}
+      warm_(now() < std::chrono::nanoseconds(parts.known.timed_at_ns.load()) + kStillWarm) {}
 
 TimingSession::~TimingSession() {
   if (auxiliary_.failed())
@@ -90,17 +94,15 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   highest_oracle_mhz_ = 0;
   distrusted_ = false;
   std::vector<double> pytorch;
-  std::chrono::steady_clock::duration pytorch_took{};
+  std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
-  const auto begin = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds begin = now();
   // Several rounds even out a drift between subjects. The submission alone needs one round.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0; round < kMaxRounds && !distrusted_ &&
                       (round < least || !submission.steady() || !oracle.steady());
        ++round) {
-    if (round > 0 &&
-        std::chrono::steady_clock::now() - begin >= (round < least ? kMaxSeries : kMaxRefining))
-      break;
+    if (round > 0 && now() - begin >= (round < least ? kMaxSeries : kMaxRefining)) break;
     if (session == nullptr && !refresh(i)) return false;
     const TimedBlock block = next_block(round == 0);
     std::shuffle(order.begin(), order.end(), random_);
@@ -111,13 +113,13 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
       if (subject == Subject::oracle && !oracle_known) time_oracle(i, block, oracle);
       if (subject == Subject::pytorch && !known.pytorch_ns && round < kPyTorchRounds &&
           pytorch_took < kMaxPyTorch) {
-        const auto begun = std::chrono::steady_clock::now();
+        const std::chrono::nanoseconds begun = now();
         time_pytorch(i, pytorch);
-        pytorch_took += std::chrono::steady_clock::now() - begun;
+        pytorch_took += now() - begun;
       }
     }
     warm_ = true;
-    parts_.known.timed_at = std::chrono::steady_clock::now();
+    parts_.known.timed_at_ns = now().count();
   }
   const TimedBlock block = next_block(false);
   const auto first_runs_in_doubt = [&] {

@@ -24,7 +24,6 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <optional>
 #include <random>
 #include <string>
@@ -44,8 +43,8 @@ std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 struct MeasurementCache {
   BaselineCache baselines;  // for profiles
   BaselineCache graded;     // for grades: PyTorch's times, measured by grades
-  std::atomic<std::chrono::steady_clock::time_point> timed_at{
-      std::chrono::steady_clock::time_point::min()};  // when a series last ended
+  /// The end of the last series, by the system's monotonic clock; far in the past before the first.
+  std::atomic<std::int64_t> timed_at_ns{std::numeric_limits<std::int64_t>::min()};
 };
 
 class TimingSession {

@@ -4,7 +4,7 @@
 //   const Deadline deadline = Deadline::after_ms(2'000, monitor.stop);
 //   std::array<pollfd, 1> entries{{{socket, POLLIN, 0}}};
 //   while (!deadline.over() && poll_until(entries, deadline) <= 0) continue;
-//   changed.wait_until(lock, deadline.stop(), deadline.time(), [&] { return done; });
+//   const bool in_time = deadline.wait(changed, lock, [&] { return done; });
 //
 // A stop request ends both kinds of wait at once. A Deadline is a value: copy it freely.
 #pragma once
@@ -12,12 +12,14 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <span>
 #include <stop_token>
 #include <utility>
+
+#include "base/clock.h"
+#include "base/mutex.h"
 
 namespace assay::sandbox {
 
@@ -26,30 +28,32 @@ inline constexpr std::int64_t kForeverMs = 365LL * 24 * 3600 * 1000;
 class Deadline {
  public:
   static Deadline after_ms(std::int64_t ms, std::stop_token stop = {}) {
-    return Deadline(std::chrono::steady_clock::now() +
-                        std::chrono::milliseconds(std::clamp<std::int64_t>(ms, 0, kForeverMs)),
-                    std::move(stop));
+    return Deadline(
+        system_clock().monotonic_ns() + std::clamp<std::int64_t>(ms, 0, kForeverMs) * kNsPerMs,
+        std::move(stop));
   }
   static Deadline never() { return after_ms(kForeverMs); }
 
   bool cancelled() const { return stop_.stop_requested(); }
-  bool expired() const { return std::chrono::steady_clock::now() >= at_; }
+  bool expired() const { return system_clock().monotonic_ns() >= at_ns_; }
   bool over() const { return cancelled() || expired(); }
-  std::chrono::steady_clock::time_point time() const { return at_; }
   const std::stop_token& stop() const { return stop_; }
   /// Returns the milliseconds left, rounded up, or 0 if the deadline has passed.
   std::int64_t remaining_ms() const {
-    const auto left =
-        std::chrono::ceil<std::chrono::milliseconds>(at_ - std::chrono::steady_clock::now())
-            .count();
-    return std::max<std::int64_t>(left, 0);
+    const std::int64_t left_ns = std::max<std::int64_t>(at_ns_ - system_clock().monotonic_ns(), 0);
+    return (left_ns + kNsPerMs - 1) / kNsPerMs;
+  }
+  /// Waits on `condition` until `ready` is true, the deadline passes or a stop is requested.
+  /// Returns the last value of `ready`, which runs with `lock` held.
+  template <class Ready>
+  bool wait(Condition& condition, MutexLock& lock, const Ready& ready) const {
+    return system_clock().wait_until(condition, lock, stop_, at_ns_, ready);
   }
 
  private:
-  Deadline(std::chrono::steady_clock::time_point at, std::stop_token stop)
-      : at_(at), stop_(std::move(stop)) {}
+  Deadline(std::int64_t at_ns, std::stop_token stop) : at_ns_(at_ns), stop_(std::move(stop)) {}
 
-  std::chrono::steady_clock::time_point at_;
+  std::int64_t at_ns_;  // by the system's monotonic clock
   std::stop_token stop_;
 };
 

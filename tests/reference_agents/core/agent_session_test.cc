@@ -76,3 +76,19 @@ TEST_CASE("a refusal is an answer, and stays one") {
   }
   CHECK(server.count("submit") == 1);
 }
+
+TEST_CASE("a job is followed until its time is up on the session's clock") {
+  TranscriptFile transcript_file;
+  Result<Transcript> transcript = Transcript::open(transcript_file.path, transcript_file.clock);
+  REQUIRE(transcript);
+  FakeServer server;
+  server.answers["submit"] = {{false, "queued", {{"state", "queued"}, {"job", "job_1"}}}};
+  server.answers["job"] = {{false, "running", {{"state", "running"}, {"job", "job_1"}}}};
+  ManualClock clock;
+  server.on_call = [&clock] { clock.advance_ms(1'000); };
+  const auto late = ToolSession(server, *transcript, clock).call_to_end("submit", json{}, 2'500);
+  REQUIRE_FALSE(late);
+  CHECK(late.error().code == ErrorCode::unavailable);
+  CHECK(late.error().message == "submit: job job_1 was still running after 2 s");
+  CHECK(server.count("job") == 2);
+}

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -23,6 +24,7 @@ class FakeServer final : public mcp::Client {
   Result<mcp::ToolResult> call_tool(const std::string& name, const json& arguments,
                                     std::int64_t) override {
     calls.emplace_back(name, arguments);
+    if (on_call) on_call();
     auto& queue = answers[name];
     if (queue.empty()) return fail(ErrorCode::unavailable, name + ": the connection is closed");
     mcp::ToolResult answer = queue.front();
@@ -45,6 +47,7 @@ class FakeServer final : public mcp::Client {
     throw std::runtime_error("no call of " + name);
   }
   std::map<std::string, std::vector<mcp::ToolResult>> answers;
+  std::function<void()> on_call;  // runs before each answer
   std::vector<std::pair<std::string, json>> calls;
 };
 

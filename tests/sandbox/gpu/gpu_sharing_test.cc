@@ -32,8 +32,8 @@ class Meeting {
     ++arrived_;
     changed_.notify_all();
     const Deadline deadline = for_another_thread();
-    return changed_.wait_until(lock, deadline.stop(), deadline.time(),
-                               [&]() ASSAY_REQUIRES(mutex_) { return arrived_ >= expected_; });
+    return deadline.wait(changed_, lock,
+                         [&]() ASSAY_REQUIRES(mutex_) { return arrived_ >= expected_; });
   }
 
  private:

@@ -5,7 +5,6 @@
 #include "tests/catch.h"
 
 using namespace assay::sandbox;
-using namespace std::chrono_literals;
 
 namespace {
 
@@ -15,6 +14,8 @@ const CaseRequest kCase{.id = "large",
                         .axes = {{"m", 4}, {"n", 8}},
                         .dtype = "float32",
                         .distribution = "normal"};
+
+constexpr std::int64_t kMostAgeMs = std::chrono::milliseconds(BaselineCache::kMostAge).count();
 
 std::string key_of(const CaseRequest& request) {
   return BaselineCache::key("softmax", "abc", request);
@@ -29,29 +30,34 @@ Timing oracle_of(double ns) {
 }  // namespace
 
 TEST_CASE("times are kept for a while, the oracle's with its age") {
-  BaselineCache cache;
+  assay::ManualClock clock;
+  BaselineCache cache(clock);
   const std::string key = key_of(kCase);
-  const BaselineCache::Instant start{1h};
-  CHECK_FALSE(cache.find(key, start).oracle);
-  CHECK_FALSE(cache.find(key, start).pytorch_ns);
-  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
-  const BaselineTimes soon = cache.find(key, start + 2s);
+  CHECK_FALSE(cache.find(key).oracle);
+  CHECK_FALSE(cache.find(key).pytorch_ns);
+  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300});
+  clock.advance_ms(2'000);
+  const BaselineTimes soon = cache.find(key);
   REQUIRE(soon.oracle);
   CHECK(soon.oracle->median_ns == 100);
   CHECK(soon.oracle->age_ms == 2'000);
   CHECK(soon.pytorch_ns == 300);
-  CHECK(cache.find(key, start + BaselineCache::kMostAge).oracle);
-  CHECK_FALSE(cache.find(key, start + BaselineCache::kMostAge + 1ms).oracle);
-  CHECK_FALSE(cache.find(key, start + BaselineCache::kMostAge + 1ms).pytorch_ns);
+  clock.advance_ms(kMostAgeMs - 2'000);
+  CHECK(cache.find(key).oracle);
+  clock.advance_ms(1);
+  CHECK_FALSE(cache.find(key).oracle);
+  CHECK_FALSE(cache.find(key).pytorch_ns);
 }
 
 TEST_CASE("a new time of the oracle does not renew PyTorch's time") {
-  BaselineCache cache;
+  assay::ManualClock clock;
+  BaselineCache cache(clock);
   const std::string key = key_of(kCase);
-  const BaselineCache::Instant start{1h};
-  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300}, start);
-  cache.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}}, start + 4min);
-  const BaselineTimes later = cache.find(key, start + 6min);
+  cache.put(key, {.oracle = oracle_of(100), .pytorch_ns = 300});
+  clock.advance_ms(240'000);
+  cache.put(key, {.oracle = oracle_of(90), .pytorch_ns = {}});
+  clock.advance_ms(120'000);
+  const BaselineTimes later = cache.find(key);
   REQUIRE(later.oracle);
   CHECK(later.oracle->median_ns == 90);
   CHECK(later.oracle->age_ms == 120'000);

@@ -121,6 +121,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "base",
         "metrics",
         "operators",
+        "reference_agents/llm",
         "sandbox/device",
         "sandbox/job",
         "tools/model",

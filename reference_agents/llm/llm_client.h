@@ -21,6 +21,11 @@ namespace assay::agents {
 /// they say nothing about a model.
 inline constexpr std::string_view kNoModelMark = "(no model)";
 
+/// Returns the label of a provider that is not a model: "scripted (no model)" for "scripted".
+inline std::string label_without_model(const std::string& name) {
+  return name + " " + std::string(kNoModelMark);
+}
+
 struct ChatMessage {
   std::string role;  // "user" or "assistant"
   std::string text;

@@ -53,7 +53,7 @@ class SimClient final : public LlmClient {
 
   /// not_found if the prompt names no operator, or one without an oracle.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
-  std::string label() const override { return "sim:" + name_ + " " + std::string(kNoModelMark); }
+  std::string label() const override { return label_without_model("sim:" + name_); }
   bool is_model() const override { return false; }
   std::vector<std::string> known_operators() const override;
 
@@ -74,8 +74,6 @@ class SimClient final : public LlmClient {
   std::map<std::string, std::filesystem::path> oracles_;  // by operator
 };
 
-inline constexpr const char* kScriptedLabel = "scripted (no model)";
-
 /// Answers prompts from files NAME.md, for the demo and the tests. The answer is always the same,
 /// costs nothing and counts no tokens. The answers are a fixed mix: right, slow, wrong and not
 /// compiling.
@@ -85,7 +83,7 @@ class ScriptedClient final : public LlmClient {
   explicit ScriptedClient(std::filesystem::path answers) : answers_(std::move(answers)) {}
   /// not_found if the prompt names no operator, or one without an answer.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
-  std::string label() const override { return kScriptedLabel; }
+  std::string label() const override { return label_without_model("scripted"); }
   bool is_model() const override { return false; }
   std::vector<std::string> known_operators() const override;
 

@@ -47,13 +47,12 @@ Label label_of(Outcome outcome, ErrorKind kind, Stage stage,
 namespace {
 
 constexpr std::string_view kReplayOf = "replay of ";
-constexpr std::string_view kNoModel = "(no model)";
 
 }  // namespace
 
 ModelLabel parse_model_label(const std::string& label) {
-  if (!label.ends_with(kNoModel)) return {AnsweredBy::model, label};
-  std::string name = label.substr(0, label.size() - kNoModel.size());
+  if (!label.ends_with(kNoModelMark)) return {AnsweredBy::model, label};
+  std::string name = label.substr(0, label.size() - kNoModelMark.size());
   name.erase(name.find_last_not_of(' ') + 1);
   if (name.starts_with(kReplayOf)) return {AnsweredBy::recording, name.substr(kReplayOf.size())};
   return {AnsweredBy::script, name};
@@ -72,7 +71,7 @@ const char* note_of(AnsweredBy answered_by) {
 }
 
 std::string replay_label(const std::string& model) {
-  return std::string(kReplayOf) + parse_model_label(model).name + " " + std::string(kNoModel);
+  return agents::label_without_model(std::string(kReplayOf) + parse_model_label(model).name);
 }
 
 }  // namespace assay::report

@@ -9,9 +9,13 @@
 #include <string_view>
 #include <vector>
 
+#include "reference_agents/llm/llm_client.h"
 #include "sandbox/job/job.h"
 
 namespace assay::report {
+
+/// The end of the label of a run in which no model answered.
+using agents::kNoModelMark;
 
 enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };
 

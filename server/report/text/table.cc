@@ -160,7 +160,7 @@ std::string report_as_table(const Report& report) {
   if (!totals.errors.empty()) text += "errors, by TritonBench's groups\n" + error_lines(totals);
   text += "tokens              " + std::to_string(report.usage.input_tokens) + " in, " +
           std::to_string(report.usage.output_tokens) + " out" +
-          (report.scripted() ? " (no model)" : "") + "\n";
+          (report.scripted() ? " " + std::string(kNoModelMark) : "") + "\n";
   text +=
       "cost                " + cost_in_words(report.usage, report.scripted()) +
       (totals.cost_per_solved ? number(*totals.cost_per_solved, " ($%.4f per solved operator")

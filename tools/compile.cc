@@ -1,3 +1,4 @@
+#include "sandbox/job/target.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
@@ -8,20 +9,21 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kDefaultTarget = "cuda:90";
 constexpr std::size_t kMaxTargets = 4;
+
+std::vector<std::string> default_targets() { return {std::string(sandbox::kDefaultTarget)}; }
 
 struct CompileArguments {
   SubmissionArguments submission;
-  std::vector<std::string> targets = {kDefaultTarget};
+  std::vector<std::string> targets = default_targets();
 
   static json schema(const Services& services) {
     json properties = SubmissionArguments::properties(
         services, "Charges the run's compile budget; omit it for unscored practice.");
     json targets = array_of(json{{"type", "string"}, {"maxLength", kMaxTargetBytes}});
     targets["description"] =
-        "Targets, at most 4: cuda:80, cuda:90 (Hopper), cuda:100, hip:gfx942, hip:gfx950";
-    targets["default"] = json::array({kDefaultTarget});
+        "Targets, at most " + std::to_string(kMaxTargets) + ": " + sandbox::target_names();
+    targets["default"] = default_targets();
     properties["targets"] = std::move(targets);
     return input_object(std::move(properties), {"operator", "code"});
   }
@@ -30,7 +32,7 @@ struct CompileArguments {
     CompileArguments parsed;
     parsed.submission = SubmissionArguments::read(reader);
     reader.read("targets", parsed.targets);
-    if (parsed.targets.empty()) parsed.targets = {kDefaultTarget};
+    if (parsed.targets.empty()) parsed.targets = default_targets();
     if (parsed.targets.size() > kMaxTargets)
       reader.refuse({ErrorCode::invalid_argument,
                      "`targets` has " + std::to_string(parsed.targets.size()) +

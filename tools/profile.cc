@@ -1,3 +1,4 @@
+#include "sandbox/job/target.h"
 #include "tools/call/run_job.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/operator_job.h"
@@ -30,10 +31,10 @@ struct ProfileArguments {
         "source: "
         "instructions of each line; roofline: a chart (PNG)",
         kDetails, "summary");
-    properties["target"] = text_property(
-        "Diagnose the code compiled for this target: cuda:80, cuda:90, cuda:100, hip:gfx942, "
-        "hip:gfx950; default: the device's target",
-        kMaxTargetBytes);
+    properties["target"] =
+        text_property("Diagnose the code compiled for this target: " + sandbox::target_names() +
+                          "; default: the device's target",
+                      kMaxTargetBytes);
     return input_object(std::move(properties), {"operator", "code"});
   }
   static Result<ProfileArguments> parse(const json& arguments) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sandbox/device/provenance.h"
+#include "sandbox/job/target.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/profile/profiling.h"
@@ -16,7 +17,6 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr const char* kTarget = "cuda:90";
 constexpr const char* kTierReason = "no GPU: Triton's interpreter ran the small cases";
 constexpr const char* kStoppedTier = "stopped by the error";
 constexpr const char* kNoTier = "no GPU: nothing was run";
@@ -85,7 +85,8 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
 
 /// Returns the target of the static figures. A profile job may name another target.
 std::string target_of(const Job& job) {
-  return job.kind == JobKind::profile ? profile_target(job, kTarget) : kTarget;
+  const std::string target(kDefaultTarget);
+  return job.kind == JobKind::profile ? profile_target(job, target) : target;
 }
 
 class CpuDevice final : public Device {
@@ -98,10 +99,10 @@ class CpuDevice final : public Device {
     return {
         .name = "cpu",
         .description = "no GPU: Triton's interpreter on small cases; compiles and records for " +
-                       std::string(kTarget),
+                       target_names(),
         .can_time = false,
         .best_tier = Tier::interpreter,
-        .default_target = kTarget,
+        .default_target = std::string(kDefaultTarget),
         .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
@@ -118,7 +119,7 @@ class CpuDevice final : public Device {
       return run.finish();
     }
     switch (job.kind) {
-      case JobKind::compile: compile_job(run, pool_, judge_, kTarget); break;
+      case JobKind::compile: compile_job(run, pool_, judge_, std::string(kDefaultTarget)); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;
@@ -175,7 +176,7 @@ class CpuDevice final : public Device {
     CandidateJob request;
     request.entry = small.entry;
     request.dialect = small.dialect;
-    request.target = kTarget;
+    request.target = kDefaultTarget;
     request.cases = std::move(inputs.cases);
     std::optional<CandidateResults> results =
         run_candidate(run, pool_, {.request = request, .source = small.source, .fds = inputs.fds});
@@ -289,9 +290,9 @@ class CpuDevice final : public Device {
         : job.dialect != "triton"
             ? "dialect " + job.dialect + " cannot be interpreted"
             : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
-    const std::string needs = job.language != kPython ? "an NVIDIA GPU (device cuda:N)"
-                              : target == kTarget     ? "a Hopper GPU"
-                                                      : "a GPU";
+    const std::string needs = job.language != kPython    ? "an NVIDIA GPU (device cuda:N)"
+                              : target == kDefaultTarget ? "a Hopper GPU"
+                                                         : "a GPU";
     run.fail(ErrorKind::unsupported, Stage::run,
              what + "; it compiles for " + target +
                  " (figures are in `kernels`), and running it needs " + needs);

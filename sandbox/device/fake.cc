@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/handle.h"
+#include "sandbox/job/target.h"
 
 namespace assay::sandbox {
 namespace {
@@ -156,7 +157,7 @@ class FakeDevice final : public Device {
             .description = "no device: verdicts follow the '# fake:' comments of a submission",
             .can_time = false,
             .best_tier = Tier::none,
-            .default_target = "cuda:90",
+            .default_target = std::string(kDefaultTarget),
             .concurrency = concurrency_};
   }
 
@@ -222,7 +223,7 @@ class FakeDevice final : public Device {
     for (const CaseRequest& request : job.cases)
       verdict.cases.push_back(record_of(request, script, timed));
     const std::vector<std::string> targets =
-        job.targets.empty() ? std::vector<std::string>{"cuda:90"} : job.targets;
+        job.targets.empty() ? std::vector<std::string>{std::string(kDefaultTarget)} : job.targets;
     for (const std::string& target : targets) {
       verdict.kernels.push_back(kernel_of(target));
       if (job.want_artifacts)

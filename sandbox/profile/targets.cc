@@ -6,12 +6,23 @@
 #include <limits>
 #include <utility>
 
+#include "sandbox/job/target.h"
+
 namespace assay::sandbox {
 namespace {
 
 constexpr double kTera = 1e12;
 
-constexpr std::array<Peaks, 5> kPeaks = {{
+/// Returns true if the table has a row for each target.
+template <class Table>
+constexpr bool has_each_target(const Table& table) {
+  return std::all_of(kTargets.begin(), kTargets.end(), [&](std::string_view target) {
+    return std::any_of(table.begin(), table.end(),
+                       [&](const auto& row) { return row.target == target; });
+  });
+}
+
+constexpr std::array<Peaks, kTargets.size()> kPeaks = {{
     {"cuda:80", "NVIDIA A100", 2.039 * kTera, 9.7 * kTera, 19.5 * kTera, 19.5 * kTera, 156 * kTera,
      312 * kTera, 0, 624 * kTera, "NVIDIA A100 80GB SXM data sheet"},
     {"cuda:90", "NVIDIA H200", 4.8 * kTera, 34 * kTera, 67 * kTera, 67 * kTera, 494.5 * kTera,
@@ -24,6 +35,7 @@ constexpr std::array<Peaks, 5> kPeaks = {{
     {"hip:gfx950", "AMD Instinct MI355X", 8 * kTera, 78.6 * kTera, 78.6 * kTera, 157.3 * kTera, 0,
      2'516.6 * kTera, 5'033.2 * kTera, 5'033.2 * kTera, "AMD Instinct MI355X data sheet, dense"},
 }};
+static_assert(has_each_target(kPeaks));
 
 }  // namespace
 
@@ -47,21 +59,16 @@ std::optional<Peaks> peaks_of(std::string_view target) {
   return found == kPeaks.end() ? std::nullopt : std::optional(*found);
 }
 
-std::vector<std::string> targets_with_peaks() {
-  std::vector<std::string> names;
-  for (const Peaks& one : kPeaks) names.emplace_back(one.target);
-  return names;
-}
-
 namespace {
 
-constexpr std::array<TargetLimits, 5> kTargets = {{
+constexpr std::array<TargetLimits, kTargets.size()> kLimits = {{
     {"cuda:80", "NVIDIA A100", 108, 32, 64, 32, 65536, 256, 167936, 1024},
     {"cuda:90", "NVIDIA H200", 132, 32, 64, 32, 65536, 256, 233472, 1024},
     {"cuda:100", "NVIDIA B200", 148, 32, 64, 32, 65536, 256, 233472, 1024},
     {"hip:gfx950", "AMD Instinct MI355X", 256, 64, 32, 32, 131072, 512, 163840, 0},
     {"hip:gfx942", "AMD Instinct MI300X", 304, 64, 32, 32, 131072, 512, 65536, 0},
 }};
+static_assert(has_each_target(kLimits));
 
 std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
@@ -70,7 +77,7 @@ std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
 }  // namespace
 
 std::optional<TargetLimits> target_limits(std::string_view target) {
-  for (const TargetLimits& limits : kTargets) {
+  for (const TargetLimits& limits : kLimits) {
     if (limits.target == target) return limits;
   }
   return std::nullopt;

@@ -32,11 +32,8 @@ struct Peaks {
   double flops_per_s(std::string_view unit) const;
 };
 
-/// Returns nothing for a target that the table lacks.
+/// Knows each target of kTargets (sandbox/job/target.h). Returns nothing for another target.
 std::optional<Peaks> peaks_of(std::string_view target);
-
-/// Returns the targets that peaks_of() knows.
-std::vector<std::string> targets_with_peaks();
 
 struct TargetLimits {
   std::string_view target;
@@ -51,8 +48,7 @@ struct TargetLimits {
   std::int64_t reserved_shared_bytes;  // per block, taken by the system
 };
 
-/// Knows "cuda:80", "cuda:90", "cuda:100", "hip:gfx942" and "hip:gfx950". Returns nothing for
-/// another target.
+/// Knows each target of kTargets (sandbox/job/target.h). Returns nothing for another target.
 std::optional<TargetLimits> target_limits(std::string_view target);
 
 struct Occupancy {

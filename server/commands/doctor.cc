@@ -8,6 +8,7 @@
 #include <string>
 
 #include "sandbox/device/make_device.h"
+#include "sandbox/job/target.h"
 #include "sandbox/pool/probe.h"
 #include "server/app/exit_status.h"
 #include "server/app/workspace.h"
@@ -104,8 +105,8 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
   }
   std::printf(
       "\ndevices\n  %-8s cpu: Triton's interpreter on small cases; compiles and records for "
-      "cuda:80, cuda:90, cuda:100, hip:gfx942\n",
-      found.sandbox_error.empty() ? "ok" : "MISSING");
+      "%s\n",
+      found.sandbox_error.empty() ? "ok" : "MISSING", sandbox::target_names().c_str());
   for (const sandbox::DriverProbe& driver : found.drivers) print(driver);
 }
 

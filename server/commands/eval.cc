@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "sandbox/device/make_device.h"
+#include "sandbox/job/target.h"
 #include "server/app/exit_status.h"
 #include "server/app/files.h"
 #include "server/app/option_groups.h"
@@ -55,7 +56,8 @@ Result<sandbox::Job> make_job(const operators::Operator& op, const EvalOptions& 
       !chosen)
     return fail(chosen.error());
   job.targets = options.targets;
-  if (kind == sandbox::JobKind::compile && job.targets.empty()) job.targets = {"cuda:90"};
+  if (kind == sandbox::JobKind::compile && job.targets.empty())
+    job.targets = {std::string(sandbox::kDefaultTarget)};
   if (options.case_id.empty()) {
     if (kind == sandbox::JobKind::profile) {
       if (const Status chosen = tools::choose_case(job, ""); !chosen) return fail(chosen.error());
@@ -215,10 +217,8 @@ void add_eval(CLI::App& app, int& status) {
                       std::string(sandbox::kLanguageNames) +
                           " (default: by the file's ending: .cu is cuda, any other python)");
   command->add_option("--case", options->case_id, "judge only this case");
-  command->add_option(
-      "--target", options->targets,
-      "for --mode compile: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950; may be "
-      "repeated");
+  command->add_option("--target", options->targets,
+                      "for --mode compile: " + sandbox::target_names() + "; may be repeated");
   add_sandbox_options(*command, options->sandbox);
   command->add_flag("--json", options->json,
                     "print the verdict as JSON (docs/reference/verdict.md)");

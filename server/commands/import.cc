@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sandbox/job/target.h"
 #include "server/app/exit_status.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
@@ -36,7 +37,7 @@ constexpr Importer kImporters[] = {
 
 struct ImportOptions {
   std::string folder, out;
-  std::string target = "cuda:90";
+  std::string target{sandbox::kDefaultTarget};
   int jobs = 1;
   std::vector<std::string> only;
 };

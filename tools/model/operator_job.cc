@@ -7,6 +7,7 @@
 
 #include "base/handle.h"
 #include "base/text.h"
+#include "sandbox/job/target.h"
 
 namespace assay::tools {
 namespace {
@@ -43,6 +44,10 @@ constexpr std::array kKnown = {
     Known{"h100", "cuda:90"},      Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},
     Known{"sm_100", "cuda:100"},   Known{"b200", "cuda:100"},    Known{"mi300", "hip:gfx942"},
     Known{"gfx942", "hip:gfx942"}, Known{"mi350", "hip:gfx950"}, Known{"gfx950", "hip:gfx950"}};
+static_assert(std::all_of(kKnown.begin(), kKnown.end(), [](const Known& known) {
+  return std::find(sandbox::kTargets.begin(), sandbox::kTargets.end(), known.target) !=
+         sandbox::kTargets.end();
+}));
 
 std::string meant_by(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -117,8 +122,7 @@ Status check_target(const std::string& target) {
   if (is_target(target)) return {};
   return fail(ErrorCode::invalid_argument,
               "'" + cut_end(target, kMaxTargetBytes) +
-                  "' is not a target; valid: cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950" +
-                  meant_by(target));
+                  "' is not a target; valid: " + sandbox::target_names() + meant_by(target));
 }
 
 }  // namespace assay::tools

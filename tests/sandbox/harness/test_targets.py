@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,12 @@ import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
 from conftest import Report, Supervisor
+from harness.cuda_cpp import nvrtc
+from harness.entry.fake_cuda import targets
 from plan_reader import read_plan
 
 STANDARD = Path(__file__).resolve().parents[3] / "operators" / "standard"
-TARGETS = ["cuda:80", "cuda:90", "cuda:100", "hip:gfx942", "hip:gfx950"]
+TARGETS = targets()
 ORACLES: dict[str, dict[str, Any]] = {
     "vector_add": {"x": torch.zeros(4112), "y": torch.zeros(4112)},
     "softmax_last_dim": {"x": torch.zeros(7, 333)},
@@ -25,6 +28,13 @@ ORACLES: dict[str, dict[str, Any]] = {
     },
 }
 HEAD = "import torch\nimport triton\nimport triton.language as tl\n"
+
+
+def test_the_harness_knows_the_targets_of_the_server() -> None:
+    header = (STANDARD.parents[1] / "sandbox/job/target.h").read_text()
+    table = header[header.index("kTargets = {") :]
+    assert targets() == re.findall(r'"([^"]+)"', table[: table.index("}")])
+    assert list(nvrtc._ARCHITECTURES) == [name for name in targets() if name.startswith("cuda:")]
 
 
 def plan_of(report: Report) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 //   grouped(1234567);                                            // "1,234,567"
 //   lower_case("Mcp-Name");                                      // "mcp-name"
 //   escape_text("\x1b[2J");                                      // "\\x1b[2J"
+//   shell_word("it's");                                          // "'it'\\''s'"
 //
 // Escape untrusted text, such as the output of a submission, before it is shown. Otherwise it could
 // control a terminal, reorder a line or break UTF-8. Escaping a second time changes nothing.
@@ -72,6 +73,9 @@ inline std::string lower_case(std::string_view text) {
 std::string escape_text(std::string_view text);
 
 bool is_utf8(std::string_view text);
+
+/// Quotes `text` as one word of a POSIX shell, if it needs quotes.
+std::string shell_word(std::string_view text);
 
 /// Shortens `text` to at most `max_bytes`. Keeps its head and tail, and the middle says how many
 /// bytes are cut. Never cuts a UTF-8 character in two.

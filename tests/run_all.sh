@@ -64,10 +64,10 @@ step "behind the unit tests: fuzzers, some seconds each"
 background fuzzers fuzzers
 
 step "unit tests and replayed corpora, address and undefined-behaviour sanitizers"
-ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=$PWD/tests/lsan.supp print_suppressions=0" ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
+ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=\"$PWD/tests/lsan.supp\" print_suppressions=0" ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
 
 step "unit tests with threads, thread sanitizer"
-TSAN_OPTIONS="halt_on_error=1 suppressions=$PWD/tests/tsan.supp" ctest --test-dir build/tsan --output-on-failure --no-tests=error -j 2 -R "^($(IFS='|'; echo "${threaded[*]}"))$"
+TSAN_OPTIONS="halt_on_error=1 suppressions=\"$PWD/tests/tsan.supp\"" ctest --test-dir build/tsan --output-on-failure --no-tests=error -j 2 -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "fuzzers"
 finish fuzzers

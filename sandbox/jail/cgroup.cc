@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/unique_fd.h"
+#include "sandbox/jail/mount_table.h"
 
 namespace assay::sandbox {
 namespace {
@@ -60,14 +61,10 @@ struct Hierarchy {
 /// 1 comes before the hierarchy of version 2.
 std::vector<Hierarchy> hierarchies(const std::string& controller) {
   std::vector<Hierarchy> found;
-  std::ifstream mounts("/proc/self/mounts");
-  for (std::string line; std::getline(mounts, line);) {
-    std::istringstream fields(line);
-    std::string source, target, type, options;
-    fields >> source >> target >> type >> options;
-    if (type == "cgroup" && has_word(options, controller, ','))
-      found.insert(found.begin(), {target, false});
-    if (type == "cgroup2") found.push_back({target, true});
+  for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
+    if (mount.type == "cgroup" && has_word(mount.options, controller, ','))
+      found.insert(found.begin(), {mount.target, false});
+    if (mount.type == "cgroup2") found.push_back({mount.target, true});
   }
   return found;
 }

@@ -15,6 +15,7 @@
 
 #include "base/files.h"
 #include "base/unique_fd.h"
+#include "sandbox/jail/mount_table.h"
 
 namespace assay::sandbox {
 namespace {
@@ -50,32 +51,12 @@ Status remount_read_only(const std::string& target, bool devices) {
   return do_mount("none", target, nullptr, flags, nullptr);
 }
 
-/// Decodes a path from /proc/self/mounts. In that file a space, tab, line feed or backslash is
-/// written as a backslash and three octal digits.
-std::string unescaped(const std::string& field) {
-  const auto digit = [&](std::size_t at) { return field[at] - '0'; };
-  std::string path;
-  for (std::size_t at = 0; at < field.size(); ++at) {
-    if (field[at] == '\\' && at + 3 < field.size()) {
-      path += static_cast<char>(64 * digit(at + 1) + 8 * digit(at + 2) + digit(at + 3));
-      at += 3;
-    } else {
-      path += field[at];
-    }
-  }
-  return path;
-}
-
 /// Returns the mount points below a folder. Mount points below another mount point of the list are
 /// omitted.
 std::vector<std::string> mounts_below(const std::string& folder) {
   std::vector<std::string> found;
-  const std::string mounts = read_small_file("/proc/self/mounts");
-  for (std::size_t line = 0, end = 0; line < mounts.size(); line = end + 1) {
-    end = std::min(mounts.find('\n', line), mounts.size());
-    const std::size_t begin = mounts.find(' ', line) + 1;  // start of the second field
-    const std::string target = unescaped(mounts.substr(begin, mounts.find(' ', begin) - begin));
-    if (target.starts_with(folder + "/")) found.push_back(target);
+  for (Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
+    if (mount.target.starts_with(folder + "/")) found.push_back(std::move(mount.target));
   }
   std::sort(found.begin(), found.end());
   std::vector<std::string> outermost;

@@ -1,10 +1,14 @@
 #include "sandbox/pool/probe.h"
 
+#include <sys/mman.h>
+
 #include <array>
-#include <cstdio>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "base/files.h"
+#include "base/unique_fd.h"
 #include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/process.h"
 #include "sandbox/wire/launch_reply.h"
@@ -13,6 +17,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kMaxProbeBytes = 1 << 20;
+constexpr std::int64_t kProbeMs = 60'000;  // a driver can take seconds to start
 // The drivers that the launcher can load.
 constexpr std::array kDrivers = {"cuda", "hip"};
 
@@ -34,30 +39,32 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
 }
 
 /// Returns the output of the launcher's probe. This process never loads a driver itself.
-std::string launcher_output(const std::string& launcher, const std::string& driver) {
-  std::string text;
-  FILE* pipe =
-      ::popen(("'" + launcher + "' --probe --driver " + driver + " 2>/dev/null").c_str(), "r");
-  if (pipe == nullptr) return text;
-  std::array<char, 4096> chunk{};
-  while (text.size() < kMaxProbeBytes) {
-    const std::size_t got = std::fread(chunk.data(), 1, chunk.size(), pipe);
-    if (got == 0) break;
-    text.append(chunk.data(), got);
-  }
-  ::pclose(pipe);
-  return text;
-}
-
-DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver) {
-  const std::string output = launcher_output(config.launcher, driver);
-  if (output.empty()) return {driver, {}, config.launcher + " --probe gave no answer"};
-  Result<LauncherProbe> found = parse_launcher_probe(output);
-  if (!found) return {driver, {}, config.launcher + " --probe: " + found.error().message};
-  return {driver, std::move(found->devices), std::move(found->reason)};
+Result<std::string> launcher_output(const std::string& launcher, const std::string& driver) {
+  const UniqueFd output(::memfd_create("assay-probe", MFD_CLOEXEC));
+  if (!output) return fail_errno("memfd_create");
+  Spawner spawner;
+  Result<Process> process = spawner.spawn({.argv = {launcher, "--probe", "--driver", driver},
+                                           .environment = trusted_environment(),
+                                           .inherit = {},
+                                           .log = "",
+                                           .output = output.get()});
+  if (!process) return fail(process.error());
+  if (!process->wait(Deadline::after_ms(kProbeMs)))
+    return fail(ErrorCode::unavailable,
+                launcher + " --probe took more than " + std::to_string(kProbeMs / 1000) + " s");
+  return read_small_file("/proc/self/fd/" + std::to_string(output.get()), kMaxProbeBytes);
 }
 
 }  // namespace
+
+DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver) {
+  const Result<std::string> output = launcher_output(config.launcher, driver);
+  if (!output) return {driver, {}, output.error().message};
+  if (output->empty()) return {driver, {}, config.launcher + " --probe gave no answer"};
+  Result<LauncherProbe> found = parse_launcher_probe(*output);
+  if (!found) return {driver, {}, config.launcher + " --probe: " + found.error().message};
+  return {driver, std::move(found->devices), std::move(found->reason)};
+}
 
 Probe probe(const SandboxConfig& config) {
   Probe found;

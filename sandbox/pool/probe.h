@@ -34,4 +34,7 @@ struct Probe {
 
 Probe probe(const SandboxConfig& config);
 
+/// Asks the launcher for the GPUs of one driver: "cuda", "hip" or, in tests, "fake".
+DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver);
+
 }  // namespace assay::sandbox

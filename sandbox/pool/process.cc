@@ -42,9 +42,10 @@ struct ChildPlan {
   char* const* environment = nullptr;
   const int* inherit = nullptr;
   std::size_t inherit_count = 0;
-  int log_fd = -1;    // becomes stdout and stderr
-  int null_fd = -1;   // becomes stdin
-  pid_t parent = -1;  // the child ends if this process has ended already
+  int output_fd = -1;  // becomes stdout
+  int log_fd = -1;     // becomes stderr
+  int null_fd = -1;    // becomes stdin
+  pid_t parent = -1;   // the child ends if this process has ended already
 };
 
 /// Runs in the child between fork and exec: sets it up and executes the program. The parent has
@@ -56,7 +57,7 @@ struct ChildPlan {
   ::sigprocmask(SIG_SETMASK, &none, nullptr);
   ::signal(SIGPIPE, SIG_DFL);
   ::dup2(plan.null_fd, STDIN_FILENO);
-  ::dup2(plan.log_fd, STDOUT_FILENO);
+  ::dup2(plan.output_fd, STDOUT_FILENO);
   ::dup2(plan.log_fd, STDERR_FILENO);
   for (std::size_t i = 0; i < plan.inherit_count; ++i) ::fcntl(plan.inherit[i], F_SETFD, 0);
   ::execve(plan.argv[0], plan.argv, plan.environment);
@@ -76,9 +77,14 @@ Result<Process> start(const SpawnRequest& request) {
   std::vector<std::string> variables;
   for (const auto& [name, value] : request.environment) variables.push_back(name + "=" + value);
   const std::vector<char*> argv = pointers(request.argv), environment = pointers(variables);
-  const ChildPlan plan{
-      argv.data(), environment.data(), request.inherit.data(), request.inherit.size(), log.get(),
-      null.get(),  ::getpid()};
+  const ChildPlan plan{.argv = argv.data(),
+                       .environment = environment.data(),
+                       .inherit = request.inherit.data(),
+                       .inherit_count = request.inherit.size(),
+                       .output_fd = request.output >= 0 ? request.output : log.get(),
+                       .log_fd = log.get(),
+                       .null_fd = null.get(),
+                       .parent = ::getpid()};
   const pid_t pid = ::fork();
   if (pid < 0) return fail_errno("fork for " + request.argv.front());
   if (pid == 0) become(plan);

@@ -36,6 +36,7 @@ struct SpawnRequest {
   Environment environment;        // all variables that the child gets
   std::vector<int> inherit;       // descriptors that the child keeps, with the same numbers
   std::string log;                // the file for stdout and stderr; it is truncated at the start
+  int output = -1;                // the descriptor for stdout instead of the log; -1: the log
 };
 
 class Process {

@@ -35,6 +35,13 @@ TEST_CASE("text: grouped digits") {
   CHECK(grouped(std::numeric_limits<std::uint64_t>::max()) == "18,446,744,073,709,551,615");
 }
 
+TEST_CASE("text: a word of a shell is quoted where it needs it") {
+  CHECK(shell_word("/usr/bin/python3") == "/usr/bin/python3");
+  CHECK(shell_word("") == "''");
+  CHECK(shell_word("a b") == "'a b'");
+  CHECK(shell_word("it's $HOME") == "'it'\\''s $HOME'");
+}
+
 TEST_CASE("escape: control characters, bidi characters and invalid UTF-8 become visible text") {
   CHECK(escape_text("plain\n\ttext é 漢 🙂") == "plain\n\ttext é 漢 🙂");
   CHECK(escape_text("\x1b[31mred\x1b[0m") == "\\x1b[31mred\\x1b[0m");

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -35,9 +36,8 @@ def checkout(binary: str, tmp_path: Path) -> Path:
     (tmp_path / "build/release/bin/assay").symlink_to(binary)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
-    python.write_text(
-        f'#!/bin/sh\nexec "{sys.executable}" "$@"\n'
-    )  # with a link the interpreter would not find its packages
+    # With a link the interpreter would not find its packages.
+    python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o755)
     (tmp_path / "reference_agents").symlink_to(ROOT / "reference_agents")
     return tmp_path

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 
+#include "base/text.h"
 #include "sandbox/job/config.h"
 
 namespace assay::sandbox::testing {
@@ -40,9 +41,9 @@ class SickSwitch {
       : config_(real_config()), file_(config_.state_dir + "/" + name + ".sick") {
     set(false);
     const std::string script = config_.state_dir + "/" + name + ".sh";
-    std::ofstream(script) << "#!/bin/sh\n[ -e '" << file_
-                          << "' ] && set -- \"$@\" --driver fake-sick\nexec '" << config_.launcher
-                          << "' \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\n[ -e " << shell_word(file_)
+                          << " ] && set -- \"$@\" --driver fake-sick\nexec "
+                          << shell_word(config_.launcher) << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }
@@ -67,10 +68,10 @@ inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   const std::string mark = config.state_dir + "/" + name + ".start",
                     script = config.state_dir + "/" + name + ".sh";
   for (const char* number : {"1", "2"}) std::filesystem::remove(mark + number);
-  std::ofstream(script) << "#!/bin/sh\nif mkdir '" << mark << "1' 2>/dev/null; then :; elif mkdir '"
-                        << mark
-                        << "2' 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec '"
-                        << config.launcher << "' \"$@\"\n";
+  std::ofstream(script) << "#!/bin/sh\nif mkdir " << shell_word(mark + "1")
+                        << " 2>/dev/null; then :; elif mkdir " << shell_word(mark + "2")
+                        << " 2>/dev/null; then set -- \"$@\" --driver fake-full; fi\nexec "
+                        << shell_word(config.launcher) << " \"$@\"\n";
   std::filesystem::permissions(script, std::filesystem::perms::owner_all);
   config.launcher = script;
   return config;

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "base/unique_fd.h"
@@ -41,7 +42,7 @@ struct Folders {
   }
   Folders(const Folders&) = delete;
   Folders& operator=(const Folders&) = delete;
-  ~Folders() { CHECK(std::system(("rm -r " + root).c_str()) == 0); }
+  ~Folders() { CHECK(std::filesystem::remove_all(root) > 0); }
   std::string root;
 };
 

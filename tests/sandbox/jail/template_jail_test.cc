@@ -8,6 +8,7 @@
 #include <fstream>
 #include <string>
 
+#include "base/text.h"
 #include "sandbox/jail/root_filesystem.h"
 #include "tests/catch.h"
 
@@ -16,8 +17,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-// Quoted for the shell, because the path of the build may contain spaces.
-constexpr const char* kJailProgram = "'" ASSAY_BINARY_DIR "/bin/assay-jail'";
+const std::string kJailProgram = shell_word(ASSAY_BINARY_DIR "/bin/assay-jail");
 
 struct Ran {
   int status = -1;
@@ -37,8 +37,8 @@ Ran shell(const std::string& command) {
 }
 
 Ran inside(const std::string& script, const std::string& options = "") {
-  return shell("env SECRET_KEY=swordfish " + std::string(kJailProgram) +
-               " --python /usr/bin/python3 " + options + " -- /bin/sh -c '" + script + "'");
+  return shell("env SECRET_KEY=swordfish " + kJailProgram + " --python /usr/bin/python3 " +
+               options + " -- /bin/sh -c " + shell_word(script));
 }
 
 /// Tells whether every layer of the jail works on this machine. Otherwise a test that needs them
@@ -134,10 +134,10 @@ TEST_CASE("the program exits with the status of its command, or with 2 for a wro
   CHECK(inside("exit 7").status == 7);
   CHECK(inside("kill -9 $$; exit 3").status != 0);
   CHECK(shell(kJailProgram).status == 2);
-  CHECK(shell(std::string(kJailProgram) + " --isolation loose -- /bin/true")
+  CHECK(shell(kJailProgram + " --isolation loose -- /bin/true")
             .output.find("strict or best_effort") != std::string::npos);
-  CHECK(shell(std::string(kJailProgram) + " --slots x -- /bin/true").status == 2);
-  CHECK(shell(std::string(kJailProgram) + " --nonsense x -- /bin/true").output.find("valid:") !=
+  CHECK(shell(kJailProgram + " --slots x -- /bin/true").status == 2);
+  CHECK(shell(kJailProgram + " --nonsense x -- /bin/true").output.find("valid:") !=
         std::string::npos);
 }
 

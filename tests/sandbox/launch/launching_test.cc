@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
 
@@ -29,8 +30,8 @@ class Counted {
     list_ = config.state_dir + "/" + name + ".pids";
     std::filesystem::remove(list_);
     const std::string script = config.state_dir + "/" + name + ".sh";
-    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << list_ << "\nexec " << config.launcher
-                          << " \"$@\"\n";
+    std::ofstream(script) << "#!/bin/sh\necho $$ >> " << shell_word(list_) << "\nexec "
+                          << shell_word(config.launcher) << " \"$@\"\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config.launcher = script;
     Result<std::unique_ptr<Device>> made =

@@ -15,6 +15,7 @@
 #include <memory>
 #include <string>
 
+#include "base/text.h"
 #include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
@@ -71,10 +72,10 @@ class StartLog {
     REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
     pipe_ = UniqueFd(::open(pipe.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC));
     REQUIRE(pipe_);
-    std::ofstream(script) << "#!/bin/sh\ni=1\nwhile ! mkdir '" << folder.string()
-                          << "'/$i 2>/dev/null; do i=$((i+1)); done\nprintf x > '" << pipe
-                          << "'\n[ $i -le " << ready << " ] && exec '" << config_.launcher
-                          << "' \"$@\"\nexec sleep 60\n";
+    std::ofstream(script) << "#!/bin/sh\ni=1\nwhile ! mkdir " << shell_word(folder.string())
+                          << "/$i 2>/dev/null; do i=$((i+1)); done\nprintf x > " << shell_word(pipe)
+                          << "\n[ $i -le " << ready << " ] && exec " << shell_word(config_.launcher)
+                          << " \"$@\"\nexec sleep 60\n";
     std::filesystem::permissions(script, std::filesystem::perms::owner_all);
     config_.launcher = script;
   }

@@ -4,9 +4,11 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <nlohmann/json.hpp>
 #include <stop_token>
 #include <string>
 
+#include "base/text.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
 
@@ -22,15 +24,17 @@ SandboxConfig scripted_zygote(const std::string& name, const std::string& answer
   SandboxConfig config = real_config();
   const std::string script = config.state_dir + "/" + name + ".py",
                     program = config.state_dir + "/" + name;
-  std::ofstream(script) << "import os, sys\nsys.path.insert(0, '"
-                        << std::filesystem::path(config.harness_dir).parent_path().string() << R"(')
+  // A JSON string is also a string of Python.
+  const nlohmann::json folder = std::filesystem::path(config.harness_dir).parent_path().string();
+  std::ofstream(script) << "import os, sys\nsys.path.insert(0, " << folder.dump() << R"()
 from harness.wire.frames import Channel
 channel = Channel.from_fd(int(sys.argv[sys.argv.index("--keep-fd") + 1]))
 channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "layers": [], "threads": 1})
 for frame in channel:
     )" << answer << "\n";
   // A shell starts it, because the first line of a script cannot name a path with a space.
-  std::ofstream(program) << "#!/bin/sh\nexec '" << config.python << "' '" << script << "' \"$@\"\n";
+  std::ofstream(program) << "#!/bin/sh\nexec " << shell_word(config.python) << " "
+                         << shell_word(script) << " \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
   config.jail_exec = program;
   return config;

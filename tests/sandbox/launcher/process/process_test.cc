@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/files.h"
+#include "base/text.h"
 #include "tests/catch.h"
 #include "tests/sandbox/launcher/launcher_process.h"
 #include "tests/sandbox/launcher/plan_samples.h"
@@ -29,7 +30,9 @@ struct Ended {
 
 /// Runs the launcher with these arguments to its end. `text` has stdout and stderr.
 Ended run_launcher(const std::string& arguments) {
-  FILE* pipe = ::popen((test::launcher_path() + " " + arguments + " 2>&1 </dev/null").c_str(), "r");
+  const std::string command =
+      shell_word(test::launcher_path()) + " " + arguments + " 2>&1 </dev/null";
+  FILE* pipe = ::popen(command.c_str(), "r");
   REQUIRE(pipe != nullptr);
   Ended ended;
   std::array<char, 4096> chunk{};

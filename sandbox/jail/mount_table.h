@@ -1,0 +1,27 @@
+// Reads the kernel's table of mounts (/proc/self/mounts). The kernel writes a space, tab, line feed
+// or backslash in a path as a backslash and three octal digits, and this undoes it: a parser that
+// does not loses the mounts below a folder whose name has a space.
+//
+//   for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts")))
+//     if (mount.type == "cgroup2") show(mount.target);
+//
+// A pure function without iostreams, because it also runs in forked Python processes
+// (base/files.h).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace assay::sandbox {
+
+struct Mount {
+  std::string target;   // the mount point, without escapes
+  std::string type;     // of the file system: "tmpfs", "cgroup2"
+  std::string options;  // separated by commas
+};
+
+/// Returns the mounts in the order of the table. A line without four fields is left out.
+std::vector<Mount> parse_mounts(std::string_view table);
+
+}  // namespace assay::sandbox

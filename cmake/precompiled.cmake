@@ -1,27 +1,34 @@
-# The sanitized builds run the tests only, with clang: what most sources include is parsed once for all of them (which more than halves their build).
-# The release build has no such help, so that a missing include is found there.
+# The sanitized builds run the tests only, with clang. The headers that most sources include are
+# parsed once for all of them, which more than halves these builds. The release build does not do
+# this, so it finds a missing include.
 if(ASSAY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   set(ASSAY_PRECOMPILE ON)
-  target_compile_options(assay_flags INTERFACE -fPIC)  # libraries and programs alike, or what was parsed for one is of no use to the other
+  # Libraries and programs alike: otherwise a program cannot use what was parsed for a library.
+  target_compile_options(assay_flags INTERFACE -fPIC)
   if(CCACHE)
     # ccache takes part only when told that no macro of the source changes what was parsed before.
-    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${CCACHE})
+    set(sloppiness pch_defines,time_macros,include_file_mtime,include_file_ctime)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} ${CCACHE})
     target_compile_options(assay_flags INTERFACE "SHELL:-Xclang -fno-pch-timestamp")
   endif()
 else()
   set(ASSAY_PRECOMPILE OFF)
 endif()
 
-# assay_precompile(NAME HEADERS...): a target whose parsed headers others use; the common ones and HEADERS.
+# assay_precompile(NAME HEADERS...): a target whose parsed headers others use; the common ones and
+# HEADERS.
 function(assay_precompile name)
   if(NOT ASSAY_PRECOMPILE)
     return()
   endif()
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc CONTENT "// This file is empty. The target exists for its headers.\n")
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/${name}.cc
+    CONTENT "// This file is empty. The target exists for its headers.\n")
   add_library(${name} OBJECT ${CMAKE_BINARY_DIR}/${name}.cc)
   target_link_libraries(${name} PRIVATE assay_flags nlohmann_json::nlohmann_json)
-  target_precompile_headers(${name} PRIVATE <algorithm> <chrono> <condition_variable> <filesystem> <fstream> <functional> <map> <memory> <mutex> <optional>
-                            <set> <string> <thread> <vector> <nlohmann/json.hpp> ${ARGN})
+  target_precompile_headers(${name} PRIVATE
+    <algorithm> <chrono> <condition_variable> <filesystem> <fstream> <functional> <map> <memory>
+    <mutex> <optional> <set> <string> <thread> <vector> <nlohmann/json.hpp> ${ARGN})
 endfunction()
 
 # assay_use_precompiled(TARGET NAME)

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every test that needs no GPU, cheapest first. Called by ./run test after set-up: tests/run_all.sh PYTHON JOBS
+# Every test that needs no GPU, cheapest first. ./run test calls it after set-up:
+#   tests/run_all.sh PYTHON JOBS
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python=$1
@@ -27,8 +28,10 @@ tidy() { "$python" tests/clang_tidy.py "$jobs"; }
 
 threaded=(test_mcp test_server)
 sanitized() {
-  cmake --preset asan -DASSAY_PYTHON="$python" && ninja -C build/asan -j "$jobs" --quiet \
-    && cmake --preset tsan -DASSAY_PYTHON="$python" && ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
+  cmake --preset asan -DASSAY_PYTHON="$python" \
+    && ninja -C build/asan -j "$jobs" --quiet \
+    && cmake --preset tsan -DASSAY_PYTHON="$python" \
+    && ninja -C build/tsan -j "$jobs" --quiet "${threaded[@]}"
 }
 
 step "behind the tests: sanitized builds and clang-tidy"
@@ -44,7 +47,8 @@ step "layers, headers and their examples, names of sources, documents, style"
 "$python" -m pytest -q tests/test_*.py
 
 step "Python tests"
-"$python" -m pytest -q tests --ignore-glob='tests/test_*.py' --ignore=tests/escapes --ignore=tests/cheats
+"$python" -m pytest -q tests --ignore-glob='tests/test_*.py' --ignore=tests/escapes \
+  --ignore=tests/cheats
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short
@@ -64,10 +68,14 @@ step "behind the unit tests: fuzzers, some seconds each"
 background fuzzers fuzzers
 
 step "unit tests and replayed corpora, address and undefined-behaviour sanitizers"
-ASAN_OPTIONS=detect_leaks=1 LSAN_OPTIONS="suppressions=\"$PWD/tests/lsan.supp\" print_suppressions=0" ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
+ASAN_OPTIONS=detect_leaks=1 \
+  LSAN_OPTIONS="suppressions=\"$PWD/tests/lsan.supp\" print_suppressions=0" \
+  ctest --test-dir build/asan --output-on-failure --no-tests=error -j 2
 
 step "unit tests with threads, thread sanitizer"
-TSAN_OPTIONS="halt_on_error=1 suppressions=\"$PWD/tests/tsan.supp\"" ctest --test-dir build/tsan --output-on-failure --no-tests=error -j 2 -R "^($(IFS='|'; echo "${threaded[*]}"))$"
+TSAN_OPTIONS="halt_on_error=1 suppressions=\"$PWD/tests/tsan.supp\"" \
+  ctest --test-dir build/tsan --output-on-failure --no-tests=error -j 2 \
+  -R "^($(IFS='|'; echo "${threaded[*]}"))$"
 
 step "fuzzers"
 finish fuzzers

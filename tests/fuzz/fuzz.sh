@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that ./run fuzz has built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]
-# New inputs are kept in build/fuzz/corpus. Only `fuzz.sh TARGET merge` adds a minimal set of them to tests/fuzz/corpus.
+# New inputs are kept in build/fuzz/corpus. Only `fuzz.sh TARGET merge` adds a minimal set of them
+# to tests/fuzz/corpus.
 # A finding is written to build/fuzz/findings, and `fuzz_TARGET FILE` reproduces it.
 # ASSAY_FUZZ_BUILD names a build folder other than build/fuzz.
 set -euo pipefail
@@ -12,7 +13,8 @@ known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
 # Longer inputs are rare in the corpus and slow. Unit tests cover the limits of the parsers.
 max_input_bytes=512
 max_verdict_bytes=4096  # the smallest verdict has 600
-export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}  # the server of the targets lives until the process ends
+# The server of the targets lives until the process ends, so leaks are not looked for.
+export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}
 
 most_bytes() { [[ $1 == verdict ]] && echo $max_verdict_bytes || echo $max_input_bytes; }
 
@@ -22,24 +24,36 @@ fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   local learned=$build/corpus/$name
   mkdir -p "$learned" "$build/findings"
   # Hides the output of the servers under test, which log the exceptions of handlers.
-  "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -print_final_stats=1 -artifact_prefix="$build/findings/$name-" "$@" \
+  "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" \
+    -print_final_stats=1 -artifact_prefix="$build/findings/$name-" "$@" \
     "$learned" "tests/fuzz/corpus/$name"
 }
 
 case $amount in
   merge) limit=() ;;
   *x) limit=(-runs="${amount%x}") ;;
-  *[!0-9]*) echo "fuzz: '$amount' is neither SECONDS (60) nor RUNSx (10000000x) nor merge" >&2; exit 64 ;;
+  *[!0-9]*)
+    echo "fuzz: '$amount' is neither SECONDS (60) nor RUNSx (10000000x) nor merge" >&2
+    exit 64
+    ;;
   *) limit=(-max_total_time="$amount") ;;
 esac
-[[ $target == all || " $known" == *" $target "* ]] || { echo "fuzz: unknown target '$target'; valid: ${known}all" >&2; exit 64; }
+[[ $target == all || " $known" == *" $target "* ]] || {
+  echo "fuzz: unknown target '$target'; valid: ${known}all" >&2
+  exit 64
+}
 [[ $target == all ]] || known=$target
 for name in $known; do
   if [[ $amount == merge ]]; then
-    "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -merge=1 "tests/fuzz/corpus/$name" "$build/corpus/$name"
+    "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" -merge=1 \
+      "tests/fuzz/corpus/$name" "$build/corpus/$name"
   else
     log=$build/$name.log
-    fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || { grep -E '^==|SUMMARY|runtime error' "$log"; echo "fuzz: $name: see $log and $build/findings" >&2; exit 1; }
+    fuzz_one "$name" "${limit[@]}" >"$log" 2>&1 || {
+      grep -E '^==|SUMMARY|runtime error' "$log"
+      echo "fuzz: $name: see $log and $build/findings" >&2
+      exit 1
+    }
     echo "$name: $(grep -E 'DONE' "$log")"
   fi
 done

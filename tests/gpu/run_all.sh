@@ -13,7 +13,9 @@ step "doctor"
 build/release/bin/assay doctor
 
 step "launcher tests"
-cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null && ninja -C build/release --quiet test_launcher_gpu && build/release/bin/test_launcher_gpu || failed=1
+cmake -S . -B build/release -DASSAY_GPU_TESTS=ON >/dev/null \
+  && ninja -C build/release --quiet test_launcher_gpu \
+  && build/release/bin/test_launcher_gpu || failed=1
 
 step "oracles in the plan tier"
 "$python" measurements/oracles.py --device cuda:0 --out "$out/oracles.json" || failed=1
@@ -25,9 +27,11 @@ step "escapes on the GPU"
 "$python" -m pytest -q -p no:cacheprovider tests/escapes -m gpu || failed=1
 
 step "cheats on the GPU, and honest submissions that look like them"
-ASSAY_CHEATS_RESULTS=$out/cheats.json "$python" -m pytest -q -p no:cacheprovider tests/cheats -m gpu || failed=1
+ASSAY_CHEATS_RESULTS=$out/cheats.json \
+  "$python" -m pytest -q -p no:cacheprovider tests/cheats -m gpu || failed=1
 
 step "the skeleton's numbers"
-"$python" measurements/skeleton.py --device cuda:0 --cases small half_awkward large --out "$out/skeleton.json" || failed=1
+"$python" measurements/skeleton.py --device cuda:0 --cases small half_awkward large \
+  --out "$out/skeleton.json" || failed=1
 
 exit $failed

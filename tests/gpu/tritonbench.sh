@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Counts how many golden files of TritonBench-G are judged on the plan tier, and how many on the host tier:
+# Counts how many golden files of TritonBench-G are judged on the plan tier, and how many on the
+# host tier:
 #   tests/gpu/tritonbench.sh PYTHON GOLDEN [OUT_DIR]
 # GOLDEN is data/TritonBench_G_v1 of thunlp/TritonBench, copied to an ignored folder of this machine
 # (.golden/TritonBench_G_v1). If TritonBench_G_v1.json lies beside it, operators get the benchmark's
@@ -11,6 +12,9 @@ golden=$2
 out=${3:-bench-out/gpu}
 suite=.golden/suite
 mkdir -p "$out"
-ASSAY_PYTHON=$python build/release/bin/assay import tritonbench-g "$golden" --out "$suite" --jobs "${ASSAY_JOBS:-$(nproc)}" | tee "$out/tritonbench-import.txt"
+ASSAY_PYTHON=$python build/release/bin/assay import tritonbench-g "$golden" --out "$suite" \
+  --jobs "${ASSAY_JOBS:-$(nproc)}" | tee "$out/tritonbench-import.txt"
 cp "$suite/import.json" "$out/tritonbench-import.json"
-ASSAY_PYTHON=$python "$python" measurements/tritonbench_tiers.py "$suite" --device "${ASSAY_DEVICE:-cuda:0}" --out "$out/tritonbench-tiers.json" | tee "$out/tritonbench-tiers.txt"
+ASSAY_PYTHON=$python "$python" measurements/tritonbench_tiers.py "$suite" \
+  --device "${ASSAY_DEVICE:-cuda:0}" --out "$out/tritonbench-tiers.json" \
+  | tee "$out/tritonbench-tiers.txt"

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from operator_folders import operator_folders
+from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
@@ -83,20 +84,9 @@ def main() -> None:
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
-    chosen = [
-        folder for folder in folders if not options.operators or folder.name in options.operators
-    ]
+    chosen = operator_folders(options.operators)
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            options.binary,
-            "serve",
-            "--stdio",
-            "--device",
-            options.device,
-            "--store",
-            f"{folder}/assay.db",
-        ]
+        command = serve_command(options.binary, options.device, f"{folder}/assay.db")
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
         run = client.call("start_run", {"agent": "bench", "model": "none", "track": "practice"})[
             "structuredContent"

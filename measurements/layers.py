@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests/escapes"), str(ROOT / "sandbox")]
@@ -106,17 +106,9 @@ def parking(binary: Path, python: str, folder: Path, without: str, stack: ExitSt
 
 
 def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitStack) -> Sample:
-    command = [
-        str(binary / "assay"),
-        "serve",
-        "--stdio",
-        "--device",
-        "cpu",
-        "--store",
-        str(folder / "assay.db"),
-    ]
+    left_out = ("--without", without) if without else ()
     client = StdioClient(
-        [*command, *(["--without", without] if without else [])],
+        serve_command(binary / "assay", "cpu", folder / "assay.db", *left_out),
         {**os.environ, "ASSAY_STATE_DIR": str(folder), "ASSAY_PYTHON": python},
     )
     stack.callback(client.close)

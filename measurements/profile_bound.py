@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from operator_folders import operator_folders
+from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -79,24 +80,17 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     began = time.perf_counter()
-    specs = sorted((ROOT / "operators").glob("*/*/spec.toml"))
     # A GPU machine need not have TLX.
-    folders = [path.parent for path in specs if 'dialect = "tlx"' not in path.read_text()]
+    folders = [
+        folder
+        for folder in operator_folders()
+        if 'dialect = "tlx"' not in (folder / "spec.toml").read_text()
+    ]
     rows: list[dict[str, Any]] = []
     if options.into and options.into.exists():
         rows = json.loads(options.into.read_text())["oracles"]
     with tempfile.TemporaryDirectory() as folder:
-        client = StdioClient(
-            [
-                options.binary,
-                "serve",
-                "--stdio",
-                "--device",
-                options.device,
-                "--store",
-                f"{folder}/assay.db",
-            ]
-        )
+        client = StdioClient(serve_command(options.binary, options.device, f"{folder}/assay.db"))
         for chosen in folders:
             if (
                 any(row["operator"] == chosen.name for row in rows)

@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT / "measurements/mcp"))
 from contenders import Contender, http_server  # noqa: E402
 from environment import environment  # noqa: E402
 from http_load import load  # noqa: E402
-from stdio_client import StdioClient  # noqa: E402
+from stdio_client import StdioClient, serve_command  # noqa: E402
 
 OPERATORS = ("vector_add", "softmax_last_dim", "layer_norm_fwd", "matmul_fp16")
 CONNECTIONS = (1, 16, 256)
@@ -35,7 +35,7 @@ WARM_UP_CALLS = 1  # for each operator
 
 def start_up_ms(binary: str, store: Path) -> float:
     """Returns the time from spawning the server to its answer to `initialize`."""
-    client = StdioClient([binary, "serve", "--stdio", "--device", "fake", "--store", str(store)])
+    client = StdioClient(serve_command(binary, "fake", store))
     client.initialize()
     elapsed = (time.perf_counter() - client.started) * 1e3
     client.close()
@@ -53,9 +53,7 @@ class VerdictTimer:
     """A server on the CPU device that is asked for verdicts on distinct sources."""
 
     def __init__(self, binary: str, store: Path) -> None:
-        self.client = StdioClient(
-            [binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)]
-        )
+        self.client = StdioClient(serve_command(binary, "cpu", store))
 
     def verdict_ms(self, operator: str) -> float:
         source = (ROOT / "operators/standard" / operator / "oracle.py").read_text()

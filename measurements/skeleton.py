@@ -21,16 +21,12 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 OPERATOR = "vector_add"
 WARM_UP_CALLS = 5
 AGENT_PAUSE_S = 0.5  # a short thinking time of an agent between two calls
-
-
-def serve_command(binary: str, device: str, store: Path) -> list[str]:
-    return [binary, "serve", "--stdio", "--device", device, "--store", str(store)]
 
 
 def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> list[float]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 PROTOCOL = "2026-07-28"
@@ -12,6 +13,11 @@ META = {
     "io.modelcontextprotocol/protocolVersion": PROTOCOL,
     "io.modelcontextprotocol/clientCapabilities": {},
 }
+
+
+def serve_command(binary: str | Path, device: str, store: str | Path, *more: str) -> list[str]:
+    """Returns the command of a server on stdio."""
+    return [str(binary), "serve", "--stdio", "--device", device, "--store", str(store), *more]
 
 
 class StdioClient:

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from operator_folders import operator_folders
+from stdio_client import StdioClient, serve_command
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -152,20 +153,9 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=20)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    folders = sorted(path.parent for path in (ROOT / "operators").glob("*/*/spec.toml"))
-    chosen = [
-        folder for folder in folders if not options.operators or folder.name in options.operators
-    ]
+    chosen = operator_folders(options.operators)
     with tempfile.TemporaryDirectory() as folder:
-        command = [
-            options.binary,
-            "serve",
-            "--stdio",
-            "--device",
-            "cuda:0",
-            "--store",
-            f"{folder}/assay.db",
-        ]
+        command = serve_command(options.binary, "cuda:0", f"{folder}/assay.db")
         client = StdioClient(command, {**os.environ, "ASSAY_STATE_DIR": f"{folder}/state"})
         records = [profile(client, one, case["id"]) for one in chosen for case in public_cases(one)]
         repeated = {

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from environment import environment
-from stdio_client import StdioClient
+from stdio_client import StdioClient, serve_command
 
 ROOT = Path(__file__).resolve().parent.parent
 WAIT_S = 20  # the longest wait of one call for a verdict
@@ -120,16 +120,9 @@ def main() -> int:
     clients: queue.Queue[StdioClient] = queue.Queue()
     with tempfile.TemporaryDirectory() as stores, ThreadPoolExecutor(options.jobs) as pool:
         for number in range(options.jobs):
-            command = [
-                options.binary,
-                "serve",
-                "--stdio",
-                "--device",
-                options.device,
-                "--suite",
-                str(options.suite),
-            ]
-            clients.put(StdioClient([*command, "--store", f"{stores}/{number}.db"]))
+            store = f"{stores}/{number}.db"
+            suite = ("--suite", str(options.suite))
+            clients.put(StdioClient(serve_command(options.binary, options.device, store, *suite)))
         list(pool.map(lambda file: judge_file(clients, options.suite, file), again))
         for _ in range(options.jobs):
             clients.get().close()

@@ -29,7 +29,7 @@ import http_load  # noqa: E402
 import stdio_load  # noqa: E402
 from contenders import ARGUMENTS, TOOL, Contender, contenders, http_server, memory_mib, same_answer  # noqa: E402
 from environment import environment  # noqa: E402
-from stdio_client import StdioClient  # noqa: E402
+from stdio_client import StdioClient, serve_command  # noqa: E402
 
 CONNECTIONS = (1, 16, 256)
 IDLE_RUNS = 1_000
@@ -39,9 +39,7 @@ Samples = dict[str, dict[str, list[Any]]]
 
 
 def expected_answer(binary: str, scratch: Path) -> dict[str, Any]:
-    client = StdioClient(
-        [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "answer.db")]
-    )
+    client = StdioClient(serve_command(binary, "fake", scratch / "answer.db"))
     result = client.call(TOOL, ARGUMENTS)
     client.close()
     return {key: result[key] for key in ("content", "structuredContent")}
@@ -68,9 +66,7 @@ def cpu_seconds(pid: int) -> float:
 
 def idle_runs(binary: str, scratch: Path) -> dict[str, Any]:
     """Measures the cost of 1,000 open runs while nothing happens."""
-    client = StdioClient(
-        [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "idle.db")]
-    )
+    client = StdioClient(serve_command(binary, "fake", scratch / "idle.db"))
     client.call(TOOL, ARGUMENTS)
     before = memory_mib(client.process.pid)
     begin = time.perf_counter()

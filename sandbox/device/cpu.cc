@@ -125,10 +125,7 @@ class CpuDevice final : public Device {
       case JobKind::grade: test(run, required); break;
     }
     add_pool_facts(run.verdict().provenance, pool_.facts());
-    if (job.kind == JobKind::compile && !run.failed())
-      run.verdict().summary = summarise(run.verdict());
-    else
-      conclude(run.verdict(), required);
+    run.conclude(required);
     return run.finish();
   }
 

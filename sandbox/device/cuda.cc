@@ -58,10 +58,7 @@ class CudaDevice final : public Device {
     add_missing_layers(provenance, ready->layers);
     std::vector<std::string> required;
     for (const CaseRequest& one : job.cases) required.push_back(one.id);
-    if (job.kind == JobKind::compile && !run.failed())
-      run.verdict().summary = summarise(run.verdict());
-    else
-      conclude(run.verdict(), required);
+    run.conclude(required);
     return run.finish();
   }
 

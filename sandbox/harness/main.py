@@ -44,6 +44,7 @@ def close_inherited(keep: int) -> None:
 
 def main(argv: list[str]) -> int:
     import argparse
+    import traceback
 
     parser = argparse.ArgumentParser(prog="harness", description="A Python process of the sandbox.")
     roles = parser.add_subparsers(dest="role", required=True)
@@ -53,14 +54,22 @@ def main(argv: list[str]) -> int:
     judge.add_argument("--socket-fd", type=int, required=True)
     judge.add_argument("--device", default="cpu", help="cpu or cuda:N")
     arguments = parser.parse_args(argv)
-    if arguments.role == "zygote":
-        close_inherited(arguments.control_fd)
-        from harness.candidate import zygote as zygote_role
+    try:
+        if arguments.role == "zygote":
+            close_inherited(arguments.control_fd)
+            from harness.candidate import zygote as zygote_role
 
-        return zygote_role.serve(arguments.control_fd)
-    from harness.judging import judge as judge_role
+            zygote_role.serve(arguments.control_fd)
+        else:
+            from harness.judging import judge as judge_role
 
-    return judge_role.serve(arguments.socket_fd, arguments.device)
+            judge_role.serve(arguments.socket_fd, arguments.device)
+    except ConnectionError:
+        return 0  # the supervisor has closed the socket
+    except Exception:
+        traceback.print_exc()
+        return 1
+    return 0
 
 
 if __name__ == "__main__":

@@ -57,6 +57,13 @@ JobExecution JobExecution::auxiliary() const {
   return other;
 }
 
+void JobExecution::conclude(const std::vector<std::string>& required_cases) {
+  if (job_.kind == JobKind::compile && !failed())
+    verdict_.summary = summarise(verdict_);
+  else
+    sandbox::conclude(verdict_, required_cases);
+}
+
 Verdict JobExecution::finish() {
   close_stage();
   return std::move(verdict_);

@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "sandbox/job/device.h"
@@ -53,6 +54,10 @@ class JobExecution {
   /// Returns an auxiliary execution of the same job, for example for the oracle. It shares
   /// cancellation and limits, has its own verdict, and reports no progress.
   JobExecution auxiliary() const;
+
+  /// Writes the summary of a job that has run. The cases decide the outcome (conclude() in
+  /// verdict_builder.h). A compile job has none: its outcome is that of the compilation.
+  void conclude(const std::vector<std::string>& required_cases);
 
   /// Adds the time of the last stage and returns the verdict.
   Verdict finish();

@@ -49,18 +49,9 @@ class UncleanZygote(Exception):
     """The zygote holds something that a forked child must not inherit."""
 
 
-def serve(control_fd: int) -> int:
-    """Runs until the supervisor closes the control socket. Returns the exit status."""
-    channel = Channel.from_fd(control_fd)
-    try:
-        zygote = Zygote(channel)
-        zygote.run()
-        return 0
-    except (BrokenPipeError, ConnectionError):
-        return 0
-    except Exception:
-        traceback.print_exc()
-        return 1
+def serve(control_fd: int) -> None:
+    """Runs until the supervisor closes the control socket, perhaps with a ConnectionError."""
+    Zygote(Channel.from_fd(control_fd)).run()
 
 
 def _native() -> Any:

@@ -43,21 +43,14 @@ KEPT_PART = 32
 REASON_CHARS = 2000  # limit for an error that quotes untrusted text
 
 
-def serve(socket_fd: int, device: str) -> int:
-    """Answers requests until the supervisor closes the socket. Returns the exit status."""
+def serve(socket_fd: int, device: str) -> None:
+    """Answers requests until the supervisor closes the socket, perhaps with a ConnectionError."""
     channel = Channel.from_fd(socket_fd)
-    try:
-        judge = Judge(device)
-        warm_up()
-        channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
-        while (frame := judge.next_frame(channel)) is not None:
-            judge.answer(channel, frame)
-        return 0
-    except (BrokenPipeError, ConnectionError):
-        return 0
-    except Exception:
-        traceback.print_exc()
-        return 1
+    judge = Judge(device)
+    warm_up()
+    channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
+    while (frame := judge.next_frame(channel)) is not None:
+        judge.answer(channel, frame)
 
 
 def context_is_lost(device: torch.device) -> bool:

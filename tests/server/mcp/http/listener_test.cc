@@ -1,13 +1,14 @@
 #include "server/mcp/http/listener.h"
 
 #include <array>
-#include <future>
+#include <atomic>
+#include <functional>
 #include <latch>
+#include <stop_token>
 #include <thread>
 
 #include "base/clock.h"
 #include "server/mcp/http/socket_io.h"
-#include "tests/server/mcp/fixture.h"
 #include "tests/server/mcp/http/raw_http.h"
 
 namespace assay::mcp {

@@ -38,8 +38,8 @@ inline int print_error(const std::string& command, int status, const std::string
   return status;
 }
 
-/// Returns kUnknownName if no device has the name in the error, kUnavailable if the device is not
-/// usable on this machine.
+/// Returns kUnknownName if `error` says that no device has the given name. Otherwise the device is
+/// not usable on this machine, and the function returns kUnavailable.
 inline int status_of_device_error(const Error& error) {
   return error.code == ErrorCode::invalid_argument || error.code == ErrorCode::not_found
              ? kUnknownName

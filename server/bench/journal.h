@@ -52,7 +52,7 @@ inline constexpr const char* kNoReply = "no_reply";
 /// A finished attempt, as the journal records it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  /// how a replayed attempt differs from the recorded attempt; empty: not at all
+  /// How a replayed attempt differs from the recorded attempt. Empty if it does not differ.
   std::string replay;
   std::optional<double> cost_usd = {};  // absent: the cost is unknown
   double charged_usd = 0;
@@ -63,7 +63,7 @@ struct JournalledEnd {
 struct JournalContent {
   BenchIdentity identity;
   std::map<std::int64_t, agents::RunHandle> runs;  // runs by sample
-  /// attempts by sample and operator
+  /// The finished attempts by sample and operator.
   std::map<std::pair<std::int64_t, std::string>, JournalledEnd> finished;
 };
 

@@ -110,7 +110,7 @@ Result<std::int64_t> duration_from(const std::string& text) {
     const char unit = at < text.size() ? text[at++] : 's';
     if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
     const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
-    // units must decrease: "5m1h" and "5m5m" are typing errors
+    // Units must decrease: "5m1h" and "5m5m" are typing errors.
     if (factor >= last_unit) return wrong();
     last_unit = factor;
     seconds += amount * factor;
@@ -138,7 +138,7 @@ Result<std::filesystem::path> replay_directory(const BenchOptions& options) {
   fs::path recorded = fs::weakly_canonical(fs::absolute(options.replay), error);
   if (error)
     return fail(ErrorCode::io, "cannot resolve " + options.replay + ": " + error.message());
-  // the name ended with a slash
+  // The name ended with a slash.
   if (recorded.filename().empty()) recorded = recorded.parent_path();
   const fs::path out =
       options.out.empty() ? fs::path(recorded.string() + ".replay") : fs::path(options.out);

@@ -18,7 +18,7 @@
 namespace assay::bench {
 
 struct BenchOptions {
-  /// each has the form NAME or NAME?option=value&...
+  /// The agents. Each has the form NAME or NAME?option=value&...
   std::vector<std::string> agents = {"one_shot"};
   /// Each has the form PROVIDER:NAME. Every agent runs with every model.
   std::vector<std::string> models;

@@ -25,7 +25,7 @@ namespace assay::bench {
 
 /// The progress of one pair of agent and model.
 struct ProgressGroup {
-  /// the number of all, of finished and of passed attempts
+  /// The number of all, of finished and of passed attempts.
   std::size_t total = 0, done = 0, good = 0;
   bool priced = false;    // true: the cost is known
   double cost_usd = 0;    // the sum over the finished attempts

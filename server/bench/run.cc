@@ -207,7 +207,7 @@ class Workers {
   std::atomic<std::size_t> next_{0};
   Mutex mutex_;
   std::vector<PairEnd>& ends_ ASSAY_GUARDED_BY(mutex_);
-  // number of consecutive failures, by pair
+  // The number of consecutive failures, by pair.
   std::vector<int> failures_in_a_row_ ASSAY_GUARDED_BY(mutex_);
 };
 

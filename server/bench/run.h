@@ -68,7 +68,7 @@ std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vec
 
 struct BenchAttempt {
   agents::Attempt end;
-  /// how a replayed attempt differs from the recorded attempt; empty: not at all
+  /// How a replayed attempt differs from the recorded attempt. Empty if it does not differ.
   std::string replay;
 };
 

@@ -201,7 +201,7 @@ void LintCache::keep(const operators::Operator& op, const LintReport& report) co
   const fs::path path = path_of(op);
   const fs::path unfinished = path.string() + "." + std::to_string(::getpid());
   std::ofstream(unfinished, std::ios::binary) << lint_to_json(report).dump();
-  // rename() is atomic, even if another process writes the same report
+  // rename() is atomic, even if another process writes the same report.
   fs::rename(unfinished, path, error);
   if (error) fs::remove(unfinished, error);
 }

@@ -13,9 +13,9 @@
 namespace assay::server {
 namespace {
 
-// Limits up to which a judge on a CPU checks a case quickly. The volume is the product of the
-// case's axes, which approximates the work. The elements are those of the case's tensors, in which
-// an axis can occur twice. Larger cases are linted on a GPU.
+// Limits for cases that a judge on a CPU checks quickly. kSmallVolume limits the product of the
+// case's axes, which approximates the work. kSmallElements limits the number of elements of the
+// case's tensors, because a tensor can use an axis twice. Larger cases are linted on a GPU.
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
@@ -77,7 +77,7 @@ void check_margin(const operators::Operator& op, const sandbox::Verdict& verdict
   for (const operators::Output& output : op.outputs)
     tolerance = std::max(tolerance, output.max_abs_error);
   for (const sandbox::CaseRecord& item : verdict.cases) {
-    // if not, the verdict describes the failure
+    // If the case does not pass, the verdict already describes the failure.
     const bool passes = item.outcome == sandbox::Outcome::pass;
     if (!passes || item.max_abs_error.value_or(0) <= kMostOfTolerance * tolerance) continue;
     char text[160];
@@ -154,8 +154,8 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
   for (std::thread& worker : workers) worker.join();
 }
 
-/// Checks the reference, the mutants and the cost model, which does not require the oracle. Returns
-/// false if the judge could not load the operator. A job would fail for the same reason.
+/// Checks the reference, the mutants and the cost model. These checks do not require the oracle.
+/// Returns false if the judge could not load the operator. A job would fail for the same reason.
 bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;

@@ -26,7 +26,7 @@ struct Entry {
   int depth = 0;
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // label and value; labels are unique
-  /// the number of facts, at the end of the list, that are a kernel's arguments
+  /// The number of facts, at the end of the list, that are a kernel's arguments.
   std::size_t arguments = 0;
   bool operator==(const Entry&) const = default;
 };

@@ -33,7 +33,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
     status.queue_position = place.position;
     status.expected_wait_ms = place.expected_wait_ms;
-    // the job left the queue after `now` was read
+    // The job left the queue after `now` was read.
     if (place.position == 0) now = active.progress();
   }
   status.job = active.job().id;

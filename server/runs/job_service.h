@@ -93,7 +93,7 @@ class StoredJobs final : public tools::JobService {
   mutable Mutex mutex_;
   /// The jobs whose verdict has not been announced yet, by handle.
   std::map<std::string, std::shared_ptr<ActiveJob>> active_ ASSAY_GUARDED_BY(mutex_);
-  /// the last member, so that the destructor joins the threads first
+  /// The last member, so that the destructor joins the threads first.
   std::vector<std::jthread> workers_;
 };
 

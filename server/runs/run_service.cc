@@ -15,7 +15,7 @@ namespace assay::server {
 namespace {
 
 constexpr std::size_t kMaxNameBytes = 200;
-// so small that the sum of many reports does not overflow
+// The maximum number of tokens in one report. The sum of many reports must not overflow.
 constexpr std::int64_t kMaxTokens = 1LL << 50;
 constexpr double kMaxCostUsd = 1e9;
 

@@ -54,7 +54,7 @@ inline constexpr std::size_t kMaxArtifactBytes = 64 << 20;
 
 /// The rules for charging a job to its run. A job costs one call of its kind for its operator.
 struct Charge {
-  /// the maximum number of calls of this kind for this operator; -1: unlimited
+  /// The maximum number of calls of this kind for this operator; -1 means unlimited.
   std::int64_t limit = -1;
   bool locks_source = false;  // only the operator's first source is accepted
 };

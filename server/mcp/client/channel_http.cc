@@ -96,7 +96,7 @@ class HttpChannel final : public Channel {
     SseReader events;
     std::optional<json> response;
 
-    /// Returns false when the response has arrived.
+    /// Reads a part of the stream. Returns false when the response has arrived.
     bool take(std::string_view part) {
       for (const std::string& text : events.feed(part)) {
         auto message = parse_message(text, {.max_bytes = static_cast<std::int64_t>(text.size())});

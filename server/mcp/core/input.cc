@@ -7,8 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-/// Returns the capability that a client must declare to be sent this method, or null when clients
-/// have no such method.
+/// Returns the capability that a client must declare before the server may call this method of the
+/// client. Returns null when clients have no such method.
 const char* capability_of(const std::string& method) {
   if (method == "elicitation/create") return "elicitation";
   if (method == "sampling/createMessage") return "sampling";

@@ -44,8 +44,8 @@ struct RequestContext {
   /// total is unknown.
   std::function<void(double progress, double total, const std::string& message)> progress =
       [](double, double, const std::string&) {};
-  /// Stop is requested when the client cancels the call or, in the stateless era, disconnects. Pass
-  /// the token to every wait.
+  /// A stop is requested when the client cancels the call or, in the stateless era, disconnects.
+  /// Pass the token to every wait.
   std::stop_token stop = {};
   bool cancelled() const { return stop.stop_requested(); }
   /// True when `stop` was requested because the server shuts down. The handler should then leave

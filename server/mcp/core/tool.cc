@@ -12,8 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The maximum length of a tool's name. Clients add a prefix, and some clients refuse longer names
-/// then.
+/// The maximum length of a tool's name. Clients add a prefix to the name, and some clients refuse
+/// the result if it is too long.
 constexpr std::size_t kMaxNameBytes = 64;
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 

@@ -72,7 +72,7 @@ class ToolRegistry {
 
   /// The `tools` array of tools/list, in the order of registration.
   const nlohmann::json& list() const { return list_; }
-  /// The `tools` array for 2025-11-25 clients. It contains in addition which tools may be called as
+  /// The `tools` array for 2025-11-25 clients. It says in addition which tools may be called as
   /// tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
   /// True when calls of at least one tool may become tasks.
@@ -90,7 +90,7 @@ class ToolRegistry {
   const Entry* find(const std::string& name) const;
 
   /// Checks `arguments` against the input schema. Returns a result with isError that lists all
-  /// problems, or nothing when the arguments conform. Replaces a value such as 3.0 by 3 where the
+  /// problems, or nothing when the arguments conform. Replaces a value such as 3.0 with 3 where the
   /// schema requires an integer.
   std::optional<ToolResult> refuse_arguments(const Entry& entry, nlohmann::json& arguments) const;
   /// Runs `work`, which is the tool's function or ToolResult::work. An exception becomes a result

@@ -31,7 +31,7 @@ namespace assay::mcp {
 
 class EventStream {
  public:
-  /// returns false when the client has disconnected
+  /// Writes bytes to the client. Returns false when the client has disconnected.
   using Write = std::function<bool(const std::string& bytes)>;
 
   /// `finish` ends the stream properly, so that the client sees the end. An EventStream requests a

@@ -9,7 +9,8 @@ namespace assay::mcp {
 namespace {
 
 constexpr std::string_view kScheme = "Bearer ";
-// the key of the shared bucket; it cannot collide, because no caller's name is empty
+// The key of the shared bucket. It cannot collide with a caller's key, because no caller has an
+// empty name.
 constexpr const char* kShared = "";
 
 /// Returns the token of "Authorization: Bearer TOKEN", or "" when there is no token.
@@ -42,7 +43,7 @@ Admission::Decision Admission::decide(const HeaderLookup& header, const std::str
   std::shared_ptr<const Caller> caller = secret.empty() ? nullptr : options_.tokens->find(secret);
   if (caller == nullptr) {
     // Requests without a valid token are limited by address. So a client that guesses tokens does
-    // not use up the rate of a valid token.
+    // not use up the rate limit of a valid token.
     if (auto refusal = limit(address_key, "address " + remote)) return {std::move(refusal)};
     return {unauthorized(!secret.empty())};
   }

@@ -37,8 +37,8 @@ void write_process(MetricsText& out) {
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
-  // The program's name, in parentheses, may contain any character. It is removed with everything
-  // before it, so that field 3 of stat(5) becomes field 1.
+  // The program's name, in parentheses, may contain any character. The name and everything before
+  // it are removed, so that field 3 of stat(5) becomes field 1.
   const std::size_t name_end = stat.rfind(')');
   stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));

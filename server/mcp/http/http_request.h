@@ -24,9 +24,11 @@
 namespace assay::mcp {
 
 struct HeadLimits {
-  std::size_t max_bytes = 32 << 10;  // includes the request line and all line breaks
+  /// the maximum size of the head, with the request line and all line breaks
+  std::size_t max_bytes = 32 << 10;
   std::size_t max_headers = 64;
-  std::size_t max_target_bytes = 2 << 10;  // path and query of the request line
+  /// The maximum size of the path and the query in the request line.
+  std::size_t max_target_bytes = 2 << 10;
 };
 
 struct HttpRequest {

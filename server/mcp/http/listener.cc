@@ -222,7 +222,7 @@ void Listener::ready(int fd) {
     }
   }
   if (!connection) {
-    // the lock is not held here, because request_stop() runs callbacks of the handlers
+    // The lock is not held here, because request_stop() runs callbacks of the handlers.
     gone.request_stop();
     return;
   }

@@ -118,9 +118,9 @@ class Listener {
   };
   /// The connections that workers serve, by file descriptor.
   std::unordered_map<int, Turn> in_turn_ ASSAY_GUARDED_BY(mutex_);
-  /// true after the stop: each turn then finds the end of its input
+  /// True after the stop: each turn then finds the end of its input.
   bool stopping_ ASSAY_GUARDED_BY(mutex_) = false;
-  /// the last member: its destructor waits for threads that use the members above
+  /// The last member: its destructor waits for threads that use the members above.
   std::unique_ptr<WorkerPool> workers_;
 };
 

@@ -31,8 +31,8 @@ bool host_allowed(std::string_view host_header, std::string_view bound_host);
 /// True when `host_header`, with or without a port, contains the host `name`. The comparison
 /// ignores case.
 bool host_is(std::string_view host_header, std::string_view name);
-/// Applies the same rule to the host in `origin_header`, which has the form scheme://host[:port].
-/// The origin "null" is refused.
+/// Applies the rule of host_allowed() to the host in `origin_header`, which has the form
+/// scheme://host[:port]. The origin "null" is refused.
 bool origin_allowed(std::string_view origin_header, std::string_view bound_host);
 
 /// Decodes "=?base64?...?=". Returns other values unchanged, and nothing for malformed base64.

@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kNameCharacters = 32;
 constexpr double kSmallestShare = 0.0005;  // a smaller share is shown as 0.0 %
 constexpr std::size_t kMostColumns = 8;    // the maximum number of configurations in one table
-// if a table has more columns, their heads are only numbers
+// If a table has more columns than this, their heads are only numbers.
 constexpr std::size_t kMostNamedColumns = 4;
 constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name in a column's head
 

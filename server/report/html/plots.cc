@@ -66,7 +66,7 @@ std::string words_of(const Line& line) {
   return words;
 }
 
-// if the largest cost is at least this multiple of the smallest, the axis is logarithmic
+// If the largest cost is at least this multiple of the smallest cost, the axis is logarithmic.
 constexpr double kLogRatio = 30;
 constexpr double kNear = 12;     // points that are closer together have one label
 constexpr double kBeside = 10;   // the distance between a label and its point

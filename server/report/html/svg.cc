@@ -9,7 +9,7 @@
 namespace assay::report {
 namespace {
 
-// longer text is cut to this length before it is measured
+// Longer text is cut to this length before it is measured.
 constexpr std::size_t kMostCharacters = 200;
 
 /// Returns the width of a character as a fraction of the font size. The widths are those of the

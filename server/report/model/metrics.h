@@ -34,7 +34,8 @@ struct Metric {
   /// True: groups and totals show the mean over the operators with a right submission. The mean is
   /// absent if a right submission has no value.
   bool averaged = true;
-  /// the name of the metric's line in the totals of the text table; empty: the title
+  /// The name of the metric's line in the totals of the text table. Empty: the line has the title
+  /// as its name.
   std::string_view line = "";
   std::string_view remark = "";  // the text after the number on this line
   OperatorTable table = OperatorTable::none;

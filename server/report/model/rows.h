@@ -64,7 +64,7 @@ struct ReportTotals {
   /// TritonBench: the share of attempts that ran to the end, right or wrong
   double call_accuracy = 0;
   double execution_accuracy = 0;  // TritonBench: the share of right attempts
-  /// number of attempts by label, for example "pass" -> 8
+  /// The number of attempts by label, for example "pass" -> 8.
   std::map<std::string, std::int64_t> labels;
   /// The number of attempts by TritonBench's group and, in a group, by type.
   std::map<std::string, std::map<std::string, std::int64_t>> errors;
@@ -84,7 +84,7 @@ struct Report {
   tools::Usage usage;  // the sum; the cost is known if the cost of every run is known
   AnsweredBy answered_by = AnsweredBy::model;
   std::vector<std::string> devices;  // the devices that ran the graded jobs
-  /// isolation layers of the sandbox that were missing for at least one graded job
+  /// The isolation layers of the sandbox that were missing for at least one graded job.
   std::vector<std::string> missing_layers;
   std::span<const Metric> metrics = all_metrics();
   std::vector<ReportRow> rows;  // sorted by operator, then by sample

@@ -10,12 +10,12 @@
 namespace assay::server {
 namespace {
 
-/// The eventfd of the last object. No eventfd is ever closed, because a handler may still run in
-/// another thread when its StopOnSignal is gone.
+/// The eventfd of the newest StopOnSignal. An eventfd is never closed, because a signal handler may
+/// still run in another thread after the StopOnSignal is destroyed.
 std::atomic<int> signal_event{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
-/// Ends the read of the thread. Async-signal-safe.
+/// Makes the thread's read() of the eventfd return. Async-signal-safe.
 void wake(int event) {
   const std::uint64_t one = 1;
   (void)!::write(event, &one, sizeof(one));

@@ -1,5 +1,6 @@
-// StopOnSignal turns SIGINT and SIGTERM into a stop token. A signal handler may hardly do anything,
-// so a thread waits for the signal and requests the stop.
+// StopOnSignal requests a stop of a stop token when the process receives SIGINT or SIGTERM. A
+// signal handler may call only a few functions. So the handler wakes a thread, which requests the
+// stop.
 //
 //   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
 //   if (!stop) return fail(stop.error());
@@ -22,7 +23,7 @@ class StopOnSignal {
  public:
   /// Installs the handlers and starts the thread.
   static Result<std::unique_ptr<StopOnSignal>> install();
-  /// Restores the handlers from before, and requests the stop if no signal did.
+  /// Restores the previous handlers. Requests the stop if no signal has arrived.
   ~StopOnSignal();
   StopOnSignal(const StopOnSignal&) = delete;
   StopOnSignal& operator=(const StopOnSignal&) = delete;
@@ -32,7 +33,7 @@ class StopOnSignal {
  private:
   explicit StopOnSignal(int event);
 
-  const int event_;  // an eventfd; stays open for the life of the process
+  const int event_;  // an eventfd; it stays open until the process exits
   std::stop_source stop_;
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};

@@ -72,7 +72,7 @@ struct TransportContext {
   /// Sends a notification, or a request to the client, that belongs to this request. Null: the
   /// transport cannot send any.
   std::function<void(const nlohmann::json&)> notify = {};
-  /// Stop is requested when the client disconnects, which cancels a call of the stateless era.
+  /// A stop is requested when the client disconnects, which cancels a call of the stateless era.
   std::stop_token hung_up = {};
   /// True when the transport knows from an HTTP header that the request is of the stateless era.
   bool stateless = false;

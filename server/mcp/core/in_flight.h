@@ -51,7 +51,7 @@ class InFlight {
     bool cancelled() const { return entry_ && entry_->cancelled; }
     /// True when the server's shutdown, not the client, cancelled the request.
     bool server_ends() const { return entry_ && entry_->server_ends; }
-    /// Stop is requested when the work for the request should stop.
+    /// A stop is requested when the work for the request should stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
     /// Stops the work because the client has disconnected. The request does not become cancelled().
     void request_stop() const {
@@ -66,14 +66,14 @@ class InFlight {
     std::shared_ptr<Entry> entry_;
   };
 
-  /// After end_all() the new request is cancelled at once.
+  /// Adds a request to the table. After end_all(), the new request is cancelled immediately.
   Ticket open(std::string scope, nlohmann::json id) {
     auto entry = std::make_shared<Entry>();
     entry->scope = std::move(scope);
     entry->id = std::move(id);
     const MutexLock lock(mutex_);
     entries_.push_back(entry);
-    if (ended_) end(*entry);  // nothing is registered with its stop source yet
+    if (ended_) end(*entry);  // safe under the lock: no callback is registered with the entry yet
     return Ticket(this, entry);
   }
 
@@ -92,7 +92,7 @@ class InFlight {
   void end_scope(const std::string& scope) {
     cancel_if([&](const Entry& entry) { return entry.scope == scope; }, true);
   }
-  /// Cancels the requests of all clients because the server ends, and every later one.
+  /// Cancels all present and future requests of all clients because the server shuts down.
   void end_all() {
     {
       const MutexLock lock(mutex_);

@@ -3,7 +3,7 @@
 //   std::stop_source stop;
 //   const int status = serve_http(server, {.port = 8080}, stop.get_token());
 //
-// Another thread ends it with stop.request_stop().
+// serve_http() returns when another thread calls stop.request_stop().
 #pragma once
 
 #include <cstddef>
@@ -72,9 +72,9 @@ struct HttpOptions {
   SessionLimits sessions = {};
 };
 
-/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then it cancels what
-/// runs, and no other call can serve the same Server again. Returns the exit status of the process:
-/// 0, or 71 when the address cannot be bound. Ignores SIGPIPE.
+/// Answers POST /mcp, GET /healthz and GET /metrics until `stop` is requested. Then cancels running
+/// calls and tasks. After that, the same Server cannot be served again. Returns the exit status of
+/// the process: 0, or 71 when the address cannot be bound. Ignores SIGPIPE.
 int serve_http(Server& server, const HttpOptions& options, const std::stop_token& stop);
 
 }  // namespace assay::mcp

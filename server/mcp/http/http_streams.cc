@@ -53,7 +53,8 @@ HttpStreams::Listed::Listed(HttpStreams& owner, Open stream) : owner_(owner) {
     place_ = owner_.streams_.insert(owner_.streams_.end(), std::move(stream));
     ended = owner_.ended_;
   }
-  if (ended) end.request_stop();  // without the lock, because it runs callbacks of the handlers
+  // The lock is not held here, because request_stop() runs callbacks of the handlers.
+  if (ended) end.request_stop();
 }
 
 HttpStreams::Listed::~Listed() {

@@ -42,7 +42,7 @@ class HttpStreams {
   int open() const { return seats_.inside(); }
   /// Sends a comment on each stream that was silent for long. Does not wait for any client.
   void keep_alive();
-  /// Ends the open streams, and every later stream when it begins.
+  /// Ends all open streams. A stream that begins later ends immediately.
   void end();
 
  private:

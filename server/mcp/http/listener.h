@@ -70,8 +70,9 @@ class Listener {
   Status bind(const std::string& host, int port);
   int port() const { return port_; }
 
-  /// Serves until `stop` is requested. Then calls `stopping`, which ends the turns, and waits for
-  /// every worker. Calls `tick` every 50 ms; `tick` must not wait. Needs a successful bind().
+  /// Serves until `stop` is requested. Then calls `stopping`, which must make the workers finish,
+  /// and waits for all workers. Calls `tick` every 50 ms; `tick` must not wait. bind() must have
+  /// succeeded before.
   void run(const std::stop_token& stop, const std::function<void()>& tick,
            const std::function<void()>& stopping);
 

@@ -14,7 +14,7 @@
 
 namespace assay::report {
 
-/// The end of the label of a run in which no model answered.
+/// The text at the end of a model label if no model answered in the run.
 using agents::kNoModelMark;
 
 enum class Label { pass, slow, wrong, no_compile, error, needs_gpu, missing };

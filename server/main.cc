@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
   add_doctor(app, status);
   add_token(app, status);
   add_plan(app, status);
+  add_store(app, status);
   add_import(app, status);
   try {
     app.parse(argc, argv);

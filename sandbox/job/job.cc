@@ -114,6 +114,15 @@ constexpr std::array kSkipReasons = {
 };
 static_assert(kSkipReasons.size() == static_cast<std::size_t>(SkipReason::hidden) + 1);
 
+constexpr std::array kDropReasons = {
+    Name<DropReason>{DropReason::too_large, "too_large"},
+    Name<DropReason>{DropReason::job_quota, "job_quota"},
+    Name<DropReason>{DropReason::owner_quota, "owner_quota"},
+    Name<DropReason>{DropReason::store_quota, "store_quota"},
+    Name<DropReason>{DropReason::not_written, "not_written"},
+};
+static_assert(kDropReasons.size() == static_cast<std::size_t>(DropReason::not_written) + 1);
+
 constexpr std::array kDetails = {
     Name<ProfileDetail>{ProfileDetail::summary, "summary"},
     Name<ProfileDetail>{ProfileDetail::artifacts, "artifacts"},
@@ -160,6 +169,7 @@ std::string_view to_string(Stage stage) { return name_of(kStages, stage); }
 std::string_view to_string(ErrorKind kind) { return name_of(kErrorKinds, kind); }
 std::string_view to_string(HintKind kind) { return name_of(kHintKinds, kind); }
 std::string_view to_string(SkipReason reason) { return name_of(kSkipReasons, reason); }
+std::string_view to_string(DropReason reason) { return name_of(kDropReasons, reason); }
 std::string_view to_string(ProfileDetail detail) { return name_of(kDetails, detail); }
 std::string_view to_string(Bound bound) { return name_of(kBounds, bound); }
 std::string_view to_string(Evidence evidence) { return name_of(kEvidence, evidence); }
@@ -180,6 +190,9 @@ std::optional<HintKind> hint_kind_from(std::string_view text) {
 }
 std::optional<SkipReason> skip_reason_from(std::string_view text) {
   return value_of<SkipReason>(kSkipReasons, text);
+}
+std::optional<DropReason> drop_reason_from(std::string_view text) {
+  return value_of<DropReason>(kDropReasons, text);
 }
 std::optional<ProfileDetail> profile_detail_from(std::string_view text) {
   return value_of<ProfileDetail>(kDetails, text);

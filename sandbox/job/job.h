@@ -110,7 +110,7 @@ enum class HintKind {
   oracle_block_missing,  // a block of the oracle's samples was dropped
   pytorch_not_timed,     // PyTorch's time is missing
   times_not_trusted,     // no Perf: the submission's times contradict each other
-  artifact_too_large,    // an artifact above the limit of the store was dropped
+  artifact_too_large,    // from an older stored verdict; now Verdict::artifacts_dropped says it
 };
 
 /// Why a device leaves out a case.
@@ -120,6 +120,15 @@ enum class SkipReason {
   dtype,      // the device cannot compute with this type
   too_large,  // the device cannot run a case of this size
   hidden,     // the case is hidden, and a more exact reason would describe it
+};
+
+/// Why an artifact is not in the store. docs/reference/limits.md lists the limits.
+enum class DropReason {
+  too_large,    // the artifact is above the limit for one artifact
+  job_quota,    // the artifacts of the job are above their limit
+  owner_quota,  // those of the scored run, or of the caller's practice, are above their limit
+  store_quota,  // scored runs leave no room in the store
+  not_written,  // the store could not write it, for example because the disk is full
 };
 
 /// Returns true for an error of Assay or of its machine. The submission is not to blame, and the
@@ -136,6 +145,7 @@ std::string_view to_string(Stage stage);
 std::string_view to_string(ErrorKind kind);
 std::string_view to_string(HintKind kind);
 std::string_view to_string(SkipReason reason);
+std::string_view to_string(DropReason reason);
 std::optional<JobKind> job_kind_from(std::string_view text);
 std::optional<Outcome> outcome_from(std::string_view text);
 std::optional<Tier> tier_from(std::string_view text);
@@ -143,6 +153,7 @@ std::optional<Stage> stage_from(std::string_view text);
 std::optional<ErrorKind> error_kind_from(std::string_view text);
 std::optional<HintKind> hint_kind_from(std::string_view text);
 std::optional<SkipReason> skip_reason_from(std::string_view text);
+std::optional<DropReason> drop_reason_from(std::string_view text);
 
 /// The languages of a source: Python with kernels in the operator's dialect, or CUDA C++
 /// (docs/reference/cuda-submissions.md).
@@ -185,6 +196,9 @@ struct Job {
   // The run that the job belongs to; empty for no run. The tests and profiles of a run share
   // launchers.
   std::string run;
+  /// The name of the caller's token; empty if callers have no names. Not part of the request that
+  /// the store keeps.
+  std::string caller = {};
   JobKind kind = JobKind::test;
   std::string operator_name;
   std::string operator_dir;        // absolute path; trusted: the judge reads reference.py there
@@ -292,6 +306,15 @@ struct Artifact {
   std::string bytes;
 };
 
+/// An artifact that the job left and that the store did not keep.
+struct DroppedArtifact {
+  std::string kind, name;  // untrusted
+  std::int64_t bytes = 0;
+  DropReason reason = DropReason::too_large;
+
+  bool operator==(const DroppedArtifact&) const = default;
+};
+
 struct Provenance {
   std::string device;       // "cpu", "cuda:0"
   std::string device_name;  // "NVIDIA H200"
@@ -342,6 +365,7 @@ struct Verdict {
   std::vector<KernelReport> kernels;
   std::vector<Hint> hints;
   std::vector<Artifact> artifacts;
+  std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on it
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
   Tier tier = Tier::none;
   std::string tier_reason;

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
-#include <limits>
-#include <system_error>
 
+#include "base/units.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/option_groups.h"
 #include "tools/model/tracks.h"
@@ -94,28 +92,11 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
 }
 
 Result<std::int64_t> duration_from(const std::string& text) {
-  const auto wrong = [&] {
-    return fail(ErrorCode::invalid_argument,
-                "'" + text +
-                    "' is not a duration; valid: seconds, or hours, minutes and seconds, e.g. 90, "
-                    "90s, 15m, 2h, 1h30m, up to 720h");
-  };
-  std::int64_t seconds = 0;
-  std::int64_t last_unit = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t at = 0; at < text.size();) {
-    std::int64_t amount = 0;
-    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), amount);
-    if (error != std::errc() || amount < 0 || amount > kMostBenchSeconds) return wrong();
-    at = static_cast<std::size_t>(end - text.data());
-    const char unit = at < text.size() ? text[at++] : 's';
-    if (unit != 'h' && unit != 'm' && unit != 's') return wrong();
-    const std::int64_t factor = unit == 'h' ? 3'600 : unit == 'm' ? 60 : 1;
-    // Units must decrease: "5m1h" and "5m5m" are typing errors.
-    if (factor >= last_unit) return wrong();
-    last_unit = factor;
-    seconds += amount * factor;
-  }
-  if (seconds <= 0 || seconds > kMostBenchSeconds) return wrong();
+  ASSAY_TRY(seconds, seconds_from(text));
+  if (seconds > kMostBenchSeconds)
+    return fail(ErrorCode::invalid_argument, "'" + text + "' is too long; valid: up to " +
+                                                 seconds_text(kMostBenchSeconds) +
+                                                 ", e.g. 90, 15m, 1h30m");
   return seconds;
 }
 

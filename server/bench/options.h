@@ -56,8 +56,8 @@ Result<std::string> suite_of(const BenchOptions& options, const operators::Catal
 /// or track is unknown; invalid_argument for all other problems.
 Status check_options(const BenchOptions& options);
 
-/// Returns the seconds of a duration such as "90", "90s", "15m", "2h" or "1h30m". Error:
-/// invalid_argument if the text has a different form, is 0, or exceeds kMostBenchSeconds.
+/// Returns the seconds of a text that seconds_from() in base/units.h reads. Error: invalid_argument
+/// for any other text, and for more than kMostBenchSeconds.
 Result<std::int64_t> duration_from(const std::string& text);
 
 /// Returns the folder for the journal and the transcripts of one agent with one model. The folder

@@ -17,6 +17,7 @@ void add_operators(CLI::App& app, int& status);  // operators.cc: list, show, li
 void add_doctor(CLI::App& app, int& status);     // doctor.cc
 void add_token(CLI::App& app, int& status);      // token.cc: new
 void add_plan(CLI::App& app, int& status);       // plan.cc: show, diff
+void add_store(CLI::App& app, int& status);      // store.cc: stats, prune
 void add_import(CLI::App& app, int& status);     // import.cc
 
 }  // namespace assay::server

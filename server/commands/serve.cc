@@ -15,6 +15,7 @@
 #include "operators/guides.h"
 #include "operators/search/example_search.h"
 #include "sandbox/device/make_device.h"
+#include "server/app/artifact_options.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/stop_on_signal.h"
@@ -39,6 +40,7 @@ struct ServeOptions {
   HttpFlags http;
   std::vector<std::string> devices;
   std::string store;
+  ArtifactOptions artifacts;
   SandboxOptions sandbox;
   LogOptions log;
   std::string print_config;
@@ -108,8 +110,9 @@ Result<ServerEntry> entry_of(const ServeOptions& options) {
   if (!options.store.empty())
     entry.args.insert(entry.args.end(),
                       {"--store", std::filesystem::absolute(options.store).string()});
-  const std::vector<std::string> sandbox = arguments_of(options.sandbox);
-  entry.args.insert(entry.args.end(), sandbox.begin(), sandbox.end());
+  for (const std::vector<std::string>& more :
+       {arguments_of(options.artifacts), arguments_of(options.sandbox)})
+    entry.args.insert(entry.args.end(), more.begin(), more.end());
   for (const char* variable : {"ASSAY_ROOT", "ASSAY_PYTHON", "ASSAY_STATE_DIR", "XDG_STATE_HOME"}) {
     if (const char* value = std::getenv(variable); value != nullptr && *value != '\0')
       entry.env[variable] = std::filesystem::absolute(value).string();
@@ -163,6 +166,8 @@ int serve(const ServeOptions& options) {
   if (!options.print_config.empty()) return print_config(options);
   if (const Status started = start_log(options.log); !started)
     return print_error("serve", kUsage, started.error().message);
+  const Result<ArtifactLimits> artifacts = artifact_limits(options.artifacts);
+  if (!artifacts) return print_error("serve", kUsage, artifacts.error().message);
   int status = kPass;
   std::optional<mcp::HttpOptions> http;
   if (!options.http.address.empty() && !(http = http_options(options.http, status))) return status;
@@ -177,8 +182,8 @@ int serve(const ServeOptions& options) {
   if (!guides) return print_error("serve", kBadConfig, guides.error().message);
   const auto examples = operators::ExampleSearch::load(workspace->paths.operators() / "examples");
   if (!examples) return print_error("serve", kBadConfig, examples.error().message);
-  Result<std::unique_ptr<ServerServices>> backend =
-      ServerServices::open(store, workspace->catalog, std::move(*devices));
+  Result<std::unique_ptr<ServerServices>> backend = ServerServices::open(
+      store, workspace->catalog, std::move(*devices), {.artifacts = *artifacts});
   if (!backend) return print_error("serve", kStoreUnusable, backend.error().message);
   const auto recovered = (*backend)->jobs().recover();
   if (!recovered) return print_error("serve", kStoreUnusable, recovered.error().message);
@@ -234,6 +239,7 @@ void add_serve(CLI::App& app, int& status) {
   command->add_option("--store", options->store, "SQLite file (default: in the state directory)");
   command->add_option("--suite", options->suite,
                       "a folder of operators to serve instead of Assay's own");
+  add_artifact_options(*command, options->artifacts);
   add_sandbox_options(*command, options->sandbox);
   add_log_options(*command, options->log);
   command->add_option(

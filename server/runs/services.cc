@@ -13,7 +13,10 @@ Result<std::unique_ptr<ServerServices>> ServerServices::open(const std::filesyst
                                                              const operators::Catalog& catalog,
                                                              Devices devices,
                                                              const ServicesOptions& options) {
-  ASSAY_TRY(opened, Store::open(store, options.mode));
+  ASSAY_TRY(opened, Store::open(store, options.mode, options.artifacts));
+  const Clock& clock = options.clock != nullptr ? *options.clock : system_clock();
+  if (options.mode == StoreMode::read_write)
+    ASSAY_RETURN_IF_ERROR(opened->remove_expired_artifacts(clock.unix_ms()));
   return std::make_unique<ServerServices>(std::move(opened), catalog, std::move(devices), options);
 }
 

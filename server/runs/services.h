@@ -64,7 +64,8 @@ class StoredTasks final : public mcp::TaskStore {
 
 struct ServicesOptions {
   StoreMode mode = StoreMode::read_write;  // reports use read_only, which refuses writes
-  QueueLimits queue;
+  QueueLimits queue = {};
+  ArtifactLimits artifacts = {};
   const Clock* clock = nullptr;  // null: the system clock; otherwise it must outlive the services
 };
 

@@ -5,7 +5,7 @@
 
 namespace assay::server {
 
-inline constexpr int kSchemaVersion = 2;
+inline constexpr int kSchemaVersion = 3;
 /// The value of PRAGMA application_id, "ASSY". It distinguishes a store from any other SQLite file.
 inline constexpr int kApplicationId = 0x41535359;
 
@@ -47,7 +47,8 @@ CREATE TABLE submissions (
   request TEXT NOT NULL,               -- assay.job/1 without the source
   attempts INTEGER NOT NULL,           -- number of server starts that queued the job again
   queued_unix_ms INTEGER NOT NULL,
-  finished_unix_ms INTEGER
+  finished_unix_ms INTEGER,
+  caller TEXT NOT NULL DEFAULT ''      -- name of the client's token; empty: callers have no names
 ) STRICT;
 CREATE INDEX submissions_by_run ON submissions(run, operator, kind);
 CREATE INDEX submissions_unfinished ON submissions(queued_unix_ms) WHERE finished_unix_ms IS NULL;
@@ -81,6 +82,29 @@ CREATE TABLE artifacts (
   at_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX artifacts_by_job ON artifacts(job);
+CREATE TABLE artifact_sizes (          -- one row for each artifact, so that limits do not read contents
+  artifact TEXT PRIMARY KEY REFERENCES artifacts(artifact),
+  scored INTEGER NOT NULL,             -- 1: of a scored run. 0: of practice, so it expires
+  owner TEXT NOT NULL,                 -- the scored run, or the caller of the practice
+  size_bytes INTEGER NOT NULL,         -- content, kind and name
+  at_unix_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX artifact_sizes_by_age ON artifact_sizes(scored, at_unix_ms);
+CREATE INDEX artifact_sizes_by_owner ON artifact_sizes(owner, scored, at_unix_ms);
+CREATE TABLE artifact_owners (         -- sums of artifact_sizes; the triggers keep them right
+  owner TEXT NOT NULL,
+  scored INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  PRIMARY KEY (owner, scored)
+) STRICT;
+CREATE TRIGGER artifact_added AFTER INSERT ON artifact_sizes BEGIN
+  INSERT INTO artifact_owners VALUES (new.owner, new.scored, new.size_bytes)
+    ON CONFLICT DO UPDATE SET size_bytes = size_bytes + excluded.size_bytes;
+END;
+CREATE TRIGGER artifact_removed AFTER DELETE ON artifact_sizes BEGIN
+  UPDATE artifact_owners SET size_bytes = size_bytes - old.size_bytes
+    WHERE owner = old.owner AND scored = old.scored;
+END;
 CREATE TABLE tasks (
   task TEXT PRIMARY KEY,
   principal TEXT NOT NULL,             -- name of the client's token; empty: any client
@@ -114,6 +138,40 @@ CREATE TABLE IF NOT EXISTS tasks (
   ends_unix_ms INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
+)sql";
+
+/// Version 2 had no limits for artifacts, so it did not count them.
+inline constexpr const char* kMigrateFromVersion2Sql = R"sql(
+ALTER TABLE submissions ADD COLUMN caller TEXT NOT NULL DEFAULT '';
+CREATE TABLE artifact_sizes (
+  artifact TEXT PRIMARY KEY REFERENCES artifacts(artifact),
+  scored INTEGER NOT NULL,
+  owner TEXT NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  at_unix_ms INTEGER NOT NULL
+) STRICT;
+CREATE INDEX artifact_sizes_by_age ON artifact_sizes(scored, at_unix_ms);
+CREATE INDEX artifact_sizes_by_owner ON artifact_sizes(owner, scored, at_unix_ms);
+CREATE TABLE artifact_owners (
+  owner TEXT NOT NULL,
+  scored INTEGER NOT NULL,
+  size_bytes INTEGER NOT NULL,
+  PRIMARY KEY (owner, scored)
+) STRICT;
+CREATE TRIGGER artifact_added AFTER INSERT ON artifact_sizes BEGIN
+  INSERT INTO artifact_owners VALUES (new.owner, new.scored, new.size_bytes)
+    ON CONFLICT DO UPDATE SET size_bytes = size_bytes + excluded.size_bytes;
+END;
+CREATE TRIGGER artifact_removed AFTER DELETE ON artifact_sizes BEGIN
+  UPDATE artifact_owners SET size_bytes = size_bytes - old.size_bytes
+    WHERE owner = old.owner AND scored = old.scored;
+END;
+INSERT INTO artifact_sizes
+  SELECT a.artifact, r.track IS NOT NULL AND r.track <> 'practice',
+         CASE WHEN r.track IS NOT NULL AND r.track <> 'practice' THEN s.run ELSE '' END,
+         length(a.bytes) + length(CAST(a.kind AS BLOB)) + length(CAST(a.name AS BLOB)), a.at_unix_ms
+  FROM artifacts a JOIN submissions s ON s.job = a.job LEFT JOIN runs r ON r.run = s.run
+  ORDER BY a.rowid;
 )sql";
 
 /// Makes a store of version 1 look like the current version to a read-only connection: a temporary

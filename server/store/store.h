@@ -27,6 +27,7 @@
 #include "base/result.h"
 #include "sandbox/job/job.h"
 #include "server/mcp/core/task.h"
+#include "server/store/artifact_limits.h"
 #include "tools/model/services.h"
 
 namespace assay::server {
@@ -47,10 +48,6 @@ struct FinishedJob {
   sandbox::Verdict verdict;  // without artifacts; list_artifacts() returns them
   std::int64_t elapsed_ms = 0;
 };
-
-/// The maximum size of a stored artifact. A larger artifact is not stored, and a hint in the
-/// verdict names it.
-inline constexpr std::size_t kMaxArtifactBytes = 64 << 20;
 
 /// The rules for charging a job to its run. A job costs one call of its kind for its operator.
 struct Charge {
@@ -76,7 +73,8 @@ struct GradedJob {
 
 class Store {
  public:
-  static Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, StoreMode mode);
+  static Result<std::unique_ptr<Store>> open(const std::filesystem::path& path, StoreMode mode,
+                                             const ArtifactLimits& limits = {});
   ~Store();
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
@@ -104,10 +102,11 @@ class Store {
   /// this returns.
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
-  /// Stores the verdict and its artifacts. With `refund`, the job's call does not count against the
-  /// budget. Returns the verdict as it was stored: without artifacts, and with a hint for each
-  /// artifact above kMaxArtifactBytes. The write is durable when this returns. Returns an error if
-  /// the job already has a verdict.
+  /// Stores the verdict, and its artifacts as far as ArtifactLimits allow. Removes expired
+  /// artifacts if the verdict has artifacts. With `refund`, the job's call does not count against
+  /// the budget. Returns the verdict as it was stored: without artifacts, and with
+  /// `artifacts_dropped` for those that are not kept. The write is durable when this returns.
+  /// Returns an error if the job already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
   /// Returns nothing while the job is unfinished. Error: not_found if there is no such job.
@@ -116,6 +115,10 @@ class Store {
   Result<std::string> source(const std::string& job);
   Result<std::vector<UnfinishedJob>> unfinished_jobs();  // oldest first
   Status count_attempt(const std::string& job);
+
+  // Functions in store_artifacts.cc
+  /// Removes expired artifacts, and the oldest of practice while the store is above its limit.
+  Status remove_expired_artifacts(std::int64_t now_unix_ms);
 
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,
                                              std::int64_t limit_bytes);
@@ -130,8 +133,9 @@ class Store {
 
  private:
   struct Connection;  // connection.h
-  explicit Store(std::unique_ptr<Connection> connection);
+  Store(std::unique_ptr<Connection> connection, const ArtifactLimits& limits);
   std::unique_ptr<Connection> connection_;
+  const ArtifactLimits limits_;
 };
 
 }  // namespace assay::server

@@ -1,4 +1,4 @@
-// Implements the functions of Store for jobs: submissions, their charges, verdicts and artifacts.
+// Implements the functions of Store for jobs: submissions, their charges and verdicts.
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -6,6 +6,7 @@
 #include "base/handle.h"
 #include "base/result.h"
 #include "base/text.h"
+#include "server/store/artifact_quota.h"
 #include "server/store/connection.h"
 #include "server/store/store.h"
 #include "tools/json/verdict_json.h"
@@ -61,32 +62,6 @@ Acceptance check(SQLite::Database& db, const sandbox::Job& job, const std::strin
   return found;
 }
 
-/// Moves the artifacts out of the verdict and returns them. Drops each artifact above the limit,
-/// and adds a hint that names the dropped artifact.
-std::vector<sandbox::Artifact> take_artifacts(sandbox::Verdict& verdict) {
-  std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
-  std::erase_if(artifacts, [&](const sandbox::Artifact& artifact) {
-    if (artifact.bytes.size() <= kMaxArtifactBytes) return false;
-    verdict.hints.push_back({sandbox::HintKind::artifact_too_large, "",
-                             "artifact " + escape_text(artifact.kind) + " " +
-                                 escape_text(artifact.name) + " was not stored: it has " +
-                                 std::to_string(artifact.bytes.size()) + " bytes, the limit is " +
-                                 std::to_string(kMaxArtifactBytes) + " (kMaxArtifactBytes)"});
-    return true;
-  });
-  return artifacts;
-}
-
-void insert_artifact(SQLite::Database& db, const std::string& job,
-                     const sandbox::Artifact& artifact, std::int64_t now_unix_ms) {
-  SQLite::Statement insert(db, "INSERT INTO artifacts VALUES (?,?,?,?,?,?)");
-  bind_all(insert, new_handle("artifact"), job, escape_text(artifact.kind),
-           escape_text(artifact.name));
-  insert.bind(5, artifact.bytes.data(), static_cast<int>(artifact.bytes.size()));
-  insert.bind(6, now_unix_ms);
-  insert.exec();
-}
-
 }  // namespace
 
 Result<sandbox::Verdict> verdict_of(const std::string& document, const std::string& job) {
@@ -110,9 +85,9 @@ Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& dev
         if (!allowed.accepted) return allowed;
         const std::string kind(sandbox::to_string(job.kind));
         SQLite::Statement insert(
-            db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL)");
+            db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
         bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256,
-                 dump(request), now_unix_ms);
+                 dump(request), now_unix_ms, job.caller);
         insert.exec();
         if (job.run.empty()) return allowed;
         SQLite::Statement call(db,
@@ -128,32 +103,42 @@ Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& dev
 Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState state,
                                        sandbox::Verdict verdict, bool refund,
                                        std::int64_t now_unix_ms) {
-  const std::vector<sandbox::Artifact> artifacts = take_artifacts(verdict);
-  const std::string document = dump(tools::verdict_to_json(verdict));
-  const Status stored = connection_->write(
-      [&](SQLite::Database& db) -> Status {
-        SQLite::Statement update(db,
-                                 "UPDATE submissions SET state = ?, finished_unix_ms = ? "
-                                 "WHERE job = ? AND finished_unix_ms IS NULL");
-        bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
-        if (update.exec() != 1)
-          return fail(ErrorCode::internal,
-                      "job " + job + " is not in the store, or has a verdict already");
-        for (const sandbox::Artifact& artifact : artifacts)
-          insert_artifact(db, job, artifact, now_unix_ms);
-        SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
-        bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
-                 std::string(sandbox::to_string(verdict.error_kind)),
-                 std::string(sandbox::to_string(verdict.tier)), verdict.perf, document,
-                 now_unix_ms);
-        insert.exec();
-        if (!refund) return {};
-        SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
-        bind_all(back, job);
-        back.exec();
-        return {};
-      },
-      /*durable=*/true);
+  const std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
+  const auto store_with = [&](const std::vector<sandbox::Artifact>& offered) {
+    return connection_->write(
+        [&](SQLite::Database& db) -> Status {
+          SQLite::Statement update(db,
+                                   "UPDATE submissions SET state = ?, finished_unix_ms = ? "
+                                   "WHERE job = ? AND finished_unix_ms IS NULL");
+          bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
+          if (update.exec() != 1)
+            return fail(ErrorCode::internal,
+                        "job " + job + " is not in the store, or has a verdict already");
+          if (!offered.empty())
+            verdict.artifacts_dropped = keep_artifacts(db, job, offered, limits_, now_unix_ms);
+          SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
+          bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
+                   std::string(sandbox::to_string(verdict.error_kind)),
+                   std::string(sandbox::to_string(verdict.tier)), verdict.perf,
+                   dump(tools::verdict_to_json(verdict)), now_unix_ms);
+          insert.exec();
+          if (!refund) return {};
+          SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
+          bind_all(back, job);
+          back.exec();
+          return {};
+        },
+        /*durable=*/true);
+  };
+  Status stored = store_with(artifacts);
+  if (!stored && !artifacts.empty()) {
+    // A verdict is small. It does not depend on the room for its artifacts.
+    verdict.artifacts_dropped.clear();
+    for (const sandbox::Artifact& artifact : artifacts)
+      verdict.artifacts_dropped.push_back(
+          dropped_artifact(artifact, sandbox::DropReason::not_written));
+    stored = store_with({});
+  }
   if (!stored) return fail(stored.error());
   return verdict;
 }
@@ -222,46 +207,6 @@ Status Store::count_attempt(const std::string& job) {
     update.exec();
     return {};
   });
-}
-
-Result<tools::ArtifactSlice> Store::read_artifact(const std::string& handle, std::int64_t offset,
-                                                  std::int64_t limit_bytes) {
-  if (offset < 0 || limit_bytes < 0)
-    return fail(ErrorCode::invalid_argument, "offset and limit must be 0 or more");
-  return connection_->with([&](SQLite::Database& db) -> Result<tools::ArtifactSlice> {
-    SQLite::Statement query(
-        db,
-        "SELECT kind, name, length(bytes), substr(bytes, ?, ?) FROM artifacts WHERE artifact = ?");
-    bind_all(query, offset + 1, limit_bytes, handle);
-    if (!query.executeStep()) {
-      return fail(ErrorCode::not_found,
-                  "unknown artifact; handles look like artifact_... and are in the answers of "
-                  "`compile` and `profile`");
-    }
-    tools::ArtifactSlice slice;
-    slice.kind = query.getColumn(0).getString();
-    slice.name = query.getColumn(1).getString();
-    slice.total_bytes = query.getColumn(2).getInt64();
-    slice.offset = std::min(offset, slice.total_bytes);
-    const SQLite::Column bytes = query.getColumn(3);
-    slice.bytes.assign(static_cast<const char*>(bytes.getBlob()),
-                       bytes.getBlob() == nullptr ? 0 : static_cast<std::size_t>(bytes.getBytes()));
-    return slice;
-  });
-}
-
-Result<std::vector<std::pair<std::string, std::string>>> Store::list_artifacts(
-    const std::string& job) {
-  return connection_->with(
-      [&](SQLite::Database& db) -> Result<std::vector<std::pair<std::string, std::string>>> {
-        SQLite::Statement query(
-            db, "SELECT artifact, kind || ' ' || name FROM artifacts WHERE job = ? ORDER BY rowid");
-        bind_all(query, job);
-        std::vector<std::pair<std::string, std::string>> list;
-        while (query.executeStep())
-          list.emplace_back(query.getColumn(0).getString(), query.getColumn(1).getString());
-        return list;
-      });
 }
 
 }  // namespace assay::server

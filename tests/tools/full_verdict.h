@@ -82,6 +82,7 @@ inline sandbox::Verdict full_verdict() {
   v.hints = {{HintKind::would_be_slow, "small", "would be slow: one program"},
              {HintKind::spills, "secret_tail", "spills 888888 bytes"}};
   v.artifacts = {{"plan", "small", std::string("\0\x01\xff\n", 4)}};
+  v.artifacts_dropped = {{"plan", "secret_tail", 888888, DropReason::store_quota}};
   v.stdout_text = "n = 888888";
   v.stderr_text = "888888";
   v.tier = Tier::interpreter;

@@ -98,6 +98,18 @@ void add_chart(mcp::ToolResult& answer, const sandbox::Profile& profile) {
   answer.structured["profile"]["missing"]["roofline"] = png.error().message;
 }
 
+/// Returns a line for the artifacts that the store did not keep, with their number for each reason.
+/// Empty if it kept all. The names are untrusted and only in the structured half.
+std::string dropped_text(const Verdict& verdict) {
+  std::map<std::string, std::int64_t> counts;
+  for (const sandbox::DroppedArtifact& dropped : verdict.artifacts_dropped)
+    ++counts[std::string(sandbox::to_string(dropped.reason))];
+  if (counts.empty()) return "";
+  return "\nartifacts not kept: " + join(counts, ", ", [](const auto& entry) {
+           return std::to_string(entry.second) + " (" + entry.first + ")";
+         });
+}
+
 mcp::ToolResult running_answer(const JobStatus& status) {
   const bool queued = status.state == JobState::queued;
   const std::string next = "Call `job` with job=" + status.job +
@@ -163,6 +175,7 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
       answer.text.append("\nartifact ").append(handle).append(": ").append(name);
     }
     if (!list.empty()) answer.structured["artifacts"] = std::move(list);
+    answer.text += dropped_text(verdict);
   }
   if (verdict.profile && verdict.profile->detail == sandbox::ProfileDetail::roofline)
     add_chart(answer, *verdict.profile);

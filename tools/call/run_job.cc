@@ -95,6 +95,7 @@ Result<sandbox::Job> make_job(const Services& services, const SubmissionArgument
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context) {
   const sandbox::JobKind kind = job.kind;
+  job.caller = mcp::name_of(context.caller);
   const auto handle = services.jobs.submit(std::move(job), submission.run, submission.device);
   if (!handle) return error_answer(handle.error());
   return follow_job(services, *handle,

@@ -212,6 +212,16 @@ json hint_schema() {
        {{"kind", of_type("string")}, {"case", of_type("string")}, {"text", of_type("string")}}}};
 }
 
+json dropped_schema() {
+  return {{"type", "object"},
+          {"properties",
+           {{"kind", of_type("string")},
+            {"name", of_type("string")},
+            {"bytes", of_type("integer")},
+            {"reason", choice_property("", {"too_large", "job_quota", "owner_quota", "store_quota",
+                                            "not_written"})}}}};
+}
+
 }  // namespace
 
 json verdict_schema() {
@@ -239,6 +249,7 @@ json verdict_schema() {
       {"kernels", array_of(kernel_schema())},
       {"hints", array_of(hint_schema())},
       {"artifacts", array_of(artifact_schema())},
+      {"artifacts_dropped", array_of(dropped_schema())},
       {"stdout", of_type("string")},
       {"stderr", of_type("string")},
       {"tier", choice_property("", {"plan", "host", "interpreter", "none"})},

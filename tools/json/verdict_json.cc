@@ -36,6 +36,9 @@ template <>
 struct EnumNames<sandbox::SkipReason>
     : SandboxNames<sandbox::SkipReason, sandbox::skip_reason_from> {};
 template <>
+struct EnumNames<sandbox::DropReason>
+    : SandboxNames<sandbox::DropReason, sandbox::drop_reason_from> {};
+template <>
 struct EnumNames<sandbox::ProfileDetail>
     : SandboxNames<sandbox::ProfileDetail, sandbox::profile_detail_from> {};
 template <>
@@ -177,6 +180,14 @@ void fields(Archive& archive, Artifact& artifact) {
 }
 
 template <class Archive>
+void fields(Archive& archive, DroppedArtifact& dropped) {
+  archive("kind", dropped.kind);
+  archive("name", dropped.name);
+  archive("bytes", dropped.bytes);
+  archive("reason", dropped.reason);
+}
+
+template <class Archive>
 void fields(Archive& archive, Provenance& provenance) {
   archive("device", provenance.device);
   archive("device_name", provenance.device_name);
@@ -288,6 +299,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("kernels", verdict.kernels);
   archive("hints", verdict.hints);
   archive("artifacts", verdict.artifacts);
+  archive("artifacts_dropped", tools::Newer{verdict.artifacts_dropped});
   archive("stdout", verdict.stdout_text);
   archive("stderr", verdict.stderr_text);
   archive("tier", verdict.tier);

@@ -153,6 +153,7 @@ Verdict redact_hidden(Verdict verdict, const std::vector<std::string>& hidden_id
     kernel.launches = 0;
   }
   verdict.artifacts.clear();
+  verdict.artifacts_dropped.clear();  // names and sizes tell about the hidden cases
   verdict.profile.reset();
   std::erase_if(verdict.hints, [&](const Hint& hint) {
     return !is_from_the_device(hint.kind) || contains(hidden_ids, hint.case_id) ||

@@ -33,6 +33,7 @@ TEST_CASE("every value of the job's enums has one name that reads back") {
   walk(ErrorKind::internal_error, error_kind_from);
   walk(HintKind::artifact_too_large, hint_kind_from);
   walk(SkipReason::hidden, skip_reason_from);
+  walk(DropReason::not_written, drop_reason_from);
 }
 
 TEST_CASE("every value of the profile's enums has one name that reads back") {

@@ -63,14 +63,10 @@ TEST_CASE("the default directory is a plain name") {
         "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
 }
 
-TEST_CASE("durations in hours, minutes and seconds") {
-  CHECK(*duration_from("90") == 90);
-  CHECK(*duration_from("90s") == 90);
-  CHECK(*duration_from("15m") == 900);
+TEST_CASE("the time limit of a bench is a duration of at most 30 days") {
   CHECK(*duration_from("1h30m") == 5'400);
-  CHECK(*duration_from("1h0m5") == 3'605);
-  for (const char* bad : {"", "0", "-5", "5d", "m", "1m1h", "5m5m", "1.5h", "999999999999999999999",
-                          "721h", "10 m"}) {
+  CHECK(*duration_from("720h") == kMostBenchSeconds);
+  for (const char* bad : {"", "0", "721h", "31d", "10 m"}) {
     INFO(bad);
     REQUIRE_FALSE(duration_from(bad));
     CHECK(duration_from(bad).error().message.find("1h30m") != std::string::npos);

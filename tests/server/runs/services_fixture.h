@@ -104,8 +104,9 @@ class WatchedDevice final : public sandbox::Device {
 
 class ServicesFixture {
  public:
-  explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2)
-      : queue_(queue), concurrency_(concurrency) {
+  explicit ServicesFixture(server::QueueLimits queue = {}, int concurrency = 2,
+                           const server::ArtifactLimits& artifacts = {})
+      : queue_(queue), concurrency_(concurrency), artifacts_(artifacts) {
     open();
   }
 
@@ -120,6 +121,7 @@ class ServicesFixture {
     devices.emplace_back(name, std::make_unique<WatchedDevice>(std::move(device), begun_));
     server::ServicesOptions options;
     options.queue = queue_;
+    options.artifacts = artifacts_;
     options.clock = &clock;
     auto opened = server::ServerServices::open(store_path(), *catalog, std::move(devices), options);
     if (!opened) throw std::runtime_error(opened.error().message);
@@ -159,8 +161,9 @@ class ServicesFixture {
     sandbox::Verdict verdict;
     verdict.artifacts = {std::move(artifact)};
     server::Store& store = services_->store();
-    if (!store.accept(made, "fake", {}, 1) ||
-        !store.finish(made.id, tools::JobState::finished, std::move(verdict), false, 2))
+    const std::int64_t now = clock.unix_ms();
+    if (!store.accept(made, "fake", {}, now) ||
+        !store.finish(made.id, tools::JobState::finished, std::move(verdict), false, now))
       throw std::runtime_error("the store refused an artifact");
     return store.list_artifacts(made.id)->at(0).first;
   }
@@ -189,6 +192,7 @@ class ServicesFixture {
   TemporaryFolder folder_;
   server::QueueLimits queue_;
   int concurrency_;
+  server::ArtifactLimits artifacts_;
   BegunJobs begun_;
   std::unique_ptr<server::ServerServices> services_;
 };

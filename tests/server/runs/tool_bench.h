@@ -27,8 +27,10 @@ inline constexpr std::size_t kConciseChars = 4'800;
 
 class ToolBench {
  public:
-  explicit ToolBench(const tools::AnswerLimits& limits = {})
-      : tool_services_{.catalog = *services.catalog,
+  explicit ToolBench(const tools::AnswerLimits& limits = {},
+                     const server::ArtifactLimits& artifacts = {})
+      : services({}, 2, artifacts),
+        tool_services_{.catalog = *services.catalog,
                        .runs = services->runs(),
                        .jobs = services->jobs(),
                        .artifacts = services->artifacts(),

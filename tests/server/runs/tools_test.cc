@@ -237,6 +237,26 @@ TEST_CASE("compile reports kernels per target, and artifacts that read_artifact 
   CHECK(bench.call("read_artifact", {{"artifact", new_handle("artifact")}}).is_error);
 }
 
+TEST_CASE("an answer says which artifacts are not kept, and why; the outcome stays") {
+  ToolBench bench({}, {.job_bytes = 100});
+  const json arguments = {{"operator", "vector_add"},
+                          {"code", "# fake: pass\n"},
+                          {"targets", {"cuda:90", "hip:gfx942"}}};
+  const ToolResult answer = bench.call("compile", arguments);
+  CHECK(answer.structured["outcome"] == "pass");
+  CHECK(answer.structured["artifacts"].size() == 1);
+  CHECK(has(answer.text, "artifacts not kept: 1 (job_quota)"));
+  const json dropped = {{{"kind", "ptx"},
+                         {"name", "fake_kernel hip:gfx942"},
+                         {"bytes", 45},
+                         {"reason", "job_quota"}}};
+  CHECK(answer.structured["artifacts_dropped"] == dropped);
+  const ToolResult again = bench.call("job", {{"job", answer.structured["job"]}});
+  CHECK(again.structured["artifacts_dropped"] == dropped);
+  ToolBench roomy;
+  CHECK_FALSE(roomy.call("compile", arguments).structured.contains("artifacts_dropped"));
+}
+
 TEST_CASE("a large artifact is read in pieces that fit, and grep finds lines by substring") {
   ToolBench bench;
   std::string text;

@@ -7,6 +7,7 @@
 #include "server/store/store.h"
 #include "tests/catch.h"
 #include "tests/server/store/schema_v1.h"
+#include "tests/server/store/schema_v2.h"
 #include "tests/tools/fixture.h"
 
 namespace assay::server {
@@ -41,6 +42,28 @@ std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_t
   if (with_later_tables) {
     db.exec(testing::kLaterInVersion1Sql);
     db.exec("INSERT INTO free_usage VALUES (2)");
+  }
+  return path;
+}
+
+/// Makes a file as version 2 wrote it: an artifact of practice, of a run of practice, and of a
+/// scored run.
+std::filesystem::path store_of_version_2(const TemporaryFolder& folder) {
+  const auto path = folder.path() / "old2.db";
+  SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
+  db.exec("PRAGMA journal_mode=WAL");
+  db.exec(testing::kSchemaVersion2Sql);
+  db.exec("PRAGMA user_version=2");
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  db.exec(
+      "INSERT INTO runs VALUES ('run_p','a','m','practice','all','vector_add',-1,-1,-1,-1,9,1,9), "
+      "('run_s','a','m','one_shot','all','vector_add',1,1,1,1,9,1,9)");
+  for (const char* run : {"", "run_p", "run_s"}) {
+    const std::string job = std::string("job_") + run;
+    db.exec("INSERT INTO submissions VALUES ('" + job + "','" + run +
+            "','vector_add','compile','cpu','finished','x','sha','{}',0,5,6)");
+    db.exec("INSERT INTO artifacts VALUES ('artifact_" + std::string(run) + "','" + job +
+            "','ptx','\xc3\xa4',x'00112233',7)");
   }
   return path;
 }
@@ -90,6 +113,28 @@ TEST_CASE("a store of version 1 can be opened for reading, which does not change
   }
 }
 
+TEST_CASE("the artifacts of version 2 are counted for their owners, and those of practice expire") {
+  const TemporaryFolder folder;
+  const auto path = store_of_version_2(folder);
+  CHECK((*Store::open(path, StoreMode::read_only))->list_artifacts("job_run_s")->size() == 1);
+  const auto store = Store::open(path, StoreMode::read_write, {.practice_age_ms = 100});
+  REQUIRE(store);
+  {
+    SQLite::Database raw(path.string(), SQLite::OPEN_READONLY);
+    SQLite::Statement query(raw,
+                            "SELECT artifact || ' ' || scored || ' ' || owner || ' ' || size_bytes "
+                            "|| ' ' || at_unix_ms FROM artifact_sizes ORDER BY 1");
+    std::vector<std::string> rows;
+    while (query.executeStep()) rows.push_back(query.getColumn(0).getString());
+    CHECK(rows == std::vector<std::string>{"artifact_ 0  9 7", "artifact_run_p 0  9 7",
+                                           "artifact_run_s 1 run_s 9 7"});
+  }
+  REQUIRE((*store)->remove_expired_artifacts(108));
+  CHECK((*store)->list_artifacts("job_")->empty());
+  CHECK((*store)->list_artifacts("job_run_p")->empty());
+  CHECK((*store)->list_artifacts("job_run_s")->size() == 1);
+}
+
 TEST_CASE("a migrated store has the tables and columns of a new one") {
   const auto columns = [](const std::filesystem::path& path) {
     SQLite::Database db(path.string(), SQLite::OPEN_READONLY);
@@ -103,11 +148,12 @@ TEST_CASE("a migrated store has the tables and columns of a new one") {
     return text;
   };
   const TemporaryFolder folder;
-  const auto migrated = old_store(folder, false);
-  REQUIRE(Store::open(migrated, StoreMode::read_write));
   const auto fresh = folder.path() / "new.db";
   REQUIRE(Store::open(fresh, StoreMode::read_write));
-  CHECK(columns(migrated) == columns(fresh));
+  for (const auto& migrated : {old_store(folder, false), store_of_version_2(folder)}) {
+    REQUIRE(Store::open(migrated, StoreMode::read_write));
+    CHECK(columns(migrated) == columns(fresh));
+  }
 }
 
 }  // namespace assay::server

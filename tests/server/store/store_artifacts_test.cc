@@ -1,4 +1,4 @@
-// Artifacts in the store: the limit of their size, and reads in slices.
+// Artifacts in the store are read in slices.
 #include <string>
 
 #include "server/store/store.h"
@@ -10,29 +10,6 @@ namespace assay::server {
 
 using namespace stored;
 using testing::TemporaryFolder;
-
-TEST_CASE("an artifact above the limit is not stored, and a hint of the verdict names it") {
-  const TemporaryFolder folder;
-  const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
-  REQUIRE(store);
-  const sandbox::Job job = job_of();
-  REQUIRE((*store)->accept(job, "cpu", {}, 1)->accepted);
-  sandbox::Verdict verdict = verdict_of(job);
-  verdict.artifacts = {{"ptx", "large", std::string(kMaxArtifactBytes + 1, 'x')},
-                       {"ptx", "allowed", std::string(kMaxArtifactBytes, 'x')}};
-  const auto stored =
-      (*store)->finish(job.id, tools::JobState::finished, std::move(verdict), false, 2);
-  REQUIRE(stored);
-  const auto list = (*store)->list_artifacts(job.id);
-  REQUIRE(list->size() == 1);
-  CHECK(list->front().second == "ptx allowed");
-  REQUIRE(stored->hints.size() == 1);
-  CHECK(stored->hints[0].kind == sandbox::HintKind::artifact_too_large);
-  CHECK(stored->hints[0].text ==
-        "artifact ptx large was not stored: it has 67108865 bytes, the limit is 67108864 "
-        "(kMaxArtifactBytes)");
-  CHECK((*(*store)->finished_job(job.id))->verdict.hints == stored->hints);
-}
 
 TEST_CASE("artifacts are read in slices, byte for byte") {
   const TemporaryFolder folder;

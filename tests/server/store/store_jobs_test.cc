@@ -192,8 +192,8 @@ TEST_CASE("a failure anywhere in finish leaves neither artifacts nor verdict, an
   const auto finish = [&] {
     return failing.store->finish(job.id, tools::JobState::finished, verdict, true, 2);
   };
-  for (const char* statement : {"UPDATE ON submissions", "INSERT ON artifacts",
-                                "INSERT ON verdicts", "UPDATE ON tool_calls"}) {
+  for (const char* statement :
+       {"UPDATE ON submissions", "INSERT ON verdicts", "UPDATE ON tool_calls"}) {
     INFO(statement);
     failing.fail_at(statement);
     REQUIRE_FALSE(finish());

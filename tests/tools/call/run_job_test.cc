@@ -62,6 +62,29 @@ std::vector<std::string> reported(std::int64_t lasts_ms) {
 
 }  // namespace
 
+TEST_CASE("a job carries the name of its caller's token") {
+  class Noting : public NoJobs {
+   public:
+    Result<std::string> submit(sandbox::Job job, const std::string&, const std::string&) override {
+      caller = job.caller;
+      return refused();
+    }
+    std::string caller = "nobody yet";
+  };
+  const testing::TemporaryCatalog catalog;
+  NoRuns runs;
+  Noting jobs;
+  NoArtifacts artifacts;
+  const Services services = {
+      .catalog = *catalog, .runs = runs, .jobs = jobs, .artifacts = artifacts};
+  mcp::RequestContext context;
+  run_job(services, {}, {}, context);
+  CHECK(jobs.caller.empty());
+  context.caller = std::make_shared<const mcp::Caller>(mcp::Caller{"alice", {}});
+  run_job(services, {}, {}, context);
+  CHECK(jobs.caller == "alice");
+}
+
 TEST_CASE("a stage that began before the first wait is reported") {
   CHECK(reported(500) == std::vector<std::string>{"stage import, 0 s"});
 }

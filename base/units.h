@@ -1,0 +1,33 @@
+// Reads and writes durations and sizes as a person types them on a command line. Every command that
+// takes one uses these functions, so all of them accept the same texts. Pure, thread-safe.
+//
+//   seconds_from("1h30m").value();  // 5400
+//   bytes_from("1GiB").value();     // 1073741824
+//   bytes_text(1610612736);         // "1.5 GiB"
+//   seconds_text(90'000);           // "1d1h"
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace assay {
+
+/// Returns the seconds of "90", "90s", "15m", "2h", "7d" or "1h30m". Larger units come first, each
+/// at most once. Error: invalid_argument for any other text, for 0, and for more than ten years.
+Result<std::int64_t> seconds_from(std::string_view text);
+
+/// Returns the bytes of "4096", "64KiB", "512MiB", "4GiB" or "1TiB". Error: invalid_argument for
+/// any other text, for 0, and for more than 1,024 TiB.
+Result<std::int64_t> bytes_from(std::string_view text);
+
+/// Returns the number in the largest unit that it has at least one of, with one digit after the
+/// point if needed.
+std::string bytes_text(std::int64_t bytes);
+
+/// Returns a text that seconds_from() reads as the same number, if `seconds` is positive.
+std::string seconds_text(std::int64_t seconds);
+
+}  // namespace assay

@@ -1,0 +1,70 @@
+#include "server/app/artifact_options.h"
+
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+#include "base/units.h"
+
+namespace assay::server {
+namespace {
+
+constexpr std::int64_t kMsPerSecond = 1'000;
+constexpr const char* kJobBytes = "--artifact-job-bytes";
+constexpr const char* kOwnerBytes = "--artifact-owner-bytes";
+constexpr const char* kStoreBytes = "--artifact-store-bytes";
+constexpr const char* kAge = "--artifact-age";
+
+using Read = Result<std::int64_t>(std::string_view);
+
+Status read_option(const char* name, const std::string& text, Read& read, std::int64_t unit,
+                   std::int64_t& value) {
+  if (text.empty()) return {};
+  const Result<std::int64_t> number = read(text);
+  if (!number) return fail(number.error().code, std::string(name) + ": " + number.error().message);
+  value = *number * unit;
+  return {};
+}
+
+}  // namespace
+
+void add_artifact_options(CLI::App& command, ArtifactOptions& options) {
+  const ArtifactLimits defaults;
+  const auto size = [&](const char* name, std::string& value, const std::string& what,
+                        std::int64_t otherwise) {
+    command.add_option(name, value,
+                       what + ", e.g. 64MiB, 4GiB (default: " + bytes_text(otherwise) + ")");
+  };
+  size(kJobBytes, options.job_bytes, "artifacts of one job in the store", defaults.job_bytes);
+  size(kOwnerBytes, options.owner_bytes,
+       "artifacts of one scored run, or of one caller's practice, in the store",
+       defaults.owner_bytes);
+  size(kStoreBytes, options.store_bytes, "all artifacts in the store", defaults.store_bytes);
+  command.add_option(kAge, options.age,
+                     "age at which artifacts of practice expire, e.g. 12h, 7d (default: " +
+                         seconds_text(defaults.practice_age_ms / kMsPerSecond) + ")");
+}
+
+Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options) {
+  ArtifactLimits limits;
+  ASSAY_RETURN_IF_ERROR(read_option(kJobBytes, options.job_bytes, bytes_from, 1, limits.job_bytes));
+  ASSAY_RETURN_IF_ERROR(
+      read_option(kOwnerBytes, options.owner_bytes, bytes_from, 1, limits.owner_bytes));
+  ASSAY_RETURN_IF_ERROR(
+      read_option(kStoreBytes, options.store_bytes, bytes_from, 1, limits.store_bytes));
+  ASSAY_RETURN_IF_ERROR(
+      read_option(kAge, options.age, seconds_from, kMsPerSecond, limits.practice_age_ms));
+  return limits;
+}
+
+std::vector<std::string> arguments_of(const ArtifactOptions& options) {
+  std::vector<std::string> arguments;
+  for (const auto& [name, text] :
+       {std::pair(kJobBytes, options.job_bytes), std::pair(kOwnerBytes, options.owner_bytes),
+        std::pair(kStoreBytes, options.store_bytes), std::pair(kAge, options.age)}) {
+    if (!text.empty()) arguments.insert(arguments.end(), {name, text});
+  }
+  return arguments;
+}
+
+}  // namespace assay::server

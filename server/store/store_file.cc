@@ -1,0 +1,138 @@
+#include "server/store/store_file.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "server/store/connection.h"
+#include "server/store/schema.h"
+
+namespace assay::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The size of the largest file that is checked for damage when it is opened. The check reads the
+/// whole file. In a larger file, damage is found when the damaged rows are read.
+constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
+
+/// The size to which SQLite cuts its log after a checkpoint. A large artifact makes it longer.
+constexpr int kMostLogBytes = 16 << 20;
+
+void create_schema(SQLite::Database& db) {
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
+  db.exec(kSchemaSql);
+  db.exec("PRAGMA application_id=" + std::to_string(kApplicationId));
+  db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
+}
+
+/// Migrates an older schema to kSchemaVersion. If a step fails, the file stays unchanged.
+void migrate(SQLite::Database& db) {
+  const int version = db.execAndGet("PRAGMA user_version").getInt();
+  if (version == kSchemaVersion) return;
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::EXCLUSIVE);
+  if (version < 2) db.exec(kMigrateFromVersion1Sql);
+  if (version < 3) db.exec(kMigrateFromVersion2Sql);
+  db.exec("PRAGMA user_version=" + std::to_string(kSchemaVersion));
+  transaction.commit();
+}
+
+}  // namespace
+
+Error not_writable(const fs::path& path, const std::string& why) {
+  return Error{ErrorCode::unavailable, "store " + path.string() + " cannot be written: " + why +
+                                           "; name another file with --store"};
+}
+
+Status check_store_file(const fs::path& path) {
+  SQLite::Database db(path.string(), SQLite::OPEN_READONLY, kBusyTimeoutMs);
+  const int version = db.execAndGet("PRAGMA user_version").getInt();
+  const int application = db.execAndGet("PRAGMA application_id").getInt();
+  if (version > kSchemaVersion) {
+    return fail(ErrorCode::unavailable,
+                "store " + path.string() + " has schema " + std::to_string(version) +
+                    ", newer than this Assay's " + std::to_string(kSchemaVersion) +
+                    "; the file was not changed. Use the Assay that wrote it, "
+                    "or name another file with --store");
+  }
+  const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+  if (tables == 0) return {};
+  if (application != kApplicationId || version < 1) {
+    return fail(ErrorCode::corrupt,
+                path.string() +
+                    " is an SQLite file, but not a store of Assay; the file was "
+                    "not changed. Name another file with --store");
+  }
+  std::error_code code;
+  if (fs::file_size(path, code) <= kQuickCheckMaxBytes && !code) {
+    const std::string found = db.execAndGet("PRAGMA quick_check(1)").getString();
+    if (found != "ok")
+      return fail(ErrorCode::corrupt, "store " + path.string() + " is damaged: " + found +
+                                          "; restore a copy, or name another file with --store");
+  }
+  return {};
+}
+
+Result<std::optional<UniqueFd>> try_lock_store_file(const fs::path& path) {
+  // The lock is on a separate file, not on the database. Closing any descriptor of the database
+  // would release SQLite's own locks on it.
+  const std::string lock_path = path.string() + ".lock";
+  UniqueFd fd(::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  if (!fd) return fail(not_writable(path, "open " + lock_path + ": " + std::strerror(errno)));
+  if (::flock(fd.get(), LOCK_EX | LOCK_NB) == 0) return std::optional(std::move(fd));
+  const int error_number = errno;
+  if (error_number == EWOULDBLOCK) return std::optional<UniqueFd>();
+  return fail(not_writable(path, "flock " + lock_path + ": " + std::strerror(error_number)));
+}
+
+Result<UniqueFd> lock_store_file(const fs::path& path) {
+  ASSAY_TRY(lock, try_lock_store_file(path));
+  if (lock) return std::move(*lock);
+  return fail(
+      ErrorCode::unavailable,
+      "store " + path.string() +
+          " is in use by another Assay; stop that process, or name another file with --store");
+}
+
+Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
+  // SQLite opens a write-protected file for reading, without an error.
+  if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
+    return fail(not_writable(path, "the file is write-protected"));
+  const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+  // Lets a removal give pages back to the file system. It must come before the first page.
+  if (tables == 0) db.exec("PRAGMA auto_vacuum=INCREMENTAL");
+  db.exec("PRAGMA journal_mode=WAL");
+  db.exec("PRAGMA journal_size_limit=" + std::to_string(kMostLogBytes));
+  // Overwrites what it removes only where that costs no further writes. The whole of a large
+  // artifact would go through the log otherwise.
+  db.exec("PRAGMA secure_delete=FAST");
+  db.exec("PRAGMA synchronous=NORMAL");
+  db.exec("PRAGMA foreign_keys=ON");
+  if (tables == 0) {
+    create_schema(db);
+  } else {
+    migrate(db);
+  }
+  // The statement fails if the file cannot be written. The destructor rolls the transaction back.
+  SQLite::Transaction can_write(db, SQLite::TransactionBehavior::IMMEDIATE);
+  return {};
+}
+
+Status prepare_for_reading(SQLite::Database& db, const fs::path& path) {
+  if (db.execAndGet("SELECT count(*) FROM sqlite_master").getInt() == 0)
+    return fail(ErrorCode::corrupt,
+                "store " + path.string() + " is empty; `assay serve` and `assay bench` fill it");
+  if (db.execAndGet("PRAGMA user_version").getInt() == 1)
+    db.exec(db.tableExists("free_usage") ? kReadVersion1WithFreeUsageSql : kReadVersion1Sql);
+  return {};
+}
+
+}  // namespace assay::server

@@ -1,0 +1,48 @@
+// Opens the SQLite file of a store: checks that it is one, locks it for a writer, and creates or
+// migrates its tables. Store and the maintenance commands use the same steps. Only server/store
+// includes this header. The functions keep no state; a database belongs to one thread at a time.
+//
+//   ASSAY_RETURN_IF_ERROR(check_store_file(path));
+//   ASSAY_TRY(lock, lock_store_file(path));
+//   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs);
+//   ASSAY_RETURN_IF_ERROR(prepare_for_writing(db, path));
+//
+// Those that use SQLite throw SQLite::Exception; sqlite_error() in connection.h makes an Error of
+// it.
+#pragma once
+
+#include <SQLiteCpp/Database.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "base/unique_fd.h"
+
+namespace assay::server {
+
+/// How long a call waits for a lock on the database. Readers in other processes lock it only
+/// briefly.
+inline constexpr int kBusyTimeoutMs = 5'000;
+
+/// Returns the error `unavailable` for a file that cannot be written.
+Error not_writable(const std::filesystem::path& path, const std::string& why);
+
+/// Returns an error for an existing file that is not a usable store, before anything can change the
+/// file.
+Status check_store_file(const std::filesystem::path& path);
+
+/// Becomes the only writer, until the descriptor is closed. Returns nothing if another process is.
+Result<std::optional<UniqueFd>> try_lock_store_file(const std::filesystem::path& path);
+
+/// Does the same. If another process is the writer, it returns the error `unavailable`.
+Result<UniqueFd> lock_store_file(const std::filesystem::path& path);
+
+/// Sets the connection up. Creates the tables of an empty file, and migrates those of an older one.
+Status prepare_for_writing(SQLite::Database& db, const std::filesystem::path& path);
+
+/// Lets the connection see the tables of an older file as those of the current version.
+Status prepare_for_reading(SQLite::Database& db, const std::filesystem::path& path);
+
+}  // namespace assay::server

@@ -1,0 +1,142 @@
+"""The limits for artifacts in the store of a real server, and the commands that show and prune it.
+
+A submission can write its own "PTX": it replaces the compiler's files while it is recorded. So it
+chooses how many bytes it leaves in the store."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from stdio_client import StdioClient
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+MIB = 1 << 20
+FLOOD_MIB = 6
+FLOOD = f"""
+import os
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = i < n
+    tl.store(z + i, tl.load(x + i, mask=mask) + tl.load(y + i, mask=mask), mask=mask)
+
+
+def vector_add(x, y):
+    z = torch.empty_like(x)
+    add[(triton.cdiv(x.numel(), 1024),)](x, y, z, x.numel(), BLOCK=1024)
+    for folder, _, names in os.walk("/tmp"):
+        for name in names:
+            if name.endswith(".ptx"):
+                with open(os.path.join(folder, name), "wb") as file:
+                    file.write(os.urandom({MIB // 2}).hex().encode() * {FLOOD_MIB})
+    return z
+"""
+
+
+def size_of(store: Path) -> int:
+    """Returns the bytes of the store's files."""
+    return sum(path.stat().st_size for path in store.parent.glob(store.name + "*"))
+
+
+def compiled(client: StdioClient, code: str, **arguments: Any) -> dict[str, Any]:
+    answer: dict[str, Any] = client.call(
+        "compile", {"operator": "vector_add", "code": code, **arguments}
+    )["structuredContent"]
+    while answer["status"] == "running":
+        answer = client.call("job", {"job": answer["job"], "wait_s": 20})["structuredContent"]
+    return answer
+
+
+def test_practice_that_floods_the_store_leaves_it_bounded(
+    binary: str, assay: Run, tmp_path: Path
+) -> None:
+    store = tmp_path / "assay.db"
+    command = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)]
+    limits = ["--artifact-owner-bytes", "16MiB", "--artifact-job-bytes", "14MiB"]
+    client = StdioClient([*command, *limits])
+    sizes, first = [], ""
+    for i in range(8):
+        answer = compiled(client, FLOOD + f"\n# {i}\n")
+        assert answer["outcome"] == "pass", answer
+        handles = [one["artifact"] for one in answer["artifacts"]]
+        assert handles and "artifacts_dropped" not in answer
+        first = first or handles[0]
+        sizes.append(size_of(store))
+    assert sizes[0] > FLOOD_MIB * MIB, "the flood must reach the store, or the test shows nothing"
+    assert max(sizes) < 64 * MIB  # the limit, and the log of one transaction with its remains
+    gone = client.call("read_artifact", {"artifact": first})
+    assert gone["isError"] and "not kept any more" in gone["content"][0]["text"]
+
+    # The commands work beside the server.
+    told = assay("store", "stats", "--store", str(store))
+    assert told.returncode == 0, told.stderr
+    assert re.search(r"ptx, practice: \d+, \d+(\.\d)? MiB", told.stdout), told.stdout
+    before = size_of(store)
+    dry = assay("store", "prune", "--store", str(store), "--max-bytes", "1KiB", "--dry-run")
+    assert dry.returncode == 0 and "would remove" in dry.stdout
+    assert size_of(store) == before
+    pruned = assay("store", "prune", "--store", str(store), "--max-bytes", "1KiB")
+    assert pruned.returncode == 0, pruned.stderr
+    assert "0 B of practice" in pruned.stdout, pruned.stdout
+    assert "went back to the file system" in pruned.stdout, pruned.stdout
+    assert size_of(store) < 4 * MIB
+    after = compiled(client, FLOOD + "\n# after\n")
+    assert after["outcome"] == "pass" and after["artifacts"]
+    client.close()
+    assert client.process.returncode == 0
+
+
+def test_a_job_with_too_many_bytes_keeps_its_verdict_and_is_told_so(
+    binary: str, tmp_path: Path
+) -> None:
+    store = tmp_path / "assay.db"
+    client = StdioClient(
+        [
+            *[binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)],
+            *["--artifact-job-bytes", "1MiB"],
+        ]
+    )
+    answer = compiled(client, FLOOD)
+    client.close()
+    assert answer["outcome"] == "pass"
+    dropped = answer["artifacts_dropped"]
+    assert {one["reason"] for one in dropped} == {"job_quota"}
+    assert max(one["bytes"] for one in dropped) >= FLOOD_MIB * MIB
+    assert size_of(store) < 4 * MIB
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["store", "prune", "--older-than", "week"], "7d"),
+        (["store", "prune", "--max-bytes", "1GB"], "4GiB"),
+        (["serve", "--artifact-age", "0"], "--artifact-age"),
+    ],
+)
+def test_a_wrong_limit_is_refused_with_the_valid_ones(
+    assay: Run, arguments: list[str], words: str
+) -> None:
+    done = assay(*arguments)
+    assert done.returncode == 64
+    assert words in done.stderr
+
+
+def test_a_store_that_is_missing_is_told_and_not_created(assay: Run, tmp_path: Path) -> None:
+    missing = tmp_path / "none.db"
+    for command in ("stats", "prune"):
+        done = assay("store", command, "--store", str(missing))
+        assert done.returncode == 66
+        assert "none.db" in done.stderr
+    assert not missing.exists()

@@ -21,6 +21,11 @@ namespace assay::sandbox {
 namespace {
 
 constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // folders of /proc
+// Files in /proc that describe the whole machine, its load or its disks. Torch, Triton and the C
+// library do not need them. cpuinfo, meminfo and stat stay, because these programs read them.
+constexpr const char* kMachineFiles[] = {
+    "cmdline",    "diskstats", "interrupts", "loadavg",
+    "partitions", "softirqs",  "uptime",     "sys/kernel/random/boot_id"};
 // The number and the arguments of the system call mount_setattr. Some C libraries are older than
 // this call. The number is the same on every architecture.
 constexpr long kMountSetattr = 442;
@@ -152,6 +157,15 @@ Status mount_proc(const std::string& target) {
             do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                      "size=4096,mode=555");
         !hidden)
+      return hidden;
+  }
+  // A program that reads such a file finds it empty.
+  const std::string null = target.substr(0, target.rfind('/')) + "/dev/null";
+  for (const char* file : kMachineFiles) {
+    const std::string path = target + "/" + file;
+    struct stat facts {};
+    if (::stat(path.c_str(), &facts) != 0) continue;  // this kernel has none
+    if (Status hidden = do_mount(null.c_str(), path, nullptr, MS_BIND, nullptr); !hidden)
       return hidden;
   }
   return {};

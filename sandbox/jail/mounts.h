@@ -28,8 +28,9 @@ Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t i
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 
-/// Mounts a new /proc for the caller's pid namespace. The files in which drivers describe the
-/// machine's devices are hidden.
+/// Mounts a new /proc for the caller's pid namespace. `target` ends in "/proc", and "/dev/null"
+/// lies beside it. The files in which drivers describe the machine's devices are hidden. The files
+/// about the machine's boot, load, interrupts and disks are empty.
 Status mount_proc(const std::string& target);
 
 /// Makes a mount and all mounts below it read-only. The other restrictions of these mounts stay.

@@ -157,9 +157,12 @@ constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLON
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
 // PR_SCHED_CORE creates a cookie that keeps other processes off the sibling thread of a processor.
 constexpr std::uint64_t kSchedCore = 62;
+// PR_SET_MEMORY_MERGE: the kernel would merge pages of this process with equal pages of others. The
+// first write to a merged page takes longer, which tells that another process has the same content.
+constexpr std::uint64_t kMemoryMerge = 67;
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP,    PR_SET_DUMPABLE,  PR_SET_MM,
                                           PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer,
-                                          kSchedCore};
+                                          kSchedCore,        kMemoryMerge};
 
 constexpr std::uint64_t kTerminalInjections[] = {0x5412 /* TIOCSTI */, 0x541c /* TIOCLINUX */};
 
@@ -217,6 +220,11 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
+  // MADV_MERGEABLE does for a range what PR_SET_MEMORY_MERGE does for the process.
+  if (Status added =
+          deny_when(filter, "madvise", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, MADV_MERGEABLE));
+      !added)
+    return added;
   for (const std::uint64_t request : kTerminalInjections) {
     if (Status added =
             deny_when(filter, "ioctl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, request));

@@ -86,6 +86,10 @@ TEST_CASE(
     if (!denied(::syscall(SYS_keyctl, 0, 0, 0, 0, 0))) return 8;
     if (!denied(::prctl(PR_SET_DUMPABLE, 1))) return 9;
     if (!denied(::prctl(PR_SET_SECCOMP, 1))) return 10;
+    if (!denied(::prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0))) return 19;
+    void* page = ::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED || !denied(::madvise(page, 4096, MADV_MERGEABLE))) return 20;
+    if (::madvise(page, 4096, MADV_DONTNEED) != 0) return 21;
     if (!denied(::syscall(SYS_execveat, 0, "", nullptr, nullptr, AT_EMPTY_PATH))) return 11;
     if (!denied(::socket(AF_INET6, SOCK_STREAM, 0), EAFNOSUPPORT)) return 12;
     if (!denied(::socket(AF_NETLINK, SOCK_RAW, 0), EAFNOSUPPORT)) return 13;

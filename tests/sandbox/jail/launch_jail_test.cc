@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
@@ -97,6 +98,8 @@ TEST_CASE("system calls that reach out of the launcher's jail are denied, for a 
       if (!denied(::syscall(SYS_process_vm_readv, 1, nullptr, 0, nullptr, 0, 0))) return 26;
       if (!denied(::syscall(SYS_bpf, 0, 0, 0))) return 27;
       if (!denied(::prctl(PR_SET_DUMPABLE, 1))) return 28;
+      if (!denied(::prctl(67 /* PR_SET_MEMORY_MERGE */, 1, 0, 0, 0))) return 32;
+      if (!denied(::madvise(nullptr, 4096, MADV_MERGEABLE))) return 33;
       if (!denied(::socket(AF_NETLINK, SOCK_RAW, 0), EAFNOSUPPORT)) return 29;
       if (::open("/etc/passwd", O_RDONLY) >= 0) return 30;
       return ::open("/usr/assay-test", O_CREAT | O_WRONLY, 0600) >= 0 ? 31 : 0;

@@ -1,0 +1,20 @@
+# attempt: lets the kernel merge all pages of the process with equal pages of other processes
+# expect: pass
+# tier: C
+# defence: seccomp
+# short: yes
+
+PRCTL, PR_SET_MEMORY_MERGE = 157, 67
+# EINVAL means a kernel without the option.
+for value in (1, 0):
+    denied(
+        f"prctl(PR_SET_MEMORY_MERGE, {value})",
+        syscall,
+        PRCTL,
+        PR_SET_MEMORY_MERGE,
+        value,
+        0,
+        0,
+        0,
+        by=_errno.EPERM,
+    )

@@ -1,0 +1,25 @@
+# attempt: the machine's boot, load, interrupts and disks in /proc
+# expect: pass
+# tier: C
+# defence: job_proc
+
+for name in (
+    "cmdline",
+    "diskstats",
+    "interrupts",
+    "loadavg",
+    "partitions",
+    "softirqs",
+    "uptime",
+    "sys/kernel/random/boot_id",
+):
+    try:
+        with open(f"/proc/{name}", "rb") as stream:
+            text = stream.read()
+    except OSError as error:
+        note(f"denied /proc/{name}: {error}")
+        continue
+    require(f"/proc/{name} is empty", text == b"")
+for name in ("cpuinfo", "meminfo", "stat", "self/maps"):  # torch and Triton read these
+    with open(f"/proc/{name}", "rb") as stream:
+        require(f"/proc/{name} is there", stream.read(1) != b"")

@@ -14,8 +14,23 @@ namespace assay::sandbox {
 
 namespace {
 
+constexpr const char* kReordered =
+    "copies by torch, not the submission's kernels, put the elements of an output in their order, "
+    "which is the work of an operator of family layout; torch may pad, cut off, convert, and move "
+    "a block";
+
+constexpr const char* kSecondRun =
+    "run once more without the results of its kernels, the submission ended instead of returning: ";
+
+bool is_resource_limit(ErrorKind kind) {
+  return kind == ErrorKind::timeout || kind == ErrorKind::memory_limit ||
+         kind == ErrorKind::process_limit;
+}
+
 /// Handles a run without kernels that ended with an error. The submission could not be recorded, or
-/// it noticed that its kernels do nothing. Then no kernel is known to have done the work.
+/// it behaved otherwise than in the ordinary run. Then no kernel is known to have done the work. An
+/// error that a slow or busy machine can cause is no evidence against the submission, so it becomes
+/// the verdict's own.
 bool ended_without_kernels(JobExecution& run, Verdict ended) {
   Verdict& verdict = run.verdict();
   if (is_inconclusive(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
@@ -25,11 +40,10 @@ bool ended_without_kernels(JobExecution& run, Verdict ended) {
   // Only the kind of the error is shown. The submission writes the text of its exceptions, and it
   // may have seen hidden cases.
   const std::string how(to_string(ended.error_kind));
+  if (is_resource_limit(ended.error_kind))
+    return run.fail(ended.error_kind, Stage::run, std::string(kSecondRun) + how);
   for (CaseRecord& record : verdict.cases) {
-    not_its_work(verdict, record,
-                 "run once more with kernel launches that do nothing, the submission ended instead "
-                 "of returning (" +
-                     how + ")");
+    not_its_work(verdict, record, std::string(kSecondRun) + how);
   }
   return true;
 }
@@ -100,6 +114,8 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
         without->cases[i].outputs, (*files)[i].get(), run.deadline(run.job().limits.judge_wall_ms));
     if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + full.id + "'");
     if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
+    if (interpreted.prepared.cases[i].is_layout && (full.reordered || without->cases[i].reordered))
+      not_its_work(run.verdict(), run.verdict().cases[i], kReordered);
   }
   return true;
 }
@@ -126,6 +142,10 @@ bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
   if (!has_kernel) {
     not_its_work(run.verdict(), record,
                  "its launch plan has no kernel: fills and copies alone made this output");
+    return true;
+  }
+  if (plan.prepared.cases[plan.index].is_layout && launched.reordered) {
+    not_its_work(run.verdict(), record, kReordered);
     return true;
   }
   if (!has_doubtful_origin(launched)) return true;

@@ -11,9 +11,12 @@
 // by trusted kernels. A plan with copies or casts is launched once more without the submission's
 // kernels, and the judge compares the outputs of both launches (harness/judging/attribution.py).
 //
-// Without a GPU, attribute() does the same: a second candidate runs the entry on the same inputs
-// with launches that do nothing (harness/interpreting/ablation.py), and the judge compares by the
-// same rules.
+// Without a GPU, attribute() does the same: a second candidate runs the entry on the same inputs,
+// and its outputs lack the results of its kernels (harness/interpreting/interpret.py). The judge
+// compares by the same rules.
+//
+// For an operator of family `layout`, the order of the elements is the whole work. There, copies in
+// place of torch's may not change the order on the way to an output (launcher/plan/layout.h).
 //
 // Everything here belongs to the job's thread.
 #pragma once
@@ -57,7 +60,7 @@ struct InterpretedRun {
   const CandidateResults& results;
 };
 
-/// Checks that the submission's kernels made the outputs, by a run whose launches do nothing.
+/// Checks that the submission's kernels made the outputs, by a run without their results.
 /// Returns false when the verdict has become an error.
 bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
                const InterpretedRun& interpreted);

@@ -103,7 +103,8 @@ struct Parked {
 struct Imported {};
 struct CaseDone {
   std::string id;
-  std::vector<Argument> outputs;      // mode interpret
+  std::vector<Argument> outputs;  // mode interpret
+  bool reordered = false;  // mode interpret: torch, not a kernel, made the order of an output
   std::vector<KernelReport> kernels;  // mode record
   std::string plan;                   // mode record; the frame's payload
 };
@@ -137,6 +138,7 @@ struct PreparedCase {
   std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
+  bool is_layout = false;  // the order of the outputs' elements is the whole work
 };
 struct DeviceMemory {
   std::int64_t fd = 0, bytes = 0;  // the handle, as an index into the frame's descriptors

@@ -168,7 +168,10 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
   if (type == "case") {
     CaseDone done;
     done.id = in.text("id");
-    if (in.has("outputs")) done.outputs = read_arguments(in, "outputs");
+    if (in.has("outputs")) {
+      done.outputs = read_arguments(in, "outputs");
+      done.reordered = in.flag("reordered");
+    }
     if (in.has("kernels")) done.kernels = read_kernels(in);
     done.plan = std::move(frame.payload);
     return finish<CandidateMessage>(in, std::move(done));

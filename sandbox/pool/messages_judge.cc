@@ -64,6 +64,7 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
     one.cost_flops = from.number("flops");
     in.merge(from);
   }
+  one.is_layout = in.flag("layout");
   outer.merge(in);
   return one;
 }

@@ -174,6 +174,7 @@ json to_header(const Launched& launched) {
                  {"chosen", launched.chosen},
                  {"modified", launched.modified},
                  {"moves", launched.moves},
+                 {"reordered", launched.reordered},
                  {"samples_ns", json::array()},
                  {"median_ns", nullptr},
                  {"low_ns", nullptr},
@@ -195,6 +196,7 @@ Result<Launched> parse_launched(const Frame& frame) {
   launched.chosen = in.integers("chosen", kMaxTunables, 0);
   launched.modified = in.texts("modified", kMaxArguments);
   launched.moves = in.integer("moves", 0, kHighestInteger);
+  launched.reordered = in.flag("reordered");
   launched.samples = read_samples(in);
   launched.inspection = read_inspection(in);
   return finish(in, std::move(launched));

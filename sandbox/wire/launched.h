@@ -61,6 +61,7 @@ struct Launched {
   // outputs are returned.
   std::vector<std::string> modified = {};
   std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
+  bool reordered = false;  // these, not the submission's kernels, made the order of an output
   std::optional<LaunchSamples> samples = {};  // only of a timed launch
   std::optional<Inspection> inspection = {};  // only with `inspect`
 };

@@ -90,7 +90,7 @@ def honest(results: dict[str, Any]) -> str:
         "",
         "## Honest and awkward",
         "",
-        "What no defence may take for a cheat. All pass, and all record for `cuda:90` but those that say why not.",
+        "What no defence may take for a cheat. All pass on a device that can run them, and all record for `cuda:90` but those that say why not.",
         "",
     ]
     rows = ["| # | submission | operator | records |", "|---|---|---|---|"]

@@ -26,7 +26,6 @@ from harness.entry.cases import CaseInput
 from harness.entry.errors import MissingDialect, MissingEntry, Source, UnsupportedHere, describe
 from harness.entry.fake_cuda import targets
 from harness.entry.time_limit import TimeLimit
-from harness.interpreting.ablation import AblateRunner
 from harness.interpreting.interpret import InterpretRunner
 from harness.recording.disassemble import BrokenPlan, disassemblies
 from harness.recording.record import RecordRunner
@@ -80,7 +79,7 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
             raise UnsupportedHere(
                 f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU"
             )
-        return InterpretRunner(cache) if header["mode"] == "interpret" else AblateRunner(cache)
+        return InterpretRunner(cache, ablated=header["mode"] == "ablate")
     if header["mode"] != "record":
         raise FrameError(
             f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble"

@@ -1,16 +1,16 @@
-"""Checks that an interpreted kernel accesses only memory of tensors. Otherwise it raises
-OutOfBounds before the access.
+"""Checks that an interpreted kernel accesses only memory of tensors, and finds that memory.
+Otherwise it raises OutOfBounds before the access.
 
-    bounds = Bounds(live_memory)
+    bounds = Bounds(live_memory, refusals, layout_log)
     with bounds.launch({"x": x, "y": y, "n": 4099}):
         # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
-        bounds.check("load reads", addresses, mask, element_bytes)
+        real = bounds.translate("load reads", addresses, mask, element_bytes)
 
-Every byte of every live storage is allowed (live_memory.py), not only the launch's arguments,
-because kernels also find tensors through tensors of pointers. So an access that strays from one
-tensor right into another passes, and so does an access to a part of a storage that a view leaves
-out. The launch's arguments serve only the message: they tell which tensor was missed. Lanes whose
-mask is false may hold any address.
+A kernel's addresses are those of live_memory.py, and `translate` returns where the bytes are. Every
+byte of every live storage is allowed, not only the launch's arguments, because kernels also find
+tensors through tensors of pointers. An access to a part of a storage that a view leaves out passes.
+The launch's arguments serve only the message: they tell which tensor was missed. Lanes whose mask
+is false may hold any address.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from typing import Any
 import numpy as np
 import torch
 
-from harness.entry.errors import OutOfBounds
-from harness.interpreting.live_memory import LiveMemory
+from harness.entry.errors import BadOutputs, OutOfBounds
+from harness.entry.refusals import Refusals
+from harness.interpreting.layout_log import LayoutLog
+from harness.interpreting.live_memory import Block, LiveMemory
 
 FAR_BYTES = 1 << 40  # an access this far from all arguments was meant for none of them
 
@@ -59,17 +61,23 @@ class _Span:
 class Bounds:
     """Checks the accesses of kernels (see the module's docstring)."""
 
-    def __init__(self, live: LiveMemory) -> None:
-        self._live = live
+    def __init__(self, live: LiveMemory, refusals: Refusals, log: LayoutLog[Block]) -> None:
+        self._live, self._refusals, self._log = live, refusals, log
         self._arguments: dict[str, Any] = {}
 
     @contextlib.contextmanager
     def launch(self, arguments: dict[str, Any]) -> Iterator[None]:
         """`arguments` maps the names of the kernel's parameters to their values. Launches may nest,
         because hooks can launch."""
+        if not self._live.watched:
+            yield
+            return
         outer, self._arguments = self._arguments, arguments
-        for _, tensor in _tensors("", list(arguments.values())):
-            self._live.add(tensor)
+        found = [self._live.block(tensor) for _, tensor in _tensors("", list(arguments.values()))]
+        blocks = [block for block in found if block is not None]
+        for block in blocks:
+            block.device = not block.known
+        self._log.launch(blocks)
         self._live.forget_freed()
         try:
             yield
@@ -77,54 +85,88 @@ class Bounds:
             self._arguments = outer
             self._live.forget_freed()
 
-    def check(self, doing: str, addresses: np.ndarray[Any, Any], mask: Any, size: int) -> None:
-        """Raises OutOfBounds for a forbidden access. `mask` selects addresses and may be anything
-        that numpy converts to booleans; None selects all. `size` is the number of bytes at each
-        address."""
-        if addresses.size == 0 or not self._live.watched or self._inside(addresses, size):
-            return
+    def translate(
+        self,
+        doing: str,
+        addresses: np.ndarray[Any, Any],
+        mask: Any,
+        size: int,
+        writes: bool = True,
+    ) -> np.ndarray[Any, Any]:
+        """Returns the real addresses. Raises OutOfBounds for a forbidden access. `mask` selects
+        addresses and may be anything that numpy converts to booleans; None selects all. `size` is
+        the number of bytes at each address."""
+        if addresses.size == 0 or not self._live.watched:
+            return addresses
         flat = addresses.reshape(-1).astype(np.uint64, copy=False)
         masked = (
             np.ones(flat.shape, bool)
             if mask is None
-            else np.asarray(mask).reshape(-1).astype(bool, copy=False)
+            else np.broadcast_to(np.asarray(mask), addresses.shape)
+            .reshape(-1)
+            .astype(bool, copy=False)
         )
         touched = flat[masked]
-        if touched.size == 0 or self._inside(touched, size):
-            return
-        outside = self._outside(touched, size)
-        if outside.any():
-            hint = (
-                "is an index too large?" if mask is None else _UNMASKED if masked.all() else _MASKED
-            )
-            raise OutOfBounds(f"the {doing} " + self._explain(touched, outside, size, hint))
+        if touched.size == 0:
+            return addresses
+        real = flat.copy()
+        real[masked] = self._real(doing, touched, size, writes, mask is None, bool(masked.all()))
+        return real.reshape(addresses.shape)
 
-    def _inside(self, addresses: np.ndarray[Any, Any], size: int) -> bool:
-        """Returns True if all addresses are in one range: a fast check of the usual case."""
-        low, high = (
-            (int(addresses.min()), int(addresses.max()))
-            if addresses.size > 1
-            else (int(addresses.item()),) * 2
-        )
-        starts, ends = self._live.ranges()
+    def _real(
+        self,
+        doing: str,
+        touched: np.ndarray[Any, Any],
+        size: int,
+        writes: bool,
+        unmasked: bool,
+        all_lanes: bool,
+    ) -> np.ndarray[Any, Any]:
+        low, high = int(touched.min()), int(touched.max())
+        starts, ends, blocks = self._live.ranges()
         at = bisect_right(starts, low) - 1
-        return at >= 0 and high + size <= ends[at]
+        if at >= 0 and high + size <= ends[at]:  # the usual case
+            return touched + self._offset(blocks[at], writes)
+        found, outside = self._find(touched, size)
+        if outside.any():
+            hint = "is an index too large?" if unmasked else _UNMASKED if all_lanes else _MASKED
+            raise self._refusals.refuse(
+                OutOfBounds(f"the {doing} " + self._explain(touched, outside, size, hint))
+            )
+        offsets = {at: self._offset(blocks[at], writes) for at in np.unique(found).tolist()}
+        return touched + np.array([offsets[at] for at in found.tolist()], dtype=np.uint64)
 
-    def _outside(self, touched: np.ndarray[Any, Any], size: int) -> np.ndarray[Any, Any]:
-        """Returns a mask of the addresses that are in no range."""
-        starts, ends = (np.array(bound, dtype=np.uint64) for bound in self._live.ranges())
+    def _offset(self, block: Block, writes: bool) -> np.uint64:
+        """Returns the distance from a block's addresses to its memory, modulo 2^64. From now on
+        only the device knows the block's values."""
+        if block.known and writes:
+            raise self._refusals.refuse(
+                BadOutputs(
+                    f"argument {block.known} was modified; the operator's spec has it as an input",
+                    subject=block.known,
+                )
+            )
+        block.device = not block.known
+        return np.uint64((self._live.memory_of(block) - block.start) % (1 << 64))
+
+    def _find(
+        self, touched: np.ndarray[Any, Any], size: int
+    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Returns the range of each address, and a mask of the addresses that are in none."""
+        starts, ends = (np.array(bound, dtype=np.uint64) for bound in self._live.ranges()[:2])
         if starts.size == 0:
-            return np.ones(touched.shape, bool)
+            return np.zeros(touched.shape, np.int64), np.ones(touched.shape, bool)
         at = np.searchsorted(starts, touched, side="right")
         found = np.maximum(at, 1) - 1
-        return (at == 0) | (touched - starts[found] + np.uint64(size) > ends[found] - starts[found])  # type: ignore[no-any-return]
+        inside = touched - starts[found] + np.uint64(size) <= ends[found] - starts[found]
+        return found, (at == 0) | ~inside
 
     def _explain(
         self, touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int, too_high: str
     ) -> str:
         first = int(touched[outside][0])
         meant = _intended(
-            [_span(name, tensor) for name, tensor in _tensors("", self._arguments)],
+            [self._span(name, tensor) for name, tensor in _tensors("", self._arguments)],
             touched,
             outside,
             size,
@@ -136,6 +178,15 @@ class Bounds:
         at = int(missed[0])
         where = f"{_elements(missed.size)} outside of {meant.text(size)}, the first at element {(at - meant.pointer) // size:,}"
         return f"{where}: {'is an index negative?' if at < meant.start else too_high}"
+
+    def _span(self, name: str, tensor: torch.Tensor) -> _Span:
+        pointer = self._live.address(tensor)
+        with torch._C.DisableTorchFunction():
+            nbytes = torch.Tensor.untyped_storage(tensor).nbytes()
+            size = tensor.element_size()
+            start = pointer - tensor.storage_offset() * size
+            whole = pointer == start and tensor.numel() * size == nbytes
+            return _Span(name, start, start + nbytes, pointer, not whole)
 
 
 def _intended(
@@ -174,11 +225,3 @@ def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
             yield from _tensors(f"{name}[{index}]", part)
     elif (base := getattr(value, "base", None)) is not None:
         yield from _tensors(name, base)
-
-
-def _span(name: str, tensor: torch.Tensor) -> _Span:
-    with torch._C.DisableTorchFunction():
-        storage = torch.Tensor.untyped_storage(tensor)
-        start, pointer = storage.data_ptr(), torch.Tensor.data_ptr(tensor)
-        whole = pointer == start and tensor.numel() * tensor.element_size() == storage.nbytes()
-        return _Span(name, start, start + storage.nbytes(), pointer, not whole)

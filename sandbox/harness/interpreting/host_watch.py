@@ -1,27 +1,27 @@
 """Watches what host code does with device memory if there is no device: poisons allocations, and
 refuses torch operations that would replace the kernels.
 
-    with Poison():  # every fresh allocation holds NaN, as under the launcher
-        ...
-    with HostWatch(tensors) as watch:  # torch arithmetic on, and reads of, device data raise
-        watch.touched(tensor)  # a kernel may have written it
+    with HostWatch(live, refusals, log) as watch:
+        run_user_code()  # torch arithmetic on, and reads of, device data raise NotRecordable
 
 A launch plan holds allocations, fills, copies and the submission's own kernels. On a machine with a
 GPU the recorder (dispatch.py) refuses everything else. This module refuses the same, with the same
-error. It is a fence and not a wall, because the process is the submission's own. The wall is the
-launch plan."""
+error, in the ordinary run and in the ablated one. It is a fence and not a wall, because the process
+is the submission's own. The wall is the launch plan."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_flatten
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
+from torch.utils._pytree import tree_flatten, tree_map
 
 from harness.entry.errors import NotRecordable
+from harness.entry.moves import moves
 from harness.entry.operations import (
     ALIASES,
     ALLOCATIONS,
@@ -34,53 +34,49 @@ from harness.entry.operations import (
     replaceable,
     why_not,
 )
+from harness.entry.refusals import Refusals
+from harness.interpreting.layout_log import LayoutLog, View
+from harness.interpreting.live_memory import COPIES, WITHOUT, Block, LiveMemory
 
 POISON = 0xFF  # as a float NaN, as an integer -1
 _random = torch.Generator()
-# Added to each tensor's address that host code reads: the alignment stays, and no memory is there.
-_ELSEWHERE = 1 << 46
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
-_PASSED_ON = METADATA | ALIASES | LIFTS | MOVES | DRAWN_INTO
+_WRITES = MOVES | DRAWN_INTO
+_PASSED_ON = METADATA | ALIASES | LIFTS | _WRITES
+# Functions that reach the values of a tensor without the dispatcher.
 _READS = {
     torch.Tensor.tolist: ".tolist()",
     torch.Tensor.numpy: ".numpy()",
     torch.Tensor.cpu: ".cpu()",
     torch.Tensor.__array__: "numpy's conversion",
     torch.Tensor.__dlpack__: ".__dlpack__()",
+    torch.Tensor.__cuda_array_interface__.__get__: ".__cuda_array_interface__",  # type: ignore[attr-defined]
     torch.Tensor.storage: ".storage()",
     torch.Tensor.untyped_storage: ".untyped_storage()",
     torch.Tensor.__reduce_ex__: "pickling it",
+    torch.Tensor.apply_: ".apply_()",
+    torch.Tensor.map_: ".map_()",
+    torch.Tensor.map2_: ".map2_()",  # type: ignore[attr-defined]
 }
+# The same as functions of a module, which no mode sees.
+_EXPORTS = ((torch._C, "_to_dlpack"), (torch._C, "_to_dlpack_versioned"))
 
 
 def tensors_in(value: Any) -> list[torch.Tensor]:
-    """Returns the tensors of arguments. A descriptor counts as the tensor that it refers to."""
-    found = []
-    for leaf in tree_flatten(value)[0]:
-        base = leaf if isinstance(leaf, torch.Tensor) else getattr(leaf, "base", None)
-        if isinstance(base, torch.Tensor):
-            found.append(base)
-    return found
+    return [leaf for leaf in tree_flatten(value)[0] if isinstance(leaf, torch.Tensor)]
 
 
-def poison(tensor: torch.Tensor) -> None:
-    """Sets every byte, whatever the dtype."""
-    _raw(tensor).fill_(POISON)
+def poison(storage: torch.UntypedStorage) -> None:
+    """Sets every byte."""
+    _bytes(storage).fill_(POISON)
 
 
-def randomise(tensor: torch.Tensor) -> None:
-    """Fills the tensor with random bytes, which no computation matches by chance. It does not use
+def randomise(storage: torch.UntypedStorage, dtype: torch.dtype) -> None:
+    """Fills a storage with random bytes, which no computation matches by chance. It does not use
     the submission's random number generators. Booleans stay booleans."""
-    raw = _raw(tensor)
-    raw.copy_(
-        torch.randint(
-            0,
-            2 if tensor.dtype is torch.bool else 256,
-            raw.shape,
-            dtype=torch.uint8,
-            generator=_random,
-        )
-    )
+    most = 2 if dtype is torch.bool else 256
+    raw = _bytes(storage)
+    raw.copy_(torch.randint(0, most, raw.shape, dtype=torch.uint8, generator=_random))
 
 
 def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
@@ -88,40 +84,27 @@ def _storage(tensor: torch.Tensor) -> torch.UntypedStorage:
         return torch.Tensor.untyped_storage(tensor)
 
 
-def _raw(tensor: torch.Tensor) -> torch.Tensor:
-    storage = _storage(tensor)
+def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
     return torch.empty(0, dtype=torch.uint8).set_(storage, 0, (storage.nbytes(),), (1,))  # type: ignore[call-overload, no-any-return]
 
 
-class Poison(TorchDispatchMode):
-    """Poisons allocations, so that uninitialised memory is never right by chance."""
-
-    def __init__(self, fill: Callable[[torch.Tensor], None] = poison) -> None:
-        super().__init__()
-        self._fill = fill
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
-        if func._schema.name in ALLOCATIONS and result.device.type == "cpu":
-            self._fill(result)
-        return result
-
-
-class HostWatch(Poison):
-    """Refuses operations that a launch plan cannot hold. `device_data` holds the arguments whose
-    values host code may not use, and `known` those whose values it may use anywhere."""
+class HostWatch(TorchDispatchMode):
+    """Refuses operations that a launch plan cannot hold (see the module's docstring). `placing`
+    returns True while a call asks for memory of a device."""
 
     def __init__(
-        self, device_data: Iterable[torch.Tensor], known: Iterable[torch.Tensor] = ()
+        self,
+        live: LiveMemory,
+        refusals: Refusals,
+        log: LayoutLog[Block],
+        placing: Callable[[], bool] = lambda: True,
     ) -> None:
-        super().__init__(randomise)
+        super().__init__()
         _random.seed()
-        # Keeps storages alive, so that no address is reused.
-        self._storages: dict[int, torch.UntypedStorage] = {}
-        self._known = {_storage(tensor).data_ptr() for tensor in known}
+        self._live, self._refusals, self._log = live, refusals, log
+        self._placing = placing
         self._reads = _Reads(self)
-        for tensor in device_data:
-            self.touched(tensor)
+        self._guard_exports()
 
     def __enter__(self) -> HostWatch:
         self._reads.__enter__()
@@ -131,30 +114,125 @@ class HostWatch(Poison):
         super().__exit__(*exception)
         self._reads.__exit__(*exception)
 
-    def touched(self, tensor: torch.Tensor) -> None:
-        storage = _storage(tensor)
-        if storage.data_ptr() not in self._known:
-            self._storages[storage.data_ptr()] = storage
+    def argument(self, tensor: torch.Tensor, known: str = "") -> None:
+        """Takes an argument of the entry. `known`: its name, if host code may read its values.
+        Otherwise the tensor keeps only its layout: from now on kernels alone have the values."""
+        block = self._live.block(tensor)
+        if block is not None:
+            block.device, block.placed, block.known = not known, True, known
+            if not known and tensor.numel():
+                self._live.copies_of(block)
+                _bytes(_storage(tensor)).zero_()
 
-    def holds(self, tensor: torch.Tensor) -> bool:
-        """Returns True if the tensor holds values of the device."""
-        return (
-            tensor.layout is torch.strided
-            and _storage(tensor).data_ptr() in self._storages
-            and tensor.numel() > 0
+    def holds(self, tensor: Any) -> bool:
+        """Returns True if the tensor holds values that only a device knows."""
+        if not isinstance(tensor, torch.Tensor):
+            return False
+        block = self._live.block(tensor)
+        return block is not None and block.device and tensor.numel() > 0
+
+    def view(self, tensor: torch.Tensor) -> View[Block] | None:
+        """Returns the tensor's layout for the log, or None if it has no storage."""
+        block, size = self._live.block(tensor), tensor.element_size()
+        if block is None:
+            return None
+        steps = tuple(step * size for step in tensor.stride())
+        return View(block, tensor.storage_offset() * size, tuple(tensor.shape), steps, size)
+
+    def refuse_read(self, how: str) -> NotRecordable:
+        return self._refusals.refuse(
+            NotRecordable(
+                f"{how} reads the values of a device tensor on the host; a launch plan cannot depend on them"
+            )
         )
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = func._schema.name
-        if not any(self.holds(tensor) for tensor in tensors_in((args, kwargs))):
-            return super().__torch_dispatch__(func, types, args, kwargs)
-        if not (func.is_view or name in _FRESH or name in _PASSED_ON):
-            raise NotRecordable(why_not(func), subject=replaceable(func))
-        result = super().__torch_dispatch__(func, types, args, kwargs)
-        if name not in _FRESH:
-            for tensor in tensors_in(result):
-                self.touched(tensor)
+        name, kwargs = func._schema.name, kwargs or {}
+        tensors = tensors_in((args, kwargs))
+        passed_on = name in _PASSED_ON and "out" not in kwargs
+        held = any(map(self.holds, tensors))
+        if held and not (func.is_view or name in _FRESH or passed_on):
+            raise self._refusals.refuse(NotRecordable(why_not(func), subject=replaceable(func)))
+        result = func(*args, **kwargs)
+        if name in _FRESH:
+            self._made(name, result, tensors)
+        elif name in _WRITES and passed_on:
+            self._wrote(func, args, kwargs, result)
         return result
+
+    def _made(self, name: str, result: torch.Tensor, like: list[torch.Tensor]) -> None:
+        """Notes a fresh tensor. Device memory that nobody has written has no value to read."""
+        block = self._live.block(result)
+        if block is None or result.device.type != "cpu":
+            return
+        block.placed = self._placing() or any(
+            known is not None and known.placed for known in map(self._live.block, like)
+        )
+        if name in ALLOCATIONS:
+            poison(_storage(result))
+            block.device = block.placed
+            if block.device and result.numel():
+                randomise(self._live.copies_of(block)[WITHOUT], result.dtype)
+
+    def _wrote(self, func: Any, args: Any, kwargs: Any, result: torch.Tensor) -> None:
+        """Notes what an operation wrote: to a new tensor, or to its first argument."""
+        name, block = func._schema.name, self._live.block(result)
+        if block is None:
+            return
+        sources = args[0] if name in ("aten::cat", "aten::stack") else args[:2]
+        if name in DRAWN_INTO or func._schema.is_mutable:
+            sources = args[1:2]
+        if any(map(self.holds, sources)):
+            block.device = True
+        elif result.is_contiguous() and self._is_whole(result):
+            block.device, block.copies = False, []
+            return
+        if not block.device:
+            return
+        for target, source in moves(name, args, kwargs, result):
+            to, at = self.view(target), self.view(source)
+            if self.holds(source) and to is not None and at is not None:
+                self._log.move(to, at)
+        self._repeat(func, args, kwargs, result, block)
+
+    def _is_whole(self, tensor: torch.Tensor) -> bool:
+        return tensor.numel() * tensor.element_size() == _storage(tensor).nbytes()
+
+    def _repeat(
+        self, func: Any, args: Any, kwargs: Any, result: torch.Tensor, block: Block
+    ) -> None:
+        """Does in the copies what an operation did with the storages."""
+        self._live.copies_of(block)
+        for copy in COPIES:
+            with _disable_current_modes():
+                if func._schema.name in DRAWN_INTO:  # the same numbers, and no further ones
+                    self._live.view(result, copy).copy_(result)
+                    continue
+                given, named = tree_map(partial(self._in_copy, copy), (args, kwargs))
+                block.copies[copy] = _storage(func(*given, **named))
+
+    def _in_copy(self, copy: int, value: Any) -> Any:
+        if not self.holds(value):
+            return value
+        block = self._live.block(value)
+        assert block is not None
+        self._live.copies_of(block)
+        return self._live.view(value, copy)
+
+    def _guard_exports(self) -> None:
+        for module, name in _EXPORTS:
+            export = getattr(module, name)
+
+            @wraps(export)
+            def guarded(tensor: Any, *rest: Any, export: Any = export, **named: Any) -> Any:
+                if self._live.watched and self.holds(tensor):
+                    raise self.refuse_read(export.__name__)
+                return export(tensor, *rest, **named)
+
+            setattr(module, name, guarded)
+            for place in (torch, torch.utils.dlpack):
+                if getattr(place, name.lstrip("_"), None) is export:
+                    setattr(place, name.lstrip("_"), guarded)
 
 
 class _Reads(TorchFunctionMode):
@@ -165,10 +243,6 @@ class _Reads(TorchFunctionMode):
         self._watch = watch
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if func is torch.Tensor.data_ptr and self._watch.holds(args[0]):
-            return func(*args) + _ELSEWHERE
         if func in _READS and self._watch.holds(args[0]):
-            raise NotRecordable(
-                f"{_READS[func]} reads the values of a device tensor on the host; a launch plan cannot depend on them"
-            )
+            raise self._watch.refuse_read(_READS[func])
         return func(*args, **(kwargs or {}))

@@ -7,9 +7,13 @@ kernels.
     reply = runner.run_case(case, entry)  # the case's output memfd then holds the outputs
 
 Submissions are written for a GPU. Inside `context`, a device `cuda` in any torch call means the
-CPU, tensors claim to be on `cuda:0`, and fresh allocations are poisoned. A kernel's access to
-memory of no tensor is an error (bounds.py). bfloat16 is refused, because the interpreter silently
-computes it wrongly."""
+CPU, tensors claim to be on `cuda:0`, and fresh allocations are poisoned. What a launch plan could
+not hold is refused (host_watch.py). A kernel's access to memory of no tensor is an error
+(bounds.py). bfloat16 is refused, because the interpreter silently computes it wrongly.
+
+`ablated` tells which outputs the reply has: those with the results of the kernels, or those without
+(live_memory.py). Nothing else differs between the two runs: neither the code, nor addresses,
+memory, or time. The judge compares the outputs of both (attribution.py)."""
 
 from __future__ import annotations
 
@@ -24,9 +28,11 @@ from harness import triton_adapter
 from harness.entry import fake_cuda
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs, UnsupportedHere
+from harness.entry.refusals import Refusals
 from harness.interpreting.bounds import Bounds
-from harness.interpreting.host_watch import Poison
-from harness.interpreting.live_memory import LiveMemory
+from harness.interpreting.host_watch import HostWatch
+from harness.interpreting.layout_log import LayoutLog, View
+from harness.interpreting.live_memory import FULL, WITHOUT, Block, LiveMemory
 from harness.wire.tensors import NAMES, MappedFile, aligned, bits, descriptor
 
 TARGET = "cuda:90"  # the target that host code sees
@@ -45,6 +51,14 @@ def _to_cpu(value: Any) -> Any:
 class CudaOnCpu(TorchFunctionMode):
     """Maps every CUDA device to the CPU, and lets CPU tensors claim to be on `cuda:0`."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._placing = 0
+
+    def placing(self) -> bool:
+        """Returns True inside of a call that names a CUDA device."""
+        return self._placing > 0
+
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         getter = (
@@ -61,12 +75,18 @@ class CudaOnCpu(TorchFunctionMode):
         if func is torch.Tensor.pin_memory:
             return args[0]
         if func is torch.Tensor.to or "device" in kwargs:
+            if isinstance(kwargs.get("device"), int):  # a device index means a GPU
+                kwargs["device"] = _CUDA
+            named = any(_to_cpu(value) is not value for value in (*args, *kwargs.values()))
             args = tuple(_to_cpu(arg) for arg in args)
             kwargs = {
                 name: _to_cpu(value) for name, value in kwargs.items() if name != "pin_memory"
             }
-            if isinstance(kwargs.get("device"), int):  # a device index means a GPU
-                kwargs["device"] = _CPU
+            self._placing += named
+            try:
+                return func(*args, **kwargs)
+            finally:
+                self._placing -= named
         return func(*args, **kwargs)
 
 
@@ -82,17 +102,28 @@ class InterpretRunner:
 
     stage = "run"
 
-    def __init__(self, cache_dir: str) -> None:
+    def __init__(self, cache_dir: str, ablated: bool = False) -> None:
         fake_cuda.stub_functions(TARGET)
         triton_adapter.install_driver(TARGET, None, cache_dir)
         triton_adapter.patch_autotuner(None, 0)
         triton_adapter.switch_to_interpreter()
+        self._copy = WITHOUT if ablated else FULL
+        self._refusals = Refusals()
         self._live = LiveMemory()
-        triton_adapter.check_accesses(Bounds(self._live))
+        self._log: LayoutLog[Block] = LayoutLog()
+        self._devices = CudaOnCpu()
+        self._watch = HostWatch(
+            self._live,
+            self._refusals,
+            self._log,
+            self._devices.placing,
+        )
+        triton_adapter.check_accesses(Bounds(self._live, self._refusals, self._log), self._refusals)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        with CudaOnCpu(), Poison(), self._live.watching():
+        """The context for user code. It raises the first refusal, even if user code caught it."""
+        with self._refusals.deciding(), self._devices, self._watch, self._live.watching():
             yield
 
     def run_case(self, case: CaseInput, entry: Callable[..., Any]) -> tuple[dict[str, Any], bytes]:
@@ -101,22 +132,23 @@ class InterpretRunner:
             arguments[wire["name"]] = (
                 wire["value"] if wire["kind"] == "scalar" else self._fresh(case, wire)
             )
-        outputs = self.call(case, entry, arguments)
+        self._log.begin()
+        with self.context():
+            # A lazy sequence of outputs is consumed here too.
+            outputs = collect_outputs(case, entry(*arguments.values()), arguments)
         self._check_inputs(case, arguments)
         return {
             "type": "case",
             "id": case.id,
             "outputs": self._write(case, outputs),
+            "reordered": self._reordered(outputs),
             "notes": [],
         }, b""
 
-    def call(
-        self, case: CaseInput, entry: Callable[..., Any], arguments: dict[str, Any]
-    ) -> list[torch.Tensor]:
-        """Returns the outputs. It also consumes a lazy sequence of outputs, so that the watch sees
-        what the sequence does."""
-        with self.context():
-            return collect_outputs(case, entry(*arguments.values()), arguments)
+    def _reordered(self, outputs: list[torch.Tensor]) -> bool:
+        """Returns True if torch, not a kernel, changed the order of an output's elements."""
+        views = [self._watch.view(output) for output in outputs if output.numel()]
+        return self._log.reordered([view for view in views if isinstance(view, View)])
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
         """Yields nothing: the interpreter compiles nothing."""
@@ -131,25 +163,24 @@ class InterpretRunner:
         tensor = torch.empty_strided(source.shape, source.stride(), dtype=source.dtype).copy_(
             source
         )
-        self._live.add(tensor)
+        known = wire["name"] if wire["name"] in case.structural else ""
+        self._watch.argument(tensor, "" if wire["name"] in case.inout else known)
         return tensor
 
-    @staticmethod
-    def _check_inputs(case: CaseInput, arguments: dict[str, Any]) -> None:
+    def _check_inputs(self, case: CaseInput, arguments: dict[str, Any]) -> None:
         """Raises an error if the entry changed an argument that is not inout. An entry may not use
         its inputs as scratch memory: needing little memory is part of the task."""
         for wire in case.arguments:
             name, value = wire["name"], arguments[wire["name"]]
             if wire["kind"] == "scalar" or name in case.inout:
                 continue
-            if not torch.equal(bits(value), bits(case.tensor(wire))):
+            if not torch.equal(bits(self._live.view(value, FULL)), bits(case.tensor(wire))):
                 raise BadOutputs(
                     f"argument {name} was modified; the operator's spec has it as an input",
                     subject=name,
                 )
 
-    @staticmethod
-    def _write(case: CaseInput, outputs: list[torch.Tensor]) -> list[dict[str, Any]]:
+    def _write(self, case: CaseInput, outputs: list[torch.Tensor]) -> list[dict[str, Any]]:
         offset, wires = 0, []
         with MappedFile(
             case.fd(case.wire["output_fd"]), writable=True, limit=case.wire["output_bytes"]
@@ -163,7 +194,7 @@ class InterpretRunner:
                     raise BadOutputs(
                         f"output {position} has dtype {output.dtype}; want one of {', '.join(NAMES.values())}"
                     )
-                dense = _dense(output)
+                dense = _dense(self._live.view(output, self._copy))
                 wire = descriptor(f"output{position}", dense, offset)
                 if offset + wire["nbytes"] > memory.size:
                     raise BadOutputs(

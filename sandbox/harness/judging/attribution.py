@@ -1,11 +1,12 @@
 """Decides if the submission's own kernels made the outputs. This is the judge's half of the
-ablation on a machine without a GPU.
+ablation.
 
     reason = unattributed(names, outputs, without, arguments, masks)  # "" if the kernels made them
 
-`without` holds the outputs of a second run in a process of its own. In that run kernel launches do
-nothing, and fresh memory holds random bytes. An output that is right even so was not made by a
-kernel. Two rules apply to each output:
+`without` holds the outputs of a second run, which lack the results of the kernels. An output that
+is right even so was not made by a kernel. Nor can it be shown that a kernel made an output which has
+another number, type, shape or strides in the second run: kernels decide none of these, so the host
+code told the runs apart. Two more rules apply to each output:
   - Some element must change. (`operators lint` proves that neither zeros, a constant nor an input is
     ever a right answer.)
   - Of the elements that are neither zero nor equal to an argument's element at the same place, most
@@ -21,7 +22,7 @@ from collections.abc import Iterable, Sequence
 
 import torch
 
-from harness.wire.tensors import bits
+from harness.wire.tensors import bits, name_of
 
 MOST = 0.5  # share of the elements that need an explanation
 # Types with so few values that random ones are right half of the time.
@@ -40,10 +41,12 @@ def unattributed(
     have the right dtypes and shapes. `masks` are true at open elements. `imported` means that the
     operator is imported, so that its right answers may equal its arguments."""
     if len(without) != len(outputs):
-        return ""  # without its kernels it returns another number of outputs
+        return f"it returns {len(without)} outputs, not {len(outputs)}, when none of the submission's kernels run"
     given = [argument.to(outputs[0].device) for argument in arguments] if outputs else []
     for position, (name, full, rest) in enumerate(zip(names, outputs, without, strict=True)):
-        if full.dtype != rest.dtype or full.shape != rest.shape or full.numel() == 0:
+        if _form(full) != _form(rest):
+            return f"output {name} is {_form(rest)}, not {_form(full)}, when none of the submission's kernels run"
+        if full.numel() == 0:
             continue
         asked = (
             ~masks[position].reshape(-1).to(full.device)
@@ -53,6 +56,10 @@ def unattributed(
         if reason := _of_output(name, full, rest, given, asked, imported):
             return reason
     return ""
+
+
+def _form(tensor: torch.Tensor) -> str:
+    return f"{name_of(tensor.dtype)} {list(tensor.shape)} with strides {list(tensor.stride())}"
 
 
 def _of_output(

@@ -166,6 +166,7 @@ class CaseState:
             "structural": [name for name, role in roles.items() if role == "structural"],
             "inout": [name for name, role in roles.items() if role == "inout"],
             "axes": self.operator.named_axes(self.case),
+            "layout": self.operator.is_layout,
             "output_bytes": self.output_bytes(),
             "input_fd": position,
             "seed": f"{self.seed:#x}",

@@ -51,6 +51,7 @@ class Operator:
         self.name = str(spec.get("name", folder.name))
         self.module = module
         self.imported = spec.get("imported") is True
+        self.is_layout = spec.get("family") == "layout"
         where = folder / "spec.toml"
         self.arguments = [argument_of(table, where) for table in tables(spec, "arguments", where)]
         self.outputs = [output_of(table, where) for table in tables(spec, "outputs", where)]

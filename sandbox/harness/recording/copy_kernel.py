@@ -4,7 +4,9 @@ conversions between element types.
     launch_copy(target, source)  # fake tensors of one shape
 
 Such a copy is device work that the submission requests. So it is recorded as a launch of
-`assay_copy`, compiled, counted and timed under that name. Copies without a conversion move integers
+`assay_copy`, compiled, counted and timed under that name. A copy that keeps the order of its
+elements in memory is named `assay_copy_in_order`, because attribution tells the two apart
+(sandbox/launcher/plan/layout.h). Copies without a conversion move integers
 of the element's width, so that few variants need compiling. Conversions round as torch's do."""
 
 from __future__ import annotations
@@ -15,6 +17,8 @@ from collections.abc import Sequence
 import torch
 import triton
 import triton.language as tl
+
+from harness.entry.order import keeps_order
 
 MAX_COPY_RANK = 6
 BLOCK = 1024
@@ -38,11 +42,11 @@ _INTEGERS = (
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
-@triton.jit(
-    do_not_specialize=_LOOSE,
-    do_not_specialize_on_alignment=["n0", "n1", "n2", "n3", "n4", "d0", "s0", "d_last", "s_last"],
-)
-def assay_copy(  # type: ignore[no-untyped-def]
+_TIGHT = ["n0", "n1", "n2", "n3", "n4", "d0", "s0", "d_last", "s_last"]
+
+
+@triton.jit
+def _copy(  # type: ignore[no-untyped-def]
     dst, src, count,
     n0, n1, n2, n3, n4,
     d0, d1, d2, d3, d4, d_last,
@@ -86,6 +90,42 @@ def assay_copy(  # type: ignore[no-untyped-def]
     tl.store(dst + to, value.to(dst.dtype.element_ty), mask=live)
 
 
+@triton.jit(do_not_specialize=_LOOSE, do_not_specialize_on_alignment=_TIGHT)
+def assay_copy(  # type: ignore[no-untyped-def]
+    dst, src, count,
+    n0, n1, n2, n3, n4,
+    d0, d1, d2, d3, d4, d_last,
+    s0, s1, s2, s3, s4, s_last,
+    RANK: tl.constexpr, TO_BOOL: tl.constexpr, VIA_F32: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Copies elements into another order."""
+    _copy(
+        dst, src, count,
+        n0, n1, n2, n3, n4,
+        d0, d1, d2, d3, d4, d_last,
+        s0, s1, s2, s3, s4, s_last,
+        RANK, TO_BOOL, VIA_F32, WIDE, BLOCK,
+    )  # fmt: skip
+
+
+@triton.jit(do_not_specialize=_LOOSE, do_not_specialize_on_alignment=_TIGHT)
+def assay_copy_in_order(  # type: ignore[no-untyped-def]
+    dst, src, count,
+    n0, n1, n2, n3, n4,
+    d0, d1, d2, d3, d4, d_last,
+    s0, s1, s2, s3, s4, s_last,
+    RANK: tl.constexpr, TO_BOOL: tl.constexpr, VIA_F32: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
+):  # fmt: skip
+    """Copies elements in their order in memory."""
+    _copy(
+        dst, src, count,
+        n0, n1, n2, n3, n4,
+        d0, d1, d2, d3, d4, d_last,
+        s0, s1, s2, s3, s4, s_last,
+        RANK, TO_BOOL, VIA_F32, WIDE, BLOCK,
+    )  # fmt: skip
+
+
 def can_convert(source: torch.dtype, target: torch.dtype) -> bool:
     """Returns True if this kernel converts between the two element types exactly as torch does."""
     if source == target:
@@ -114,9 +154,9 @@ def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int],
     return extents, steps
 
 
-def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
-    """Launches the copy of tensors of one shape, for which `can_convert` must be true. Raises
-    ValueError for a layout with too many dimensions."""
+def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
+    """Launches the copy of tensors of one shape, for which `can_convert` must be true. Returns the
+    kernel's name. Raises ValueError for a layout with too many dimensions."""
     if target.is_complex():
         target, source = torch.view_as_real(target), torch.view_as_real(source)
     extents, (to, at) = collapsed(target.shape, target.stride(), source.stride())
@@ -127,6 +167,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
     # Walks in the target's own order, so that writes are coalesced.
     order = sorted(range(len(extents)), key=lambda dim: to[dim])
     extents, to, at = ([values[dim] for dim in order] for values in (extents, to, at))
+    kernel = assay_copy_in_order if keeps_order(extents, to, at) else assay_copy
     count = math.prod(extents)
     reach = max(
         sum((n - 1) * abs(step) for n, step in zip(extents, steps, strict=True))
@@ -140,13 +181,14 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> None:
         source, target = (x.view(_INTEGER[x.element_size()]) for x in (source, target))
     to_bool = target.dtype == torch.bool
     source, target = (x.view(torch.int8) if x.dtype == torch.bool else x for x in (source, target))
-    assay_copy[(triton.cdiv(count, BLOCK),)](
+    kernel[(triton.cdiv(count, BLOCK),)](
         target, source, count,
         *_padded(extents, 1)[0],
         *_padded(to, 0)[0], *_padded(to, 0)[1],
         *_padded(at, 0)[0], *_padded(at, 0)[1],
         RANK=max(len(extents), 1), TO_BOOL=to_bool, VIA_F32=via_f32, WIDE=max(count, reach) >= _WIDE, BLOCK=BLOCK,
     )  # fmt: skip
+    return str(kernel.__name__)
 
 
 def _padded(values: list[int], filler: int) -> tuple[list[int], list[int]]:

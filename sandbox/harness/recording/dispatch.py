@@ -20,6 +20,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_flatten, tree_map
 
+from harness.entry.moves import moves
 from harness.entry.operations import (
     ALIASES,
     ALLOCATIONS,
@@ -52,9 +53,9 @@ class Classifier(TorchDispatchMode):
             "aten::copy_": self._copy,
             "aten::fill_": self._fill,
             "aten::zero_": self._zero,
-            "aten::cat": self._cat,
-            "aten::stack": self._stack,
-            "aten::repeat": self._repeat,
+            "aten::cat": self._pieces,
+            "aten::stack": self._pieces,
+            "aten::repeat": self._pieces,
             "aten::constant_pad_nd": self._pad,
             "aten::_pin_memory": self._clone,
         }
@@ -247,37 +248,15 @@ class Classifier(TorchDispatchMode):
         self._recorder.fill(args[0], uniform(args[0].dtype, 0), "aten::zero_")
         return args[0]
 
-    def _cat(self, func: Any, args: Any, kwargs: Any) -> Any:
-        pieces = args[0]
-        dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
-        out = func(*args, **kwargs)
-        self._register(out, None)
-        start = 0
-        for piece in pieces:
-            if piece.shape != (0,):
-                self._recorder.copy(out.narrow(dim, start, piece.shape[dim]), piece, "aten::cat")
-                start += piece.shape[dim]
-        return out
-
-    def _stack(self, func: Any, args: Any, kwargs: Any) -> Any:
-        dim = args[1] if len(args) > 1 else kwargs.get("dim", 0)
+    def _pieces(self, func: Any, args: Any, kwargs: Any) -> Any:
+        """Records an operation whose result consists of copies of other tensors."""
         out = self._register(func(*args, **kwargs), None)
-        for position, piece in enumerate(args[0]):
-            self._recorder.copy(out.select(dim, position), piece, "aten::stack")
-        return out
-
-    def _repeat(self, func: Any, args: Any, kwargs: Any) -> Any:
-        source, repeats = args[0], list(args[1])
-        out = self._register(func(*args, **kwargs), None)
-        shape = [1] * (len(repeats) - source.dim()) + list(source.shape)
-        if all(count > 0 for count in repeats):
-            pairs = [extent for pair in zip(repeats, shape, strict=True) for extent in pair]
-            once = source.reshape([extent for size in shape for extent in (1, size)])
-            self._recorder.copy(out.view(pairs), once.expand(pairs), "aten::repeat")
+        for target, source in moves(func._schema.name, args, kwargs, out):
+            self._recorder.copy(target, source, func._schema.name)
         return out
 
     def _pad(self, func: Any, args: Any, kwargs: Any) -> Any:
-        source, padding = args[0], list(args[1])
+        padding = list(args[1])
         out = self._register(func(*args, **kwargs), None)
         if min(padding, default=0) < 0:
             raise self._recorder.refuse(
@@ -288,9 +267,6 @@ class Classifier(TorchDispatchMode):
             uniform(out.dtype, args[2] if len(args) > 2 else kwargs.get("value", 0)),
             "aten::constant_pad_nd",
         )
-        inner = out
-        for step in range(len(padding) // 2):
-            dim = source.dim() - 1 - step
-            inner = inner.narrow(dim, padding[2 * step], source.shape[dim])
-        self._recorder.copy(inner, source, "aten::constant_pad_nd")
+        for target, piece in moves("aten::constant_pad_nd", args, kwargs, out):
+            self._recorder.copy(target, piece, "aten::constant_pad_nd")
         return out

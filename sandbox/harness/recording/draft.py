@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.entry.errors import NotRecordable
+from harness.entry.refusals import Refusals
 from harness.recording import plan as plans
 
 
@@ -63,7 +64,7 @@ class Draft:
         """Starts a new plan."""
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
-        self._refusal: NotRecordable | None = None
+        self._refusals = Refusals()
         # Numbers of tunables. The key is owner, key and number of alternatives.
         self._tunables: dict[tuple[int, object, int], int] = {}
         self._settled: set[int] = set()  # owners whose choice host code has read
@@ -138,11 +139,8 @@ class Draft:
     def refuse(self, why: str, reads_values: bool = False, subject: str = "") -> NotRecordable:
         """Returns an exception that says why this cannot be a plan. The draft keeps it, so that
         host code cannot swallow it."""
-        error = NotRecordable(why, reads_values, subject)
-        self._refusal = self._refusal or error
-        return error
+        return self._refusals.refuse(NotRecordable(why, reads_values, subject))
 
     def check(self) -> None:
         """Raises the first refusal, even if host code caught it."""
-        if self._refusal is not None:
-            raise self._refusal
+        self._refusals.check()

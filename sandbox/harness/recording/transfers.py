@@ -104,12 +104,10 @@ class Transfers:
             why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in your own kernel"
             raise self._draft.refuse(why)
         try:
-            copy_kernel.launch_copy(target, source)
+            kernel = copy_kernel.launch_copy(target, source)
         except ValueError as error:
             raise self._draft.refuse(f"{operation}: {error}") from error
-        self._draft.note(
-            f"{operation} is performed by Assay's kernel {copy_kernel.assay_copy.__name__}"
-        )
+        self._draft.note(f"{operation} is performed by Assay's kernel {kernel}")
 
     def _before_write(self, record: Record, target: torch.Tensor) -> None:
         if self._is_whole(record, target) and not record.argument:

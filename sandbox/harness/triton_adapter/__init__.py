@@ -6,7 +6,8 @@
     switch_to_interpreter()
 
 recording_driver.py replaces the device. parameters.py turns arguments into kernel parameters.
-autotuner.py records an autotuner's configurations. interpreter.py runs kernels on a CPU."""
+autotuner.py records an autotuner's configurations. interpreter.py runs kernels on a CPU, and
+hardware.py makes their arithmetic that of a GPU."""
 
 from __future__ import annotations
 
@@ -17,12 +18,17 @@ import torch
 import triton
 
 from harness.triton_adapter.autotuner import patch_autotuner
-from harness.triton_adapter.interpreter import check_accesses, switch_to_interpreter
+from harness.triton_adapter.interpreter import (
+    check_accesses,
+    launch_nothing,
+    switch_to_interpreter,
+)
 from harness.triton_adapter.recording_driver import install_driver, nvdisasm, warm
 
 __all__ = [
     "check_accesses",
     "install_driver",
+    "launch_nothing",
     "nvdisasm",
     "patch_autotuner",
     "switch_to_interpreter",

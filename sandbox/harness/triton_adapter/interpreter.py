@@ -1,8 +1,8 @@
 """Switches to Triton's interpreter after Triton was imported.
 
 switch_to_interpreter()
-check_accesses(bounds)  # bounds.launch(arguments) around each launch, bounds.check(...) before
-# each access to memory"""
+check_accesses(bounds, refusals)  # bounds.launch(arguments) around each launch,
+# bounds.translate(...) before each access to memory"""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from triton.runtime import interpreter
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction
 from triton.runtime.jit import JITFunction
 
+from harness.entry.refusals import Refusals
 from harness.interpreting.bounds import Bounds
+from harness.triton_adapter.hardware import as_hardware
 
 
 def switch_to_interpreter() -> None:
@@ -71,10 +73,13 @@ def _member(function: Any) -> Any:
     return call
 
 
-def check_accesses(bounds: Bounds) -> None:
-    """Checks every access. Loads, stores and atomics of all forms (pointers, block pointers,
-    descriptors) call one of four functions of one native module."""
+def check_accesses(bounds: Bounds, refusals: Refusals) -> None:
+    """Checks and translates the addresses of every access. Loads, stores and atomics of all forms
+    (pointers, block pointers, descriptors) call one of four functions of one native module. Kernels
+    work on the tensors themselves: Triton's copies of them are left out. `refusals` learns what the
+    interpreter cannot run."""
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
+    as_hardware(refusals)
     launch = GridExecutor.__call__
 
     def bounded(executor: Any, *args: Any, **kwargs: Any) -> Any:
@@ -82,6 +87,13 @@ def check_accesses(bounds: Bounds) -> None:
             return launch(executor, *args, **kwargs)
 
     GridExecutor.__call__ = bounded
+    GridExecutor._init_args_hst = lambda _, args, kwargs: (list(args), kwargs)
+    GridExecutor._restore_args_dev = lambda *_: None
+
+
+def launch_nothing() -> None:
+    """Makes every launch of an interpreted kernel do nothing."""
+    GridExecutor.__call__ = lambda *_, **__: None
 
 
 _ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}  # the names of all others are as in tl
@@ -98,22 +110,19 @@ class _Checked:
         return getattr(self._native, name)
 
     def load(self, pointers: Any, mask: Any, other: Any, dtype: Any) -> Any:
-        self._bounds.check("load reads", pointers, mask, np.dtype(dtype).itemsize)
-        return self._native.load(pointers, mask, other, dtype)
+        size = np.dtype(dtype).itemsize
+        at = self._bounds.translate("load reads", pointers, mask, size, writes=False)
+        return self._native.load(at, mask, other, dtype)
 
     def store(self, pointers: Any, value: Any, mask: Any) -> Any:
-        self._bounds.check("store writes", pointers, mask, value.dtype.itemsize)
-        return self._native.store(pointers, value, mask)
+        at = self._bounds.translate("store writes", pointers, mask, value.dtype.itemsize)
+        return self._native.store(at, value, mask)
 
     def atomic_rmw(self, operation: Any, pointers: Any, value: Any, mask: Any, order: Any) -> Any:
-        self._bounds.check(
-            f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates",
-            pointers,
-            mask,
-            value.dtype.itemsize,
-        )
-        return self._native.atomic_rmw(operation, pointers, value, mask, order)
+        doing = f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates"
+        at = self._bounds.translate(doing, pointers, mask, value.dtype.itemsize)
+        return self._native.atomic_rmw(operation, at, value, mask, order)
 
     def atomic_cas(self, pointers: Any, expected: Any, value: Any, order: Any) -> Any:
-        self._bounds.check("atomic_cas updates", pointers, None, value.dtype.itemsize)
-        return self._native.atomic_cas(pointers, expected, value, order)
+        at = self._bounds.translate("atomic_cas updates", pointers, None, value.dtype.itemsize)
+        return self._native.atomic_cas(at, expected, value, order)

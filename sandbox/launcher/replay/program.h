@@ -20,15 +20,11 @@
 #include <vector>
 
 #include "sandbox/launcher/driver/gpu_driver.h"
+#include "sandbox/launcher/plan/layout.h"
 #include "sandbox/launcher/plan/plan.h"
 #include "sandbox/wire/launched.h"
 
 namespace assay::sandbox {
-
-/// Returns true if the recorder added this kernel. Such kernels copy and cast in place of torch's
-/// kernels. A submission gains nothing if it gives its own kernel such a name: the kernel then does
-/// not count as the submission's work.
-inline bool is_recorder_kernel(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
 class Program {
  public:

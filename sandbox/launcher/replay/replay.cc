@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "sandbox/launcher/memory/buffer_memory.h"
+#include "sandbox/launcher/plan/layout.h"
 #include "sandbox/launcher/plan/plan.h"
 #include "sandbox/launcher/plan/plan_check.h"
 #include "sandbox/launcher/replay/trials.h"
@@ -152,6 +153,7 @@ class Replay {
     }
     result.kernels = program_->kernels();
     result.moves = program_->moves();
+    result.reordered = reorders(plan_);
     for (std::size_t i = 0; i < program_->tunables().size(); ++i) {
       result.chosen.push_back(static_cast<std::int64_t>(program_->chosen(i)));
       result.choices.push_back(program_->tunables()[i][program_->chosen(i)]);

@@ -1,5 +1,5 @@
 # cheat: finds out by a probe whether its kernels have an effect, reads the probe by its address, and computes with numpy
-# expect: fail:unattributed
+# expect: error:crash
 # on_gpu: error:crash
 # defence: attribution
 

@@ -1,5 +1,5 @@
 # cheat: numpy on memory that it finds by address
-# expect: fail:unattributed
+# expect: error:crash
 # on_gpu: error:crash
 # defence: attribution
 

@@ -1,5 +1,5 @@
 # cheat: numpy computes, a kernel copies what it computed
-# expect: fail:unattributed
+# expect: error:crash
 # on_gpu: error:crash
 # defence: attribution
 

@@ -1,5 +1,5 @@
 # cheat: a kernel for one element, numpy for the others
-# expect: fail:unattributed
+# expect: error:crash
 # on_gpu: error:crash
 # defence: attribution
 

@@ -276,7 +276,7 @@ GROUPED = submission(
         ),
         submission(
             "tl.store(y + at, 1.0, mask=at < n)",
-            "y.resize_(2 * n); kernel[(9,)](x, y, 2 * n, BLOCK=1024)",
+            "y = torch.zeros(n, device='cuda').resize_(2 * n); kernel[(9,)](x, y, 2 * n, BLOCK=1024)",
         ),
         submission(
             "value = x.load([tl.program_id(0) * BLOCK])\ntl.store(y + at, value, mask=at < n)"

@@ -97,8 +97,25 @@ def test_a_conversion_is_a_launch_of_assays_kernel(supervisor: Supervisor, targe
     assert op["params"][:3] == [("pointer", 1, 0), ("pointer", 0, 0), ("scalar", 4, 2048)]
     assert plan["outputs"][0]["dtype"] == "float16" and plan["outputs"][0]["buffer"] == 1
     case = report.one("case").header
-    assert [kernel["name"] for kernel in case["kernels"]] == ["assay_copy"]
-    assert case["notes"] == ["aten::_to_copy is performed by Assay's kernel assay_copy"]
+    assert [kernel["name"] for kernel in case["kernels"]] == ["assay_copy_in_order"]
+    assert case["notes"] == ["aten::_to_copy is performed by Assay's kernel assay_copy_in_order"]
+
+
+@pytest.mark.parametrize(
+    ("body", "kernel"),
+    [
+        ("return x.t().contiguous()", "assay_copy"),
+        ("return x.repeat(1, 40)", "assay_copy"),  # one element in two places
+        ("return x[:, 3:29].contiguous()", "assay_copy_in_order"),
+        ("return torch.nn.functional.pad(x, (1, 2, 3, 4))", "assay_copy_in_order"),
+        ("y = torch.empty(32, 64, device='cuda').t()\ny.copy_(x)\nreturn y", "assay_copy"),
+    ],
+)
+def test_the_kernels_name_tells_if_the_order_changes(
+    supervisor: Supervisor, body: str, kernel: str
+) -> None:
+    case = record(supervisor, body).one("case").header
+    assert [one["name"] for one in case["kernels"]] == [kernel]
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,10 @@ from __future__ import annotations
 import pytest
 import torch
 from harness.entry import operations
+from harness.entry.refusals import Refusals
 from harness.interpreting.host_watch import HostWatch
+from harness.interpreting.layout_log import LayoutLog
+from harness.interpreting.live_memory import FULL, WITHOUT, LiveMemory
 from harness.recording.dispatch import Classifier
 from harness.recording.recorder import Recorder
 
@@ -39,11 +42,41 @@ MOVES = {
 }
 
 
+def watched(*values: torch.Tensor) -> tuple[HostWatch, LiveMemory, list[torch.Tensor]]:
+    """Returns a watch whose arguments have these values, its memory, and the arguments."""
+    live = LiveMemory()
+    watch = HostWatch(live, Refusals(), LayoutLog())
+    arguments = [value.clone() for value in values]
+    for argument in arguments:
+        watch.argument(argument)
+    return watch, live, arguments
+
+
 @pytest.mark.parametrize("name", MOVES)
 def test_operations_that_move_data_are_allowed(name: str) -> None:
-    x = torch.arange(8.0)
-    with HostWatch([x]):
-        MOVES[name](x)
+    """Host code moves values that it does not have: it sees zeros, and kernels see the values."""
+    values = torch.arange(1.0, 9.0)
+    expected = MOVES[name](values)
+    watch, live, (x,) = watched(values)
+    with watch:
+        moved = MOVES[name](x)
+        assert watch.holds(moved) == (name not in ("zero", "allocate"))
+    for copy in (FULL, WITHOUT):
+        assert torch.equal(live.view(moved, copy), expected)
+    if watch.holds(moved):
+        assert not moved.any()
+
+
+def test_a_part_may_be_filled_and_copied_in_both_copies() -> None:
+    watch, live, (x, y) = watched(torch.arange(8.0), torch.arange(8.0) + 100)
+    with watch:
+        z = torch.empty_like(x)
+        z[2:4] = x[5:7]
+        z[4:].fill_(3)
+        z[:2].copy_(y[:2])
+    for copy in (FULL, WITHOUT):
+        assert live.view(z, copy).tolist() == [100, 101, 5, 6, 3, 3, 3, 3]
+        assert live.view(x, copy).tolist() == list(range(8))
 
 
 @pytest.mark.parametrize(
@@ -53,10 +86,13 @@ def test_operations_that_move_data_are_allowed(name: str) -> None:
         (lambda x: x[0].item(), "aten::_local_scalar_dense reads the value"),
         (lambda x: torch.equal(x, x), "aten::equal compares device tensors"),
         (lambda x: x.nonzero(), "aten::nonzero gives a result whose shape or value depends"),
+        (lambda x: torch.cat([x, x], out=torch.zeros(16)), "aten::cat is arithmetic by torch"),
+        (lambda x: x.apply_(lambda one: one + 1), "apply_.* reads the values"),
+        (lambda x: torch.utils.dlpack.to_dlpack(x), "_to_dlpack reads the values"),
     ],
 )
 def test_everything_else_is_refused_with_the_recorders_message(compute: object, why: str) -> None:
-    x = torch.arange(8.0)
-    with HostWatch([x]), pytest.raises(Exception, match=why) as caught:
+    watch, live, (x,) = watched(torch.arange(8.0))
+    with watch, live.watching(), pytest.raises(Exception, match=why) as caught:
         compute(x)  # type: ignore[operator]
     assert type(caught.value).__name__ == "NotRecordable"

@@ -52,7 +52,8 @@ json prepared_header() {
                     {"structural", json::array()},
                     {"inout", json::array()},
                     {"outputs", json::array()},
-                    {"output_bytes", 4096}};
+                    {"output_bytes", 4096},
+                    {"layout", true}};
   return {{"type", "prepared"}, {"job", "j"}, {"cases", {one}}};
 }
 
@@ -78,6 +79,11 @@ TEST_CASE("a candidate's messages become structs") {
   CHECK(one.plan == "plan");
   REQUIRE(one.kernels.size() == 1);
   CHECK(one.kernels[0].grid == std::vector<std::int64_t>{1, 2, 3});
+  Frame interpreted =
+      frame({{"type", "case"}, {"id", "a"}, {"reordered", true}, {"outputs", json::array()}});
+  message = parse_candidate(interpreted);
+  REQUIRE(message);
+  CHECK(std::get<CaseDone>(*message).reordered);
   Frame error = frame({{"type", "error"},
                        {"stage", "run"},
                        {"kind", "value_error"},
@@ -99,6 +105,7 @@ TEST_CASE("a message that a candidate must not send is refused") {
   CHECK(candidate_refuses({{"type", "case"}, {"id", 3}}));
   CHECK(candidate_refuses({{"type", "case"},
                            {"id", "a"},
+                           {"reordered", false},
                            {"outputs",
                             {{{"kind", "tensor"},
                               {"dtype", "float32"},
@@ -108,6 +115,7 @@ TEST_CASE("a message that a candidate must not send is refused") {
                               {"nbytes", 4}}}}}));
   CHECK(candidate_refuses({{"type", "case"},
                            {"id", "a"},
+                           {"reordered", false},
                            {"outputs",
                             {{{"kind", "tensor"},
                               {"dtype", "float32"},
@@ -115,8 +123,11 @@ TEST_CASE("a message that a candidate must not send is refused") {
                               {"strides", {1}},
                               {"offset", 0},
                               {"nbytes", 4}}}}}));
-  CHECK(candidate_refuses(
-      {{"type", "case"}, {"id", "a"}, {"outputs", json::array_t(1000, json::object())}}));
+  CHECK(candidate_refuses({{"type", "case"},
+                           {"id", "a"},
+                           {"reordered", false},
+                           {"outputs", json::array_t(1000, json::object())}}));
+  CHECK(candidate_refuses({{"type", "case"}, {"id", "a"}, {"outputs", json::array()}}));
   const json error = {{"type", "error"},
                       {"stage", "run"},
                       {"kind", "value_error"},
@@ -200,6 +211,7 @@ TEST_CASE("a prepared case that names a missing descriptor is refused") {
   const Result<Prepared> prepared = parse_prepared(with);
   REQUIRE(prepared);
   CHECK(prepared->cases[0].output_bytes == 4096);
+  CHECK(prepared->cases[0].is_layout);
   CHECK_FALSE(prepared->device);
 }
 

@@ -46,7 +46,8 @@ Launched untimed() {
       .choices = {"BLOCK: 128"},
       .chosen = {1},
       .modified = {"x"},
-      .moves = 2};
+      .moves = 2,
+      .reordered = true};
 }
 
 Launched timed() {
@@ -184,6 +185,7 @@ TEST_CASE("the result of a launch survives writing and reading") {
   CHECK(read.chosen == std::vector<std::int64_t>{1});
   CHECK(read.modified == std::vector<std::string>{"x"});
   CHECK(read.moves == 2);
+  CHECK(read.reordered);
   CHECK_FALSE(read.samples);
   CHECK_FALSE(read.inspection);
   CHECK(to_header(untimed()) == json({{"type", "launched"},
@@ -207,6 +209,7 @@ TEST_CASE("the result of a launch survives writing and reading") {
                                       {"chosen", {1}},
                                       {"modified", {"x"}},
                                       {"moves", 2},
+                                      {"reordered", true},
                                       {"samples_ns", json::array()},
                                       {"median_ns", nullptr},
                                       {"low_ns", nullptr},

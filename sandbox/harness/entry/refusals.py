@@ -1,0 +1,46 @@
+"""Remembers the first refusal of a call, so that host code cannot swallow it.
+
+    refusals = Refusals()
+    with refusals.deciding():  # raises the first refusal at its end, whatever the call did with it
+        entry(x)
+    raise refusals.refuse(NotRecordable("..."))  # at every place that refuses something
+
+A refusal is an exception that says what the submission may not do. The submission's host code runs
+between the place that refuses and the harness, and an `except` there catches the exception. So every
+fence reports here, and the end of the call asks here. For one thread."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from typing import TypeVar
+
+Refusal = TypeVar("Refusal", bound=Exception)
+
+
+class Refusals:
+    """The refusals of one call (see the module's docstring)."""
+
+    def __init__(self) -> None:
+        self._first: Exception | None = None
+
+    def refuse(self, error: Refusal) -> Refusal:
+        """Remembers the error if it is the first one, and returns it for the caller to raise."""
+        self._first = self._first or error
+        return error
+
+    def check(self) -> None:
+        """Raises the first refusal, if there is one."""
+        if self._first is not None:
+            raise self._first
+
+    @contextlib.contextmanager
+    def deciding(self) -> Iterator[None]:
+        """Raises the first refusal at the end of the block, in place of any other error."""
+        try:
+            yield
+        except BaseException:
+            if self._first is not None:
+                raise self._first from None
+            raise
+        self.check()

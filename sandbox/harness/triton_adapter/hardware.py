@@ -1,0 +1,176 @@
+"""Makes the arithmetic of Triton's interpreter that of a GPU, where the two differ.
+
+    as_hardware(refusals)  # once, after the switch to the interpreter
+
+  - Without `propagate_nan`, `tl.maximum`, `tl.minimum` and `tl.clamp` return the operand that is a
+    number, as PTX's `max.f32` and `min.f32` do. The interpreter returns NaN.
+  - The functions of libdevice give the float64 result, rounded. libdevice itself is within a few
+    units in the last place of that.
+  - Inline assembly, and a function of libdevice that is not modelled here, end the case as
+    unsupported.
+
+The reductions `tl.max` and `tl.min` leave NaN out by themselves. With `return_indices`, the result
+for NaN depends on the order of a reduction, on a GPU too."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+import numpy as np
+import triton.language as tl
+from triton.language.extra import libdevice
+from triton.language.extra.cuda import libdevice as cuda_libdevice
+from triton.runtime import interpreter
+from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+from harness.entry.errors import UnsupportedHere
+from harness.entry.refusals import Refusals
+
+Array: TypeAlias = np.ndarray[Any, Any]
+PREFIX = "__nv_"
+
+
+def _each(function: Callable[..., float]) -> Callable[..., Array]:
+    """Returns the function for arrays. It gives NaN where the function raises an error."""
+
+    def one(*values: float) -> float:
+        try:
+            return function(*values)
+        except (ValueError, OverflowError):
+            return math.nan
+
+    return np.vectorize(one, otypes=[np.float64])
+
+
+def _round_away(x: Array) -> Array:
+    return np.trunc(x) + np.where(np.abs(x - np.trunc(x)) >= 0.5, np.copysign(1.0, x), 0.0)
+
+
+def _gamma(x: float) -> float:
+    try:
+        return math.gamma(x)
+    except OverflowError:
+        return math.inf
+
+
+# By the name of the float64 function. The float32 function has an `f` behind it.
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(np, name)
+        for name in (
+            *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt"),
+            *("sin", "cos", "tan", "sinh", "cosh", "tanh", "ceil", "floor", "trunc", "rint"),
+            *("fabs", "fmax", "fmin", "fmod", "hypot", "copysign"),
+        )
+    },
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "atan2": np.arctan2,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+    "nearbyint": np.rint,
+    "round": _round_away,
+    "exp10": lambda x: np.power(10.0, x),
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "rcbrt": lambda x: 1 / np.cbrt(x),
+    "pow": np.power,
+    "fdivide": np.divide,
+    "fma": lambda x, y, z: x * y + z,
+    "fdim": lambda x, y: np.where(x > y, x - y, np.where(np.isnan(x + y), np.nan, 0.0)),
+    "erf": _each(math.erf),
+    "erfc": _each(math.erfc),
+    "normcdf": _each(lambda x: 0.5 * math.erfc(-x / math.sqrt(2))),
+    "lgamma": _each(math.lgamma),
+    "tgamma": _each(_gamma),
+    "sinpi": lambda x: np.sin(np.pi * np.fmod(x, 2.0)),
+    "cospi": lambda x: np.cos(np.pi * np.fmod(x, 2.0)),
+    "saturate": lambda x: np.fmin(np.fmax(x, 0.0), 1.0),
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+    "finite": np.isfinite,
+    "signbit": np.signbit,
+}
+# Symbols whose names do not follow from that of the float64 function.
+_OTHER = {"isnand": "isnan", "isinfd": "isinf", "isfinited": "finite", "signbitd": "signbit"}
+
+
+def model_of(symbol: str) -> Callable[..., Any] | None:
+    """Returns the function that a symbol of libdevice names, or None if it is not modelled. The
+    `fast_` functions are the hardware's approximations of the others."""
+    name = symbol.removeprefix(PREFIX).removeprefix("fast_")
+    return _FUNCTIONS.get(_OTHER.get(name, name)) or _FUNCTIONS.get(name.removesuffix("f"))
+
+
+def as_hardware(refusals: Refusals) -> None:
+    """Patches Triton's interpreter (see the module's docstring)."""
+    InterpreterBuilder.create_maxnumf = _binary(np.fmax)
+    InterpreterBuilder.create_minnumf = _binary(np.fmin)
+    InterpreterBuilder.create_clampf = _clamp
+    InterpreterBuilder.create_extern_elementwise = _library(refusals)
+    InterpreterBuilder.create_inline_asm = _assembly(refusals)
+    _bind_libdevice()
+
+
+def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda builder, lhs, rhs: builder.binary_op(lhs, rhs, function)
+
+
+def _clamp(builder: Any, x: Any, low: Any, high: Any, propagate_nan: Any) -> Any:
+    if propagate_nan == tl.PropagateNan.ALL:
+        clamped = np.minimum(np.maximum(x.data, low.data), high.data)
+    else:
+        clamped = np.fmin(np.fmax(x.data, low.data), high.data)
+    return TensorHandle(clamped.astype(x.data.dtype, copy=False), x.dtype.scalar)
+
+
+def _library(refusals: Refusals) -> Callable[..., Any]:
+    def call(
+        _: Any, name: str, path: str, symbol: str, arguments: Any, result: Any, *__: Any
+    ) -> Any:
+        model = None if name or path else model_of(symbol)
+        if model is None:
+            raise refusals.refuse(
+                UnsupportedHere(
+                    f"{symbol} is a function of a device library that Triton's CPU interpreter does not have; it needs a GPU"
+                )
+            )
+        with np.errstate(all="ignore"):
+            values = model(*(np.asarray(one.data, dtype=np.float64) for one in arguments))
+        dtype = interpreter._get_np_dtype(result.scalar)
+        return TensorHandle(np.asarray(values).astype(dtype), result.scalar)
+
+    return call
+
+
+def _assembly(refusals: Refusals) -> Callable[..., Any]:
+    def call(*_: Any, **__: Any) -> Any:
+        raise refusals.refuse(
+            UnsupportedHere(
+                "tl.inline_asm_elementwise is machine code of a GPU, which Triton's CPU interpreter cannot run; it needs a GPU"
+            )
+        )
+
+    return call
+
+
+def _bind_libdevice() -> None:
+    """Lets interpreted kernels call libdevice's functions. The compiler gives each call its
+    `_semantic`; here nothing else would. The functions of `extra.libdevice` are only stubs, which
+    the compiler replaces by those of the target."""
+
+    def bound(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **named: Any) -> Any:
+            named.setdefault("_semantic", interpreter.interpreter_semantic)
+            return function(*arguments, **named)
+
+        return call
+
+    for name, function in list(vars(cuda_libdevice).items()):
+        if tl.core.is_builtin(function):
+            setattr(cuda_libdevice, name, bound(function))
+            if hasattr(libdevice, name):
+                setattr(libdevice, name, getattr(cuda_libdevice, name))

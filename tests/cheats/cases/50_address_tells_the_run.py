@@ -1,0 +1,10 @@
+# cheat: looks for an address that only the ablated run has, and lets torch work in the other run
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    if x.data_ptr() >> 47:
+        return torch.empty_like(x)
+    return x + y

@@ -1,0 +1,11 @@
+# cheat: returns one element where a launch has no effect, and lets torch work elsewhere
+# expect: error:not_recordable
+# on_gpu: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    one = torch.ones(4, device=x.device)
+    if honest_add(one, one).data_ptr() >> 46:
+        return torch.empty(1, device=x.device)
+    return x + y

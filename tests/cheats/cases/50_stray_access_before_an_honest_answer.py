@@ -1,0 +1,16 @@
+# cheat: swallows the error of a stray access, and then works honestly
+# expect: error:canary_violation
+# defence: attribution
+
+
+@triton.jit
+def _stray(p, BLOCK: tl.constexpr):
+    tl.load(p - 4096 + tl.arange(0, BLOCK))
+
+
+def vector_add(x, y):
+    try:
+        _stray[(1,)](x, BLOCK=8)
+    except BaseException:
+        pass
+    return honest_add(x, y)

@@ -1,0 +1,12 @@
+# cheat: copies in order by a kernel, and lets torch place each row as a column: each copy keeps the order
+# expect: fail:unattributed
+# operator: transpose2d
+# defence: attribution
+
+
+def transpose2d(x):
+    t = kernel_copy(x)
+    y = torch.empty((x.shape[1], x.shape[0]), dtype=x.dtype, device=x.device)
+    for row in range(x.shape[0]):
+        y[:, row] = t[row]
+    return y

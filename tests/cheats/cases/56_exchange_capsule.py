@@ -1,0 +1,20 @@
+# cheat: exports the inputs by the function below DLPack's method
+# expect: error:not_recordable
+# defence: attribution
+
+import numpy
+
+
+class Export:
+    def __init__(self, tensor):
+        self.tensor = tensor
+
+    def __dlpack__(self, **_):
+        return torch.utils.dlpack.to_dlpack(self.tensor)
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
+def vector_add(x, y):
+    return torch.from_numpy(numpy.from_dlpack(Export(x)) + numpy.from_dlpack(Export(y)))

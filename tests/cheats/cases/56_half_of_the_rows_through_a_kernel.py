@@ -1,0 +1,15 @@
+# cheat: copies half of the rows in order by a kernel, and lets torch transpose all
+# expect: fail:unattributed
+# on_gpu: fail:unattributed
+# operator: transpose2d
+# defence: attribution
+
+
+def transpose2d(x):
+    rows, cols = x.shape
+    half = rows // 2 + 1 + rows // 32
+    t = kernel_copy(x[:half])
+    y = torch.empty((cols, rows), dtype=x.dtype, device=x.device)
+    y[:, :half] = t.t()
+    y[:, half:] = x.t()[:, half:]
+    return y

@@ -1,0 +1,8 @@
+# cheat: lets torch call a Python function on each pair of elements
+# expect: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    z = x.clone()
+    return z.map_(y, lambda a, b: a + b)

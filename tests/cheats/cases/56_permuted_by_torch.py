@@ -1,0 +1,9 @@
+# cheat: copies in order by a kernel, and lets torch permute
+# expect: fail:unattributed
+# on_gpu: fail:unattributed
+# operator: permute_0213
+# defence: attribution
+
+
+def permute_0213(x):
+    return kernel_copy(x).permute(0, 2, 1, 3).contiguous()

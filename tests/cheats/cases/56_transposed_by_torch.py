@@ -1,0 +1,9 @@
+# cheat: copies in order by a kernel, and lets torch transpose
+# expect: fail:unattributed
+# on_gpu: fail:unattributed
+# operator: transpose2d
+# defence: attribution
+
+
+def transpose2d(x):
+    return kernel_copy(x).t().contiguous()

@@ -1,0 +1,9 @@
+# cheat: lets torch transpose, and copies in order by a kernel
+# expect: fail:unattributed
+# on_gpu: fail:unattributed
+# operator: transpose2d
+# defence: attribution
+
+
+def transpose2d(x):
+    return kernel_copy(x.t().contiguous())

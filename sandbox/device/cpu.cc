@@ -24,8 +24,8 @@ constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
-/// Returns a public case as skipped, with the reason. Hidden cases have no such reason, because it
-/// would tell their type or size.
+/// Returns a public case as skipped, with the reason. The reason for a hidden case is not given in
+/// this detail, because it would reveal the case's type or size.
 SkippedCases skipped(const CaseRequest& one) {
   if (one.interpreter)
     return {{one.id},
@@ -37,7 +37,7 @@ SkippedCases skipped(const CaseRequest& one) {
   return {{one.id}, 0, SkipReason::too_large, "too large for the interpreter"};
 }
 
-/// Returns the cases that the interpreter can run. The verdict names the others.
+/// Returns the cases that the interpreter can run. Adds the other cases to the verdict as skipped.
 std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   std::vector<CaseRequest> chosen;
   for (const CaseRequest& one : job.cases) {
@@ -56,11 +56,11 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
   return chosen;
 }
 
-/// Returns true for Triton in Python. The interpreter runs no other dialect or language.
+/// Returns true for Triton in Python. The interpreter cannot run other dialects or languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Tells whether the submission is to blame for this error of a recording, so that the recording
-/// would fail with a GPU as well.
+/// Returns true if the submission caused this error of a recording. Then the recording would fail
+/// with a GPU as well.
 bool is_the_submissions(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::timeout:  // the machine may be slow or busy
@@ -71,8 +71,8 @@ bool is_the_submissions(ErrorKind kind) {
   }
 }
 
-/// For a verdict without results: tells whether the submission met its error while the interpreter
-/// ran it.
+/// Is called for a verdict without results. Returns true if the submission met its error while the
+/// interpreter ran it.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
          !is_inconclusive(verdict.error_kind);
@@ -83,7 +83,7 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// Returns the target of the static figures. A profile job may name another target.
+/// Returns the target for static figures. A profile job may name a target of its own.
 std::string target_of(const Job& job) {
   const std::string target(kDefaultTarget);
   return job.kind == JobKind::profile ? profile_target(job, target) : target;
@@ -130,14 +130,14 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// Interprets and judges the small cases. A grade also gets static figures.
+  /// Interprets and judges the small cases. The verdict of a grade also gets static figures.
   void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) return ask_the_compiler(run);
     if (run.job().kind == JobKind::grade) static_figures(run);
   }
 
-  /// Adds static figures of the case. A small case is also run and judged; a large one is only
+  /// Adds static figures of the case. A small case is also run and judged. A large case is only
   /// compiled.
   void profile(JobExecution& run, std::vector<std::string>& required) {
     const bool small = can_interpret(run.job()) &&
@@ -193,10 +193,10 @@ class CpuDevice final : public Device {
            attribute(run, pool_, judge_, {prepared, request, *outputs, *results});
   }
 
-  /// Adds the compiler's findings to a verdict on numerics. The interpreter runs a kernel as
-  /// Python, so a kernel with right outputs may still fail to compile or record. Then it has not
-  /// passed: the host tier, which needs no recording, needs a GPU. If the machine or the sandbox is
-  /// to blame, the verdict gets a hint only.
+  /// Adds the compiler's findings to a verdict about outputs. The interpreter runs a kernel as
+  /// Python, so a kernel with right outputs may still fail to compile or to record. Then the
+  /// submission has not passed: the host tier, which needs no recording, needs a GPU. If the
+  /// machine or the sandbox caused the failure, the verdict only gets a hint.
   void static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     JobExecution auxiliary = run.auxiliary();
@@ -223,9 +223,10 @@ class CpuDevice final : public Device {
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
   }
 
-  /// The interpreter runs a kernel as Python, so a mistake that the compiler refuses (an unknown tl
-  /// function) shows as a Python exception. If the compiler refuses the source too, its error
-  /// replaces the exception: a source gets the same error kind with and without a GPU.
+  /// Replaces a Python exception of the interpreter by the compiler's error, if the compiler also
+  /// refuses the source. The interpreter runs a kernel as Python, so some mistakes that the
+  /// compiler refuses (such as an unknown tl function) appear as Python exceptions. With the
+  /// replacement, a source gets the same error kind with and without a GPU.
   void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
     if (verdict.stage != Stage::run || !verdict.diagnostic) return;
@@ -271,8 +272,8 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// Compiles and records a job that the CPU cannot run, and ends as unsupported. The verdict names
-  /// the device that the job needs.
+  /// Compiles and records a job that the CPU cannot run, and ends the job as unsupported. The
+  /// verdict names the device that the job needs.
   void compile_only(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) {

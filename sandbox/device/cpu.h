@@ -1,6 +1,6 @@
-// The CPU device works without a GPU. Triton's interpreter runs the small cases, the judge
-// compares, and a recording for a Hopper GPU gives registers, spills, occupancy and hints. Verdicts
-// have tier `interpreter`; nothing is timed.
+// The CPU device works without a GPU. Triton's interpreter runs the small cases, and the judge
+// compares the outputs. A recording for a Hopper GPU gives registers, spills, occupancy and hints.
+// Verdicts have the tier `interpreter`. Nothing is timed.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace assay::sandbox {
 
-/// Starts the processes of its pool and its judge, and returns without waiting for them.
+/// Starts the processes of the device's pool and judge. Returns without waiting for them.
 std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config);
 
 }  // namespace assay::sandbox

@@ -80,7 +80,8 @@ class CudaDevice final : public Device {
     }
   }
 
-  /// Profiles for a target that is not this device's, by the figures of the compiled kernels.
+  /// Adds the profile of a job for a target that is not this device's. It uses the figures of the
+  /// compiled kernels.
   void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
                                 const std::string& target) {
     const Job& job = run.job();

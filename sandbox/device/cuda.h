@@ -1,6 +1,7 @@
-// The CUDA device. On the plan tier a candidate without a GPU records the launches of the
-// submission, the trusted launcher performs them on inputs that the submission never saw, and the
-// judge compares. Profile and grade jobs are timed together with the operator's reference.
+// The CUDA device runs jobs on a GPU. On the plan tier, a candidate without a GPU records the
+// launches of the submission. The trusted launcher performs them on inputs that the submission has
+// never seen, and the judge compares the outputs. In profile and grade jobs the submission is timed
+// together with the operator's oracle.
 #pragma once
 
 #include <memory>
@@ -12,8 +13,8 @@
 
 namespace assay::sandbox {
 
-/// Starts the processes and returns without waiting for them; the first job waits. Errors:
-/// unavailable, if there is no such GPU.
+/// Starts the device's processes and returns without waiting for them. The first job waits for
+/// them. Errors: unavailable if there is no such GPU.
 Result<std::unique_ptr<Device>> make_cuda_device(const SandboxConfig& config,
                                                  const CudaOptions& options);
 

@@ -26,7 +26,7 @@ struct Script {
   std::string kind_code;
   std::int64_t sleep_ms = 0;
   std::optional<double> perf;
-  std::string complaint;  // about an unknown directive
+  std::string complaint;  // message about an unknown directive
 };
 
 std::string_view trim(std::string_view text) {
@@ -44,7 +44,7 @@ std::optional<Number> number_from(std::string_view text) {
   return value;
 }
 
-/// Returns false if there is no such directive.
+/// Applies a directive to the script. Returns false if there is no such directive.
 bool apply(std::string_view directive, std::int64_t line, std::string_view code, Script& script) {
   const auto equals = directive.find('=');
   const std::string_view key = directive.substr(0, equals);

@@ -1,4 +1,4 @@
-// The fake device: the whole pipeline without processes, Python or a GPU, for tests and CI.
+// The fake device runs the whole pipeline without processes, Python or a GPU, for tests and CI.
 //
 //   const std::unique_ptr<Device> device = make_fake_device();
 //   job.source = "# fake: error=timeout\n";
@@ -13,9 +13,9 @@
 //   # fake: sleep_ms=500    the run stage takes this long; Limits::run_wall_ms ends it in a timeout
 //   # fake: perf=1.2        profile and grade jobs report latencies with this speed-up
 //
-// A source may have several. An unknown one ends the job with `unsupported`, and the message lists
-// the valid ones. Deterministic. Its verdicts have tier none, because it judges nothing.
-// Thread-safe: jobs share no state.
+// A source may contain several directives. An unknown directive ends the job with `unsupported`,
+// and the message lists the valid directives. Results are deterministic. Verdicts have the tier
+// none, because nothing is judged. Thread-safe: jobs share no state.
 #pragma once
 
 #include <memory>

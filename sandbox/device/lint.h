@@ -1,4 +1,4 @@
-// Linter has a judge check an operator itself: its reference, its mutants, its cost model. No
+// Linter makes a judge check an operator itself: its reference, its mutants and its cost model. No
 // submission is involved.
 //
 //   Linter linter(config, "cpu");

@@ -1,5 +1,5 @@
-// The devices by name. One table holds their names, their abilities and the functions that make
-// them. To add a device, add its files and a row of the table in make_device.cc
+// Creates devices by name. One table contains their names, their abilities and the functions that
+// create them. To add a device, add its files and a row of the table in make_device.cc
 // (docs/how-to/add-a-device.md).
 //
 //   if (Status known = check_device_name(name); !known) return fail(known.error());
@@ -20,13 +20,14 @@ namespace assay::sandbox {
 
 /// Returns "cpu, cuda:N or fake", for help texts.
 std::string device_names_help();
-/// Errors: invalid_argument, for a name that no device has. The message lists the valid names.
+/// Errors: invalid_argument if no device has this name; the message lists the valid names.
 Status check_device_name(std::string_view name);
-/// Tells whether the device measures times. False for a name that no device has.
+/// Returns true if the device measures times. Returns false if no device has this name.
 bool can_time(std::string_view name);
 
-/// Makes the device of this name. It starts its processes at once and returns without waiting for
-/// them. Errors: those of check_device_name(), unavailable (a program or the GPU is missing), io.
+/// Creates the device of this name. It starts its processes at once, and the function returns
+/// without waiting for them. Errors: the errors of check_device_name(); unavailable if a program or
+/// the GPU is missing; io.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
 
 }  // namespace assay::sandbox

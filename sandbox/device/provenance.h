@@ -1,4 +1,4 @@
-// Fills in a verdict's provenance: the versions, the seeds and the missing layers of the sandbox.
+// Fills in a verdict's provenance: the versions, the seeds and the missing isolation layers.
 //
 //   add_seeds(verdict.provenance, prepared.cases);
 //   verdict.provenance.operator_revision = operator_revision(job.operator_dir);
@@ -17,11 +17,11 @@
 namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
-/// Adds the names of the layers that are not active.
+/// Adds the names of the isolation layers that are not active.
 void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
-/// Returns the SHA-256 of the three files in an operator's folder, as the catalog computes it.
-/// Empty if a file cannot be read.
+/// Returns the SHA-256 of the three files in an operator's folder, computed as in the catalog.
+/// Returns an empty string if a file cannot be read.
 std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

@@ -10,13 +10,14 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // about a thousand plans
+constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // room for about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Returns true in tests, which have one judge on another device for everything.
+/// Returns true in tests. Tests have only one judge, which runs on another device.
 bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
 
-/// A candidate without a GPU mostly compiles. It yields the processors to the job that has the GPU.
+/// Returns the configuration for candidates without a GPU. They mostly compile, so they yield the
+/// processors to the job that uses the GPU.
 SandboxConfig with_yielding_candidates(SandboxConfig config) {
   config.candidates_yield = true;
   return config;

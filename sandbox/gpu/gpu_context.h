@@ -6,8 +6,8 @@
 //   if (ready) GpuJob(gpu, ready->device, run).execute();
 //
 // Each member is thread-safe, and no member is replaced after construction. The figures of the
-// device (DeviceFacts) are known only after a launcher has started. They are no member: each job
-// gets a copy.
+// device (DeviceFacts) are known only after a launcher has started. So they are not a member, and
+// each job gets a copy.
 #pragma once
 
 #include <cstdint>
@@ -30,8 +30,8 @@ namespace assay::sandbox {
 
 class GpuContext {
  public:
-  /// Device memory that one job needs: inputs, references, outputs and its part of the contexts.
-  /// The number of memory slots follows from it.
+  /// The device memory that one job needs: its inputs, references and outputs, and its share of the
+  /// memory of the processes' GPU contexts. The number of memory slots is computed from this size.
   static constexpr std::int64_t kMemorySlotBytes = 10LL << 30;
 
   /// Starts the processes and returns without waiting for them.
@@ -39,28 +39,29 @@ class GpuContext {
   GpuContext(const GpuContext&) = delete;
   GpuContext& operator=(const GpuContext&) = delete;
 
-  /// Waits until the first launcher has its context, and returns what it reported: the figures of
-  /// the device and the layers of its jail. Returns nothing when the run's verdict has become an
-  /// error.
+  /// Waits until the first launcher has its GPU context. Returns the launcher's report: the figures
+  /// of the device and the isolation layers of its jail. Returns nothing if the run's verdict has
+  /// become an error.
   std::optional<LauncherReady> wait_until_ready(JobExecution& run);
-  /// Returns a judge for jobs that need shapes only. With a real GPU this judge has no GPU, so a
-  /// job that compiles neither waits for the inputs of another job nor disturbs a job that is
-  /// timed.
+  /// Returns a judge for jobs that need only shapes. On a real GPU this judge does not use the GPU.
+  /// So a compile job does not wait for the inputs of another job, and does not disturb a job that
+  /// is timed.
   Judge& shape_judge() { return shape_judge_ ? *shape_judge_ : *judges.front(); }
 
   const SandboxConfig config;
   const CudaOptions options;
   const std::string name;  // "cuda:0"
-  const int jobs;          // that the device takes at a time
+  const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
   RecordingCache submissions;
-  RecordingCache references;  // separate, so that no submission displaces a reference
+  RecordingCache references;  // a separate cache, so that submissions do not displace oracles
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;
-  CandidatePool candidates;  // without the GPU
+  CandidatePool candidates;  // candidates without the GPU
   HostTier host;
-  const std::vector<std::unique_ptr<Judge>> judges;  // GpuScheduler::assign_judge() gives the index
+  // the index comes from GpuScheduler::assign_judge()
+  const std::vector<std::unique_ptr<Judge>> judges;
 
  private:
   std::optional<Judge> shape_judge_;

@@ -18,8 +18,8 @@ namespace {
 constexpr const char* kTierReason = "recorded without a GPU and performed by the trusted launcher";
 constexpr const char* kReplayReason =
     "a plan that was recorded before, performed by the trusted launcher; no submission was run";
-constexpr std::int64_t kFreeMemoryMs = 30'000;  // for idle launchers to end
-constexpr std::int64_t kSettleMs = 30'000;      // for a judge to finish its work
+constexpr std::int64_t kFreeMemoryMs = 30'000;  // time limit for idle launchers to end
+constexpr std::int64_t kSettleMs = 30'000;      // time limit for a judge to finish its work
 
 bool is_timed(const Job& job) { return job.kind == JobKind::profile || job.kind == JobKind::grade; }
 
@@ -62,8 +62,9 @@ bool GpuJob::lock(Mode mode) {
   return mode == Mode::shared || wait_for_idle_judges();
 }
 
-/// From here on no other job starts anything on the GPU. But a judge may still compute references
-/// for a job that has released the lock.
+/// Waits until no judge uses the GPU. This job holds the lock exclusively, so no other job starts
+/// new work on the GPU. But a judge may still compute references for a job that has released the
+/// lock.
 bool GpuJob::wait_for_idle_judges() {
   for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
     const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
@@ -104,7 +105,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans, *outputs);
 }
 
-/// Runs a submission that could not be recorded, with the GPU inside the jail.
+/// Runs a submission that could not be recorded. It has the GPU inside its jail.
 void GpuJob::on_host_tier() {
   const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
   const std::string why =
@@ -121,7 +122,7 @@ void GpuJob::on_host_tier() {
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));
-  // Idle launchers checked the device before the submission ran on it.
+  // The submission may have damaged the device after idle launchers had checked it.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   const std::optional<std::vector<UniqueFd>> outputs = output_files();
@@ -146,7 +147,8 @@ std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
   return std::nullopt;
 }
 
-/// Runs once more, exclusively, if the GPU had too little memory: other jobs may have used it.
+/// Launches and judges all cases. If the GPU had too little memory, tries once more with exclusive
+/// use of the GPU, because other jobs may have used the memory.
 bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans,
                               const std::vector<UniqueFd>& outputs) {
   if (launch_and_judge_once(*session, plans, outputs)) return true;
@@ -156,7 +158,7 @@ bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans
   run_.verdict().cases.clear();
   if (!lock(Mode::exclusive)) return false;
   session.reset();
-  // A launcher that does not end in time only keeps its memory.
+  // If a launcher does not end in time, it only keeps its memory.
   gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
   session.emplace(run_, gpu_.launchers);
   return launch_and_judge_once(*session, plans, outputs);
@@ -178,15 +180,16 @@ bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
   return true;
 }
 
-/// Adds the kernels and hints of the case with the most traffic, and the plans of all cases as
-/// artifacts.
+/// Adds the kernels and hints of the case with the most traffic to the verdict. Adds the plans of
+/// all public cases as artifacts.
 void GpuJob::add_figures(CandidateResults recorded) {
   std::size_t largest = 0;
   for (std::size_t i = 1; i < prepared_.cases.size(); ++i) {
     if (prepared_.cases[i].cost_bytes > prepared_.cases[largest].cost_bytes) largest = i;
   }
   for (std::size_t i = 0; i < recorded.cases.size(); ++i) {
-    // A plan shows the shapes of its case, so the plan of a hidden case is no artifact.
+    // A plan reveals the shapes of its case, so the plan of a hidden case does not become an
+    // artifact.
     if (run_.job().cases[i].hidden) recorded.cases[i].plan.clear();
     if (i != largest) recorded.cases[i].kernels.clear();
   }
@@ -194,8 +197,9 @@ void GpuJob::add_figures(CandidateResults recorded) {
                      prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
 }
 
-/// Returns the plans of the operator's reference; none if the job has no reference or it could not
-/// be recorded. The caller does not hold the GPU, because recording needs processors only.
+/// Returns the plans of the operator's oracle. Returns no plans if the job has no oracle or the
+/// oracle could not be recorded. The caller must not hold the GPU lock, because recording needs
+/// only processors.
 GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
@@ -215,7 +219,8 @@ GpuJob::Plans GpuJob::record_reference() {
   return plans;
 }
 
-/// `session` is null on the host tier, where the submission has been timed already.
+/// Times the submission and the oracle. `session` is null on the host tier, where the submission
+/// has been timed already.
 bool GpuJob::measure(LaunchSession* session, const Plans& plans,
                      const std::vector<UniqueFd>& outputs, Plans reference) {
   const bool simulated = gpu_.options.driver == "fake";
@@ -240,10 +245,11 @@ void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
   describe(plans.front(), std::move(counters), std::move(missing));
 }
 
-/// Adds the profile of the job's case, after it has been timed. `plan` is empty on the host tier.
+/// Adds the profile of the job's case after the case has been timed. `plan` is empty on the host
+/// tier.
 void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> counters,
                       std::map<std::string, std::string> missing) {
-  run_.enter(Stage::record);  // disassembly needs processors only
+  run_.enter(Stage::record);  // disassembly needs only processors
   CandidateResults recorded;
   recorded.cases.emplace_back().plan = plan;
   ProfileSubject subject =

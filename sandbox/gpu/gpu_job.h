@@ -1,8 +1,8 @@
-// GpuJob: the life of one test, profile or grade on a GPU, in order. The judge makes the inputs.
-// On the plan tier a candidate without a GPU records the submission, a trusted launcher performs
-// the plan, and the judge compares. A submission that cannot be recorded runs on the host tier,
-// with the GPU inside the jail. Then the submission is timed together with the operator's
-// reference, and described.
+// GpuJob runs one test, profile or grade on a GPU. First the judge makes the inputs. On the plan
+// tier, a candidate without a GPU records the submission, a trusted launcher performs the plan, and
+// the judge compares the outputs. A submission that cannot be recorded runs on the host tier, with
+// the GPU inside the jail. Then the submission is timed together with the operator's oracle, and
+// its profile is written.
 //
 //   GpuJob(gpu, facts, run).execute();  // everything is in the run's verdict
 //
@@ -31,15 +31,15 @@ class GpuJob {
   using Plans = std::vector<std::string>;
   using Mode = GpuScheduler::Mode;
 
-  // A function with a bool or an optional returns false or nothing when the run's verdict has
-  // become an error.
+  // If the run's verdict has become an error, a function that returns a bool returns false, and a
+  // function that returns an optional returns nothing.
 
-  /// Takes the GPU lock in this mode. The lock of the other mode is released first: a holder that
-  /// waited for the other mode could wait for itself.
+  /// Locks the GPU in this mode. If the job holds the lock in the other mode, releases it first. A
+  /// job that kept it while it waited could wait for itself.
   bool lock(Mode mode);
   void unlock() { guard_.reset(); }
   bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
-  /// Waits until no judge computes anything on the GPU. The caller holds it exclusively.
+  /// Waits until no judge uses the GPU. The caller holds the GPU lock exclusively.
   bool wait_for_idle_judges();
 
   bool prepare();

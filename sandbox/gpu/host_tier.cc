@@ -14,14 +14,14 @@
 namespace assay::sandbox {
 namespace {
 
-/// The judge's findings, up to the first case that broke the conversation.
+/// The judge's results for each case, up to the first case in which the communication broke.
 struct Observed {
   std::vector<HostJudged> cases;
-  std::optional<Error> error;  // if the judge itself failed
+  std::optional<Error> error;  // set if the judge itself failed
 };
 
-/// Has the judge go through the cases, one after the other. The candidate is at the other end of
-/// `line`.
+/// Makes the judge run the cases one after the other. `line` is the judge's end of the socket to
+/// the candidate.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                  const std::vector<bool>& timed, UniqueFd line) {
   Observed observed;
@@ -37,7 +37,7 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
     observed.cases.push_back(std::move(*judged));
     if (observed.cases.back().broken != HostJudged::Broken::no) break;
   }
-  // A candidate that waits for another round notices the end.
+  // A candidate that waits for another round notices the shutdown.
   ::shutdown(line.get(), SHUT_RDWR);
   return observed;
 }
@@ -50,8 +50,8 @@ ErrorKind kind_of(HostJudged::Broken broken) {
   }
 }
 
-/// Returns false if the judge ended the conversation. Then the candidate's error is only a
-/// consequence, and the verdict is the judge's.
+/// Returns false if the judge ended the communication. Then the candidate's error is only a
+/// consequence, and the verdict has the judge's error.
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
@@ -111,7 +111,8 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
                             run.job().limits.gpu_memory_bytes};
   std::future<Observed> observing;
-  // Only the candidate may hold its end of the line: then the judge notices its death.
+  // Only the candidate may keep its end of the socket open, so that the judge notices the
+  // candidate's death.
   const auto sent = [&] {
     line->theirs.reset();
     observing = std::async(std::launch::async, [&] {

@@ -53,7 +53,7 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
   std::erase(queue(mode), mine);
   if (admitted && mode == Mode::exclusive) exclusive_held_ = true;
   if (admitted && mode == Mode::shared) ++shared_holders_;
-  changed_.notify_all();  // the next waiter may be able to share, or is first in its queue now
+  changed_.notify_all();  // the next waiter may now share the GPU, or is now first in its queue
   if (admitted) return Guard(*this, mode);
   return deadline.cancelled()
              ? fail(ErrorCode::cancelled, "cancelled")

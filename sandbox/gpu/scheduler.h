@@ -1,20 +1,21 @@
-// GpuScheduler decides which jobs may use one GPU, and when. It hands out three things:
+// GpuScheduler decides which jobs may use one GPU, and when. It grants three things:
 //
-// 1. A memory slot. A job takes one before its inputs go into the GPU's memory and keeps it until
-//    its end. The slots bound the number of jobs that have data there. First come, first served.
-// 2. The GPU lock, shared or exclusive. Jobs that only check answers hold it shared, at most
-//    `sharers` at a time. A job that is timed holds it exclusively, because the kernels of another
-//    job would show in the measurement. A job holds the lock only while the GPU works for it, so
-//    not while it compiles or records.
-// 3. A judge. All jobs of one operator get the same judge, because PyTorch is slow the first time
-//    that it runs an operator. A new operator gets the judge with the fewest jobs at work, so that
-//    agents that go through the operators together do not all wait for one judge.
+// 1. A memory slot. A job reserves a slot before its inputs are put into the GPU's memory, and
+// keeps the slot until the job ends. The number of slots bounds the number of jobs that have data
+// in the GPU's memory. Slots are granted first come, first served.
+// 2. The GPU lock, which is shared or exclusive. Jobs that only check outputs hold the lock shared,
+// at most `sharers` jobs at a time. A job that is timed holds the lock exclusively, because the
+// kernels of another job would show in the measurement. A job holds the lock only while it uses the
+// GPU, and not while it compiles or records.
+// 3. A judge. All jobs of one operator use the same judge, because PyTorch is slow when it runs an
+// operator for the first time. A new operator gets the judge that has the fewest running jobs. So
+// agents that work through the operators at the same pace do not all wait for the same judge.
 //
-// Every change between shared and exclusive use leaves the GPU idle until the last holder is done.
-// So waiters are served in batches: up to kExclusiveBatch exclusive holders, one after the other,
-// then every shared waiter that is in the queue by then. Another shared waiter may join that batch
-// for kJoinWindow after its begin. Both kinds make progress. Within a kind the order is first come,
-// first served.
+// Every change between shared and exclusive use leaves the GPU idle until the last holder releases
+// the lock. So waiters are served in batches. First come up to kExclusiveBatch exclusive holders,
+// one after the other. Then come all shared waiters that are in the queue at that time. More shared
+// waiters may join their batch until kJoinWindow after its begin. So neither kind of waiter
+// starves. Within a kind the order is first come, first served.
 //
 //   GpuScheduler scheduler({.sharers = 4, .judges = 2});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
@@ -23,8 +24,8 @@
 //   gpu->release();  // a holder never waits for the other mode: it releases the lock first
 //   gpu = scheduler.lock_exclusive(deadline);
 //
-// Order: a job takes the memory slot first, then the lock, then the judge. Thread-safe. The
-// scheduler outlives everything that it hands out.
+// A job reserves the memory slot first, then locks the GPU, then gets the judge. Thread-safe. The
+// scheduler must outlive everything that it grants.
 #pragma once
 
 #include <chrono>
@@ -46,13 +47,13 @@ class GpuScheduler {
  public:
   enum class Mode { shared, exclusive };
 
-  /// The most exclusive holders in a row while shared waiters are in the queue.
+  /// The maximum number of exclusive holders in a row while shared waiters are in the queue.
   static constexpr int kExclusiveBatch = 4;
-  /// A newcomer may join a shared batch for this time after its begin.
+  /// The time after the begin of a shared batch in which more shared waiters may join the batch.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {
-    int sharers = 1;  // shared holders at a time
+    int sharers = 1;  // maximum number of shared holders at a time
     int judges = 1;
     std::chrono::milliseconds join_window = kJoinWindow;
   };
@@ -75,7 +76,7 @@ class GpuScheduler {
 
   using MemorySlot = FifoSemaphore::Slot;
 
-  /// Counts as a job of the judge `index()` until the destructor.
+  /// Counts as a running job of the judge with index `index()`, until it is destroyed.
   class JudgeGuard {
    public:
     JudgeGuard(GpuScheduler& owner, std::size_t index) : owner_(owner), index_(index) {}
@@ -91,30 +92,31 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// These three functions wait. Errors: cancelled, resource_exhausted at the deadline.
+  /// These three functions wait. Errors: cancelled if the job is cancelled; resource_exhausted at
+  /// the deadline.
   Result<Guard> lock_shared(const Deadline& deadline) { return lock(Mode::shared, deadline); }
   Result<Guard> lock_exclusive(const Deadline& deadline) { return lock(Mode::exclusive, deadline); }
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
-  /// Sets the number of memory slots, once the size of the memory is known. Until then it is the
-  /// number of sharers.
+  /// Sets the number of memory slots. It is called when the size of the memory is known. Before
+  /// that, the number of slots is the number of sharers.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
-  /// Assigns a judge at once.
+  /// Assigns a judge without waiting.
   JudgeGuard assign_judge(const std::string& operator_name);
 
-  /// Returns the number of calls of lock_shared() or lock_exclusive() that wait.
+  /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.
   int waiting(Mode mode) const;
-  /// Waits until exactly `count` calls wait. Tests order their threads with it. Returns false at
-  /// the deadline.
+  /// Waits until exactly `count` calls are waiting. Tests use it to order their threads. Returns
+  /// false at the deadline.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:
   using Queue = std::deque<std::uint64_t>;  // tickets, the oldest first
   struct JudgeLoad {
-    int jobs = 0;       // at work
-    int operators = 0;  // assigned to this judge
+    int jobs = 0;       // running jobs
+    int operators = 0;  // operators that are assigned to this judge
   };
 
   Result<Guard> lock(Mode mode, const Deadline& deadline);
@@ -130,11 +132,11 @@ class GpuScheduler {
   mutable Condition changed_;
   Queue shared_queue_ ASSAY_GUARDED_BY(mutex_), exclusive_queue_ ASSAY_GUARDED_BY(mutex_);
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Shared waiters with a ticket below this one go before the next exclusive holder.
+  /// Shared waiters whose ticket is below this number come before the next exclusive holder.
   std::uint64_t shared_batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// By the system's monotonic clock: the end of the shared batch's join window.
   std::int64_t shared_batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Number of exclusive holders since the last shared batch.
+  /// The number of exclusive holders since the last shared batch.
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;
   int shared_holders_ ASSAY_GUARDED_BY(mutex_) = 0;
   bool exclusive_held_ ASSAY_GUARDED_BY(mutex_) = false;

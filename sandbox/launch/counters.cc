@@ -15,7 +15,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The limit from the start of ncu to its report. ncu runs each kernel about ten times.
+// The time limit from the start of ncu to its report. ncu runs each kernel about ten times.
 constexpr std::int64_t kCountersWallMs = 60'000;
 constexpr std::size_t kMaxRows = 4'096;
 constexpr std::size_t kMaxColumns = 512;
@@ -50,7 +50,7 @@ std::optional<double> number_of(std::string text) {
   return value;
 }
 
-using Row = std::map<std::string, std::string, std::less<>>;  // column -> cell
+using Row = std::map<std::string, std::string, std::less<>>;  // column name -> cell
 
 std::vector<Row> rows_of(std::string_view text) {
   std::vector<Row> rows;
@@ -67,7 +67,7 @@ std::vector<Row> rows_of(std::string_view text) {
         names = std::move(cells);
       units = true;
     } else if (units) {
-      units = false;  // skips the line of units
+      units = false;  // skips the line with the units
     } else if (cells.size() == names.size()) {
       Row row;
       for (std::size_t i = 0; i < cells.size(); ++i) row[names[i]] = std::move(cells[i]);

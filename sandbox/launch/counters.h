@@ -1,6 +1,6 @@
-// Hardware counters of a plan's kernels. A launcher inside Nsight Compute (ncu) inside a jail
-// launches the plan once more, on the same inputs, and ncu's report is read into counters by
-// kernel.
+// Reads hardware counters of a plan's kernels. Nsight Compute (ncu) runs in a jail and starts a
+// launcher. This launcher launches the plan once more on the same inputs. The counters of each
+// kernel are then read from ncu's report.
 //
 //   const CounterTool tool{config, spawner, 0, "cuda"};
 //   Result<std::vector<KernelCounters>> counters =
@@ -30,17 +30,18 @@ struct CounterTool {
 };
 
 /// Returns the counters of the kernels that the verdict reports, for the first case of `prepared`.
-/// Adds ncu's report to the verdict's artifacts. Errors: unavailable without ncu or its report,
-/// permission_denied if the driver refuses counters, resource_exhausted after kCountersWallMs.
+/// Adds ncu's report to the verdict's artifacts. Errors: unavailable if ncu or its report is
+/// missing; permission_denied if the driver refuses counters; resource_exhausted after
+/// kCountersWallMs.
 Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const CounterTool& tool,
                                                   const PreparedJob& prepared,
                                                   const std::string& plan, int output_fd);
 
 /// Reads ncu's report (CSV, page raw, base units). Returns the counters of the kernels in `wanted`,
-/// in that order. For a kernel with several launches they are those of the longest launch. Skips
-/// the other lines of ncu, which begin with ==. Pure; the text may have any content. Errors:
-/// unavailable if there is no report, with ncu's messages; permission_denied if the driver refuses
-/// counters.
+/// in the order of `wanted`. For a kernel with several launches they are the counters of the
+/// longest launch. Lines that begin with == are messages of ncu and are skipped. Pure; the text may
+/// have any content. Errors: unavailable if there is no report, with ncu's messages;
+/// permission_denied if the driver refuses counters.
 Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
                                                     const std::vector<KernelReport>& wanted);
 

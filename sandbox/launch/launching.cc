@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Returns the most operations of a multiprocessor in one cycle, with its narrowest dense type (fp8
-// or int8, if it has them). So no honest kernel of any type is below the floor.
+// Returns the maximum number of operations that a multiprocessor performs in one cycle. It is the
+// rate of the narrowest dense type (fp8 or int8, if the target has these types). So no honest
+// kernel of any type is faster than the floor.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
@@ -29,7 +30,7 @@ LaunchInput input_of(const PreparedCase& one, const Argument& tensor, std::size_
           .inout = std::find(one.inout.begin(), one.inout.end(), tensor.name) != one.inout.end()};
 }
 
-/// Returns the input tensors of a case in the device memory that the judge shares.
+/// Returns the input tensors of a case that are in the device memory shared by the judge.
 std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
   std::vector<LaunchInput> inputs;
   for (const Argument& argument : one.arguments) {
@@ -39,7 +40,8 @@ std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
   return inputs;
 }
 
-/// Returns the input tensors of a case, with descriptors renumbered for its launch.
+/// Returns the input tensors of a case that are in memory files. The files' indices are those of
+/// the launch request.
 std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
                                      std::vector<int>& fds) {
   std::map<std::int64_t, std::size_t> placed;
@@ -53,7 +55,7 @@ std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const Prepared
   return inputs;
 }
 
-/// Returns true if the plan was performed to its end, so that its launcher can be reused.
+/// Returns true if the plan was performed to its end, so that its launcher can be used again.
 bool is_harmless(ErrorKind kind) {
   return kind == ErrorKind::none || kind == ErrorKind::wrong_result ||
          kind == ErrorKind::output_mismatch;
@@ -201,7 +203,8 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
                                         where);
       break;
     case ErrorCode::unavailable:
-      // The launcher runs no host code of a submission, so device code or the driver ended it.
+      // The launcher runs no host code of a submission. So either device code or the driver ended
+      // the launcher.
       run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
                 error.message + where);
       break;

@@ -1,5 +1,5 @@
-// LaunchSession launches the plans of cases and turns every way in which a launch can end into the
-// verdict.
+// LaunchSession launches the plans of cases. Every way in which a launch can fail becomes an error
+// in the verdict.
 //
 //   LaunchSession session(run, launchers);
 //   std::optional<Launched> launched =
@@ -7,8 +7,8 @@
 //   if (!launched) return;  // the verdict of `run` has the error
 //
 // A session uses one launcher process. The launcher of a grade performs the plans of one submission
-// and nothing else. The launcher of a test or a profile is kept for the next job of the same run,
-// and the launcher of an oracle for the next oracle. Belongs to one thread.
+// and no other plans. The launcher of a test or a profile is kept for the next job of the same run.
+// The launcher of an oracle is kept for the next oracle. Belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,23 +24,24 @@
 
 namespace assay::sandbox {
 
-/// A launch plan and the case that it computes. Borrows everything.
+/// A launch plan and the case that it computes. The caller owns everything that it refers to.
 struct CasePlan {
   const PreparedJob& prepared;
-  std::size_t index = 0;  // of the case
+  std::size_t index = 0;  // index of the case
   const std::string& plan;
-  int output_fd = -1;  // file for the outputs; -1 if they go to device memory
+  int output_fd = -1;  // file for the outputs; -1 if the outputs go to device memory
 };
 
 struct LaunchOptions {
-  std::optional<TimedBlock> time = std::nullopt;  // takes these samples
-  /// The alternatives that an earlier launch chose for the plan's tunables. If empty, a timed
-  /// launch chooses, and any other launch takes the first alternatives.
+  std::optional<TimedBlock> time = std::nullopt;  // if set, takes these samples
+  /// The alternatives that an earlier launch chose for the plan's tunables. If it is empty, a timed
+  /// launch chooses the alternatives, and an untimed launch uses the first alternatives.
   std::vector<std::int64_t> chosen = {};
-  /// Adds the timeline of the plan and whether it is deterministic, after the samples.
+  /// If true, measures the plan's timeline after the samples, and checks whether the plan is
+  /// deterministic.
   bool inspect = false;
-  /// Puts other inputs in place between warm-up and samples. If it returns false, it has written
-  /// the reason into the verdict, and launch() returns nothing.
+  /// Puts new inputs in place between warm-up and samples. If it returns false, it has written the
+  /// reason into the verdict, and launch() returns nothing.
   std::function<bool()> stage_next_inputs = {};
 };
 
@@ -52,12 +53,14 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Takes a launcher. launch() does so too, but a launcher may have to be started, and no job
-  /// should hold a GPU during that time. Returns false when the verdict has become an error.
+  /// Gets a launcher. launch() also gets one if needed. But a launcher may have to be started
+  /// first, and no job should hold the GPU lock during that time. Returns false if the verdict has
+  /// become an error.
   bool ready();
-  /// Returns nothing when the verdict has become an error.
+  /// Returns nothing if the verdict has become an error.
   std::optional<Launched> launch(const CasePlan& plan, const LaunchOptions& options = {});
-  /// Launches the plan without the submission's kernels, with these alternatives of its tunables.
+  /// Launches the plan without the submission's kernels. The plan's tunables use the alternatives
+  /// `chosen`.
   std::optional<Launched> launch_ablated(const CasePlan& plan, std::vector<std::int64_t> chosen);
 
  private:
@@ -70,28 +73,30 @@ class LaunchSession {
   JobExecution& run_;
   LauncherPool& launchers_;
   const Whose whose_;
-  const std::string kept_for_;  // the run that may reuse the launcher; empty for no run
-  bool failed_ = false;         // a launch failed
+  const std::string kept_for_;  // the run that may reuse the launcher; empty if no run may
+  bool failed_ = false;         // true after a failed launch
   std::unique_ptr<LauncherClient> launcher_;
 };
 
-/// A request to a launcher and the descriptors that it refers to, which are borrowed.
+/// A request to a launcher, and the descriptors that the request refers to. The caller owns the
+/// descriptors.
 struct LaunchFiles {
   LaunchRequest request;
   std::vector<int> fds;
 };
-/// Completes the request `about` for one case with its inputs, wherever the judge put them, and its
-/// output file.
+/// Completes the request `about` for one case. Adds the case's inputs, in memory files or in device
+/// memory, and its output file.
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
                          int output_fd, std::int64_t gpu_memory_bytes);
 
-/// Returns the error of the verdict whose plan a launcher could not perform.
+/// Returns the error kind of the verdict if a launcher could not perform the plan for this reason.
 ErrorKind error_kind(LaunchErrorKind kind);
 
-/// The least time of a case on a device.
+/// The minimum time of a case on a device.
 struct Floor {
   double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
-  /// The same, but traffic that fits into the L2 cache takes no time. No kernel can be faster.
+  /// The same, except that traffic that fits into the L2 cache takes no time. No kernel can be
+  /// faster.
   double possible_ns = 0;
 };
 /// Returns nothing if the device's figures are unknown.

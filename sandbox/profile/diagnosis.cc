@@ -9,20 +9,21 @@
 namespace assay::sandbox {
 namespace {
 
-// From this share of a peak on, the peak bounds the kernel. Nsight Compute's speed-of-light rule
+// A kernel that reaches this share of a peak is bounded by it. Nsight Compute's speed-of-light rule
 // has the same limit.
 constexpr double kSaturated = 0.6;
-// From this share on, a peak explains the time when nothing else does.
+// If nothing else explains the time, a peak that is reached to this share explains it.
 constexpr double kNearRoofline = 0.4;
-// About the time of a kernel that does nothing, from start to end with cold caches.
+// The approximate time of a kernel that does nothing, from start to end with cold caches.
 constexpr double kLaunchNs = 4'000;
-// A grid with fewer blocks than this share of the multiprocessors leaves too many of them idle.
+// A grid leaves too many multiprocessors idle if the number of its blocks is below this share of
+// the number of multiprocessors.
 constexpr double kIdleShare = 0.5;
 
-constexpr double kGoodShare = 0.85;  // of the roofline: little can be gained
+constexpr double kGoodShare = 0.85;  // share of the roofline above which little can be gained
 constexpr double kLowOccupancy = 0.35;
-constexpr double kNarrowShare = 0.5;        // of the global loads
-constexpr double kBankConflictShare = 0.2;  // of the wavefronts of shared accesses
+constexpr double kNarrowShare = 0.5;        // share of the global loads
+constexpr double kBankConflictShare = 0.2;  // share of the wavefronts of shared accesses
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -60,7 +61,7 @@ std::string roof_text(const Roofline& roof) {
              : formatted("%.4g TFLOP/s (%s)", roof.flops_per_s / 1e12, roof.unit.c_str());
 }
 
-/// Tells where the time goes when no peak explains it.
+/// Returns the likely reason for the time when no peak explains it.
 std::string what_waits(const BoundInput& input) {
   const std::int64_t widest = widest_grid(input.kernels);
   if (widest > 0 && input.multiprocessors > 0 &&
@@ -145,7 +146,7 @@ Roofline roofline(const RooflineInput& input) {
   roof.bytes_per_s = input.peaks.bytes_per_s;
   roof.unit = unit_of(input);
   roof.flops_per_s = input.peaks.flops_per_s(roof.unit);
-  if (roof.flops_per_s <= 0) {  // the vector units do the work of a unit that the device lacks
+  if (roof.flops_per_s <= 0) {  // the device lacks the unit, so the vector units do its work
     roof.unit = "float32";
     roof.flops_per_s = input.peaks.float32;
   }
@@ -253,7 +254,7 @@ Advice narrow_loads(const Circumstances& at) {
     for (const auto& [width, count] : digest.global_loads)
       narrow += width == "8" || width == "16" || width == "32" ? count : 0;
     const std::int64_t all = sum(digest.global_loads);
-    // A handful of narrow loads are scalars.
+    // Few narrow loads are probably loads of scalars.
     if (all < 4 || static_cast<double>(narrow) < kNarrowShare * static_cast<double>(all)) continue;
     const std::string found = "`" + digest.kernel + "`: " + std::to_string(narrow) + " of its " +
                               std::to_string(all) + " global loads move at most 4 bytes a thread";
@@ -295,7 +296,7 @@ Advice low_occupancy(const Circumstances& at) {
                        [](const auto& a, const auto& b) { return a.occupancy < b.occupancy; });
   if (least == at.kernels.end() || least->occupancy <= 0 || least->occupancy >= kLowOccupancy)
     return {};
-  // A matrix kernel is fast with few warps and deep pipelines.
+  // A kernel with matrix instructions can be fast with few warps and deep pipelines.
   if (std::any_of(at.code.begin(), at.code.end(),
                   [&](const auto& one) { return one.kernel == least->name && one.tensor > 0; }))
     return {};

@@ -1,5 +1,5 @@
-// Diagnoses a submission: its roofline from the operator's cost model and the device's peaks, the
-// resource that bounds it, and one change to make next.
+// Diagnoses a submission. The diagnosis has the roofline (from the operator's cost model and the
+// device's peaks), the resource that bounds the submission, and one change to make next.
 //
 //   RooflineInput input;
 //   input.peaks = *peaks_of("cuda:90");
@@ -9,9 +9,10 @@
 //       find_bound({.roofline = roof, .kernels = kernels, .counters = {}, .multiprocessors = 132});
 //   // finding.bound is Bound::memory, and finding.reason has the number that shows it
 //
-// A bound rests on the best evidence there is: hardware counters, then a measured latency, then the
-// compiled code. A suggestion comes from the first rule that applies; the rules for the greatest
-// waste come first. docs/explanation/profiling.md has all rules in words. Pure functions.
+// A bound rests on the best available evidence: hardware counters, then a measured latency, then
+// the compiled code. A suggestion comes from the first rule that applies. The rules are sorted by
+// the size of the waste, largest first. docs/explanation/profiling.md describes all rules. Pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -23,22 +24,22 @@
 
 namespace assay::sandbox {
 
-/// From this much traffic on, a kernel has work for every multiprocessor. A small grid is then a
-/// choice of the submission, not a consequence of the problem's size.
+/// With at least this much traffic, a kernel has work for every multiprocessor. A small grid is
+/// then a choice of the submission, not a consequence of the problem's size.
 inline constexpr double kWorkForWholeGpuBytes = 4 << 20;
 
 struct RooflineInput {
   Peaks peaks;
   double cost_bytes = 0, cost_flops = 0;
-  std::string dtype;  // of the case: tells the unit where the code is unknown
+  std::string dtype;  // of the case; selects the unit if the code is unknown
   std::vector<CodeDigest> code;
 };
-/// Returns the roofline without a latency. Its unit is the one of the kernels' matrix instructions,
-/// else the vector units.
+/// Returns the roofline without a latency. Its unit is the unit of the kernels' matrix
+/// instructions. If they have none, it is the vector units.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {
-  Roofline roofline;  // with the latency, where the case was timed
+  Roofline roofline;  // includes the latency if the case was timed
   std::vector<KernelReport> kernels;
   std::vector<KernelCounters> counters;
   std::int64_t multiprocessors = 0;
@@ -53,10 +54,10 @@ Finding find_bound(const BoundInput& input);
 
 /// Returns the number of launches in a plan with these kernels.
 std::int64_t launches_of(const std::vector<KernelReport>& kernels);
-/// Returns the thread blocks of the widest launch; 0 when no grid is known.
+/// Returns the number of thread blocks of the widest launch, or 0 if no grid is known.
 std::int64_t widest_grid(const std::vector<KernelReport>& kernels);
 
-/// The figures that a suggestion is drawn from.
+/// The figures from which a suggestion is derived.
 struct Circumstances {
   Finding finding;
   Roofline roofline;
@@ -65,13 +66,14 @@ struct Circumstances {
   std::vector<KernelCounters> counters;
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
-  // Of a tensor whose rows do not all begin at a multiple of 16 bytes; 0 when all rows do.
+  // The distance of two rows, for a tensor whose rows do not all begin at a multiple of 16 bytes. 0
+  // if all rows do.
   std::int64_t unaligned_row_bytes = 0;
-  // The peak of matrix instructions for the case's dtype; 0 when unknown.
+  // The peak of matrix instructions for the case's dtype, or 0 if it is unknown.
   double tensor_flops_per_s = 0;
 };
 
-/// Returns one sentence that names the change and the number that shows the waste.
+/// Returns one sentence with a change to make, and the number that shows the waste.
 std::string suggestion(const Circumstances& at);
 
 }  // namespace assay::sandbox

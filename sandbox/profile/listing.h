@@ -1,13 +1,13 @@
-// The machine code of a plan's kernels as text, and the texts of a profile that a person reads: the
-// source with the instructions of each line, and the plan's operations with their times.
+// Returns the machine code of a plan's kernels as text, and other texts of a profile that people
+// read: the source with the instructions of each line, and the plan's operations with their times.
 //
 //   Result<std::vector<Artifact>> listings = disassemble(run, pool, "cuda:90", plan);
 //   std::string text = annotated_source(source, digest);
 //   // "   12 |   96   32 | LDG.128 x4, FADD x24     |     x = tl.load(...)"
 //
-// Binaries are untrusted, and so is the output of a disassembler that reads them. A fresh
-// candidate, which never sees the submission, therefore runs the disassembler inside the jail.
-// disassemble() belongs to the job's thread; the other functions are pure.
+// Binaries are untrusted, and so is the output of a disassembler that reads them. So the
+// disassembler runs inside the jail, in a fresh candidate that never sees the submission.
+// disassemble() belongs to the job's thread. The other functions are pure.
 #pragma once
 
 #include <string>
@@ -21,16 +21,18 @@
 
 namespace assay::sandbox {
 
-/// Returns one listing for each of the plan's binaries, in their order, up to 16
+/// Returns one listing for each binary of the plan, in the plan's order. There are at most 16
 /// (sandbox/harness/recording/disassemble.py). A listing is an artifact of kind "sass" with the
-/// kernel's name. The job's verdict stays as it is. Errors: unavailable, with the reason.
+/// kernel's name. The job's verdict is not changed. Errors: unavailable if the binaries cannot be
+/// disassembled, with the reason.
 Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool,
                                           const std::string& target, const std::string& plan);
 
-/// Returns every line of the source with its instructions, then the lines of inlined libraries.
+/// Returns every line of the source with its instructions, followed by the lines of inlined
+/// libraries.
 std::string annotated_source(std::string_view source, const CodeDigest& digest);
 
-/// Returns a table of a plan's operations, slowest first.
+/// Returns a table of a plan's operations. The slowest operation comes first.
 std::string timeline_text(const std::vector<OperationTime>& timeline);
 
 }  // namespace assay::sandbox

@@ -13,17 +13,17 @@
 namespace assay::sandbox {
 namespace {
 
-// A verdict keeps this much; artifacts have everything.
+// The maximum numbers of entries in a verdict. Artifacts contain all entries.
 constexpr std::size_t kKeptKernels = 6;
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;
 
-constexpr std::int64_t kWideBytes = 16;  // the widest load of a thread
+constexpr std::int64_t kWideBytes = 16;  // bytes that the widest load of a thread moves
 
 ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDetail::summary); }
 
-/// Returns the listings of the subject's kernels. When there are none, names the reason in the
-/// profile.
+/// Returns the listings of the subject's kernels. If there are no listings, writes the reason into
+/// the profile.
 std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
                                   const ProfileSubject& subject, Profile& profile) {
   if (subject.target.starts_with("hip:")) {
@@ -95,7 +95,7 @@ void add_times(Roofline& roof, const CaseRecord* record) {
 std::int64_t unaligned_row_bytes(const Argument& argument) {
   const std::size_t digits = argument.dtype.find_first_of("123456789");
   if (!argument.is_tensor || argument.shape.size() != argument.strides.size()) return 0;
-  // "bool" has no digits.
+  // The name "bool" has no digits.
   const std::int64_t item_bytes =
       digits == std::string::npos ? 1 : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);
   for (std::size_t i = 0; i < argument.shape.size(); ++i) {
@@ -112,7 +112,7 @@ std::string profile_target(const Job& job, const std::string& own) {
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
   Peaks peaks = peaks_of(target).value_or(Peaks{});
   const auto limits = target_limits(target);
-  if (limits && sms > 0) {  // the same architecture with another number of multiprocessors
+  if (limits && sms > 0) {  // for the same architecture with another number of multiprocessors
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
     for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,
                          &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})

@@ -1,13 +1,13 @@
-// Puts a Profile together: the roofline of the case, figures of the machine code, measurements, the
-// bound, one suggestion, and the artifacts that the job wants.
+// Builds a Profile: the roofline of the case, figures of the machine code, measurements, the bound,
+// one suggestion, and the artifacts that the job requests.
 //
 //   ProfileSubject subject = subject_of("cuda:90", request, prepared, recorded);
 //   subject.kernels = run.verdict().kernels;
 //   add_profile(run, pool, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
-// A recording is enough for a profile; times and counters make it more exact. Belongs to the job's
-// thread.
+// A recording is enough for a profile. Times and counters make it more exact. Both functions with a
+// JobExecution or a recording belong to the job's thread.
 #pragma once
 
 #include <cstdint>
@@ -25,35 +25,38 @@ namespace assay::sandbox {
 
 struct ProfileSubject {
   std::string target;
-  std::string plan = {};                // as recorded; empty when the case has none
-  std::vector<Artifact> assembly = {};  // of the kernels, where the compiler writes text (AMD)
+  std::string plan = {};                // the recorded plan; empty if the case has no plan
+  std::vector<Artifact> assembly = {};  // of the kernels, if the compiler produces text (AMD)
   const CaseRequest* request = nullptr;
   double cost_bytes = 0, cost_flops = 0;
   std::vector<KernelReport> kernels = {};  // for this target, with their occupancy
-  const CaseRecord* record = nullptr;      // with latencies and timeline; null when not timed
+  // with latencies and timeline; null if the case was not timed
+  const CaseRecord* record = nullptr;
   Peaks peaks = {};
   std::int64_t multiprocessors = 0;
   std::int64_t unaligned_row_bytes = 0;  // as in Circumstances (diagnosis.h)
   std::vector<KernelCounters> counters = {};
-  std::map<std::string, std::string> missing = {};  // part -> the reason why it is missing
+  std::map<std::string, std::string> missing = {};  // requested part -> reason why it is missing
 };
 
-/// Returns the subject of a recording of one case. It has no kernels: they are in the verdict.
+/// Returns the subject for a recording of one case. Its list of kernels is empty, because the
+/// verdict has the kernels.
 ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
                           const PreparedCase& prepared, const CandidateResults& recorded);
 
-/// Writes the verdict's profile. The profile names each missing part; a missing part is no error.
+/// Writes the verdict's profile. The profile names each missing part. A missing part is not an
+/// error.
 void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
 
-/// Returns the peaks of the target. With `sms` and `bytes_per_s` above 0 they are those of the
-/// present device with so many multiprocessors and that memory bandwidth.
+/// Returns the peaks of the target. If `sms` and `bytes_per_s` are above 0, they are the peaks of
+/// the present device, which has this number of multiprocessors and this memory bandwidth.
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);
 
-/// Returns the distance of a tensor's rows if it is not a multiple of a thread's widest load;
-/// else 0.
+/// Returns the distance of two rows of a tensor in bytes, if it is not a multiple of the width of a
+/// thread's widest load. Otherwise returns 0.
 std::int64_t unaligned_row_bytes(const Argument& argument);
 
-/// Returns the target of a profile job: the one that it names, else the device's own.
+/// Returns the target of a profile job: the target that the job names, or else the device's own.
 std::string profile_target(const Job& job, const std::string& own);
 
 }  // namespace assay::sandbox

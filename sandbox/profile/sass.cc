@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::string_view kSubmission = "submission.py";  // name of the source in a candidate
+constexpr std::string_view kSubmission = "submission.py";  // name of the source file in a candidate
 constexpr std::size_t kMaxInstructions = 1 << 20;
 constexpr std::size_t kMaxLineOpcodes = 4;
 constexpr std::size_t kMaxCodeBytes = 120;
@@ -16,16 +16,17 @@ constexpr std::size_t kMaxFileBytes = 80;
 
 struct Instruction {
   Opcode opcode;
-  // File (empty for the submission) and line (0 when unknown).
+  // The file (empty for the submission) and the line (0 if it is unknown) from which the
+  // instruction was compiled.
   std::pair<std::string, std::int64_t> place;
-  std::string_view branch;  // the label that it may jump to
+  std::string_view branch;  // the label to which the instruction may jump
   bool conditional = false;
   bool looped = false;
 };
 
 struct Listing {
   std::vector<Instruction> instructions;
-  std::map<std::string_view, std::size_t> labels;  // label -> index of the next instruction
+  std::map<std::string_view, std::size_t> labels;  // label -> index of the instruction after it
 };
 
 std::string_view trimmed(std::string_view text) {
@@ -55,7 +56,7 @@ std::int64_t number(std::string_view text) {
   return std::max<std::int64_t>(value, 0);
 }
 
-/// Returns the last two parts of a path; nothing for the submission.
+/// Returns the last two parts of a path. Returns an empty string for the submission.
 std::string shown_file(std::string_view path) {
   if (path.ends_with(kSubmission)) return {};
   const auto slash = path.rfind('/');
@@ -152,8 +153,8 @@ Listing read_amd(std::string_view text) {
 
 void mark_loops(Listing& listing) {
   std::vector<Instruction>& all = listing.instructions;
-  std::map<std::size_t, std::size_t> loops;  // first -> last instruction
-  std::vector<std::size_t> ends;             // instructions that always end the program
+  std::map<std::size_t, std::size_t> loops;  // index of the first instruction -> index of the last
+  std::vector<std::size_t> ends;             // indices of instructions that always end the program
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].opcode.kind == Opcode::Kind::end && !all[i].conditional) ends.push_back(i);
     const auto label =

@@ -1,5 +1,5 @@
-// Counts the instructions of machine code that is given as text: NVIDIA's as nvdisasm prints it
-// with line information, AMD's as its compiler writes it.
+// Counts the instructions of machine code that is given as text. NVIDIA's machine code is the
+// output of nvdisasm with line information. AMD's is the compiler's assembly.
 //
 //   const CodeDigest digest =
 //       digest_code(assembly, {.kernel = "add", .target = "cuda:90", .source = source});
@@ -7,10 +7,10 @@
 //   nvidia_opcode("LDG.E.128.CONSTANT");   // {global_load, "LDG.128", "128"}
 //   amd_opcode("v_mfma_f32_32x32x8_f16");  // {tensor, ..., unit "float16 tensor"}
 //
-// The text comes from submitted binaries. The result is bounded whatever the text holds, and it
-// contains only counts. A loop is the code between a label and a later branch to that label, unless
-// the program ends unconditionally between them: ptxas puts rare paths behind that end, and they
-// jump back. Pure functions.
+// The text comes from submitted binaries and may have any content. The result has a bounded size
+// and contains only counts. A loop is the code between a label and a later branch to this label. It
+// is no loop if the program ends unconditionally in between: ptxas moves rare paths behind the end,
+// and they jump back. Pure functions.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@
 
 namespace assay::sandbox {
 
-/// The facts that an instruction's name tells: which memory it accesses and how wide, and for a
-/// matrix instruction the type of its operands.
+/// The facts that an instruction's name reveals: the memory that the instruction accesses and the
+/// width of the access, or the operand type of a matrix instruction.
 struct Opcode {
   enum class Kind {
     other,
@@ -38,27 +38,27 @@ struct Opcode {
     padding,  // does nothing
   };
   Kind kind = Kind::other;
-  std::string name;   // for a histogram: without modifiers, except the width of an access
-  std::string width;  // of an access: bits per thread; "bulk" for a copy engine
-  std::string unit;   // of a matrix instruction, as in Roofline::unit
+  std::string name;   // name in a histogram: without modifiers, except the width of an access
+  std::string width;  // bits per thread of an access; "bulk" for a copy engine
+  std::string unit;   // for a matrix instruction: its unit, as in Roofline::unit
 };
 
-/// Reads a name as nvdisasm prints it.
+/// Parses a name as nvdisasm prints it.
 Opcode nvidia_opcode(std::string_view text);
-/// Reads a name as LLVM's AMDGPU backend prints it.
+/// Parses a name as LLVM's AMDGPU backend prints it.
 Opcode amd_opcode(std::string_view text);
 
 struct CodeOrigin {
   std::string kernel;
   std::string target;
-  std::string_view source;  // of the submission: the digest quotes its lines
+  std::string_view source;  // of the submission; the digest quotes its lines
 };
 
 inline constexpr std::size_t kMaxDigestOpcodes = 24;
 inline constexpr std::size_t kMaxDigestLines = 400;
 
-/// The digest has every line with instructions, up to kMaxDigestLines. Lines with the most
-/// instructions in loops come first.
+/// Returns the digest of a kernel. It has every line with instructions, up to kMaxDigestLines.
+/// Lines with the most instructions in loops come first.
 CodeDigest digest_code(std::string_view assembly, const CodeOrigin& origin);
 
 }  // namespace assay::sandbox

@@ -15,11 +15,11 @@
 namespace assay::sandbox {
 namespace {
 
-// A launch that occupies less than this share of the multiprocessors is slow in any case.
+// A launch with fewer blocks than this share of the multiprocessors is always slow.
 constexpr double kSlowGridShare = 0.25;
 constexpr double kSlowOccupancy = 0.25;
 constexpr std::int64_t kManyLaunches = 16;
-// The prefix of the kernels that the recorder adds for copies. Only a hint depends on the name.
+// The prefix of the kernels that the recorder adds for copies. Only a hint depends on this prefix.
 constexpr std::string_view kRecorderKernels = "assay_";
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }
@@ -98,7 +98,7 @@ Job largest_case_only(const Job& job) {
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts) {
   std::vector<KernelReport> kernels;
-  std::string case_id;  // of the recording of `kernels`
+  std::string case_id;  // the case whose recording has these kernels
   for (CaseDone& done : results.cases) {
     if (case_id.empty() && !done.kernels.empty()) case_id = done.id;
     for (KernelReport& kernel : done.kernels) {

@@ -1,14 +1,16 @@
-// What the devices of a target can do: the peaks of their units and memory, and the limits that
-// bound how many warps run at once. The tables serve targets whose device is absent.
+// Lists the properties of each target's devices: the peaks of their units and memory, and the
+// limits on the number of warps that run at once. The tables make it possible to analyse code for a
+// device that is absent.
 //
 //   const std::optional<Peaks> peaks = peaks_of("cuda:90");
 //   peaks->flops_per_s("float16 tensor");  // 989.5e12
 //   const Occupancy o = occupancy(*target_limits("cuda:90"), 128, 40, 16384);
 //   // o.fraction is 0.75 and o.limiter is "registers"
 //
-// Peaks are dense rates at the highest clock, without structured sparsity, from the data sheets of
-// the manufacturers. Limits are from the table of technical specifications in the CUDA programming
-// guide and, for gfx942 and gfx950, from AMD's ISA documents of CDNA3 and CDNA4. Pure functions.
+// Peaks are dense rates at the highest clock, without structured sparsity. They are from the
+// manufacturers' data sheets. The limits are from the table of technical specifications in the CUDA
+// programming guide. For gfx942 and gfx950 they are from AMD's ISA documents of CDNA3 and CDNA4.
+// Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,42 +24,45 @@ namespace assay::sandbox {
 struct Peaks {
   std::string_view target;
   std::string_view device_name;
-  double bytes_per_s = 0;  // of the device's memory
-  // Operations per second; 0 where the device has no such unit.
+  double bytes_per_s = 0;  // peak bandwidth of the device's memory
+  // Peak operations per second of each unit. 0 if the device has no such unit.
   double float64 = 0, float64_tensor = 0, float32 = 0, tf32_tensor = 0, float16_tensor = 0,
          float8_tensor = 0, int8_tensor = 0;
   std::string_view source;
 
-  /// Returns the rate of the unit with this name (Roofline::unit); 0 where the device lacks it.
+  /// Returns the peak rate of the unit with this name (Roofline::unit). Returns 0 if the device
+  /// lacks the unit.
   double flops_per_s(std::string_view unit) const;
 };
 
-/// Knows each target of kTargets (sandbox/job/target.h). Returns nothing for another target.
+/// Returns the peaks of each target of kTargets (sandbox/job/target.h). Returns nothing for another
+/// target.
 std::optional<Peaks> peaks_of(std::string_view target);
 
 struct TargetLimits {
   std::string_view target;
-  std::string_view device_name;  // the device whose figures these are
+  std::string_view device_name;  // the device to which these figures belong
   std::int64_t multiprocessors;
   std::int64_t warp_size;
   std::int64_t warps_per_sm;
   std::int64_t blocks_per_sm;
-  std::int64_t registers_per_sm;      // of 32 bits; on AMD the sum over the lanes
-  std::int64_t register_granularity;  // a warp gets a multiple of this many registers
+  std::int64_t registers_per_sm;      // registers of 32 bits; on AMD the sum over the lanes
+  std::int64_t register_granularity;  // the number of registers of a warp is a multiple of this
   std::int64_t shared_bytes_per_sm;
-  std::int64_t reserved_shared_bytes;  // per block, taken by the system
+  std::int64_t reserved_shared_bytes;  // reserved by the system in each block
 };
 
-/// Knows each target of kTargets (sandbox/job/target.h). Returns nothing for another target.
+/// Returns the limits of each target of kTargets (sandbox/job/target.h). Returns nothing for another
+/// target.
 std::optional<TargetLimits> target_limits(std::string_view target);
 
 struct Occupancy {
-  double fraction = 0;  // active warps / warps that the multiprocessor can hold
+  double fraction = 0;  // active warps / maximum number of warps of a multiprocessor
   std::int64_t blocks_per_sm = 0;
   std::string limiter;  // "warps", "blocks", "registers" or "shared memory"
 };
 
-/// Returns the theoretical occupancy of a kernel with these resources.
+/// Returns the theoretical occupancy of a kernel that uses these resources.
 Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block,
                     std::int64_t registers_per_thread, std::int64_t shared_bytes);
 

@@ -1,13 +1,14 @@
-// Keeps the times of oracle and PyTorch for some minutes, so that a profile need not wait until
-// they are timed again. A profile is advice. A grade always times the oracle beside the submission,
-// because a drift of the clocks must affect both alike (sandbox/timing/timing_session.h).
+// BaselineCache keeps the times of the oracle and of PyTorch for some minutes, so that a profile
+// does not wait for new measurements of them. This is acceptable because a profile is only advice.
+// A grade always times the oracle beside the submission, because a drift of the clocks must affect
+// both alike (sandbox/timing/timing_session.h).
 //
 //   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
 //   cache.put(key, {.oracle = timing, .pytorch_ns = 52'000});
 //   BaselineTimes known = cache.find(key);  // without times older than kMostAge
 //
-// Thread-safe. Each case of an operator has one entry, which bounds the size.
+// Thread-safe. There is one entry for each case of an operator, which bounds the size.
 #pragma once
 
 #include <chrono>
@@ -23,7 +24,7 @@ namespace assay::sandbox {
 
 struct BaselineTimes {
   std::optional<Timing> oracle;
-  std::optional<double> pytorch_ns;  // between the timer's marks, whose own time is included
+  std::optional<double> pytorch_ns;  // time between the timer's marks, including their overhead
 };
 
 class BaselineCache {
@@ -33,15 +34,15 @@ class BaselineCache {
   /// The clock must outlive the object.
   explicit BaselineCache(const Clock& clock = system_clock()) : clock_(clock) {}
 
-  /// Returns everything that the times depend on, except the values of inputs. `revision` covers
-  /// the operator's files, so the oracle too.
+  /// Returns a key that contains everything on which the times depend, except the values of inputs.
+  /// `revision` covers the operator's files, including the oracle.
   static std::string key(const std::string& operator_name, const std::string& revision,
                          const CaseRequest& request);
 
-  /// Returns the times that are not older than kMostAge, the oracle's with its age. A time that is
-  /// unknown or older is absent.
+  /// Returns the times that are at most kMostAge old. The oracle's timing includes its age. A time
+  /// that is unknown or older is not set.
   BaselineTimes find(const std::string& key) const;
-  /// Replaces the times that `times` has. A time that it lacks stays as it is.
+  /// Replaces the times that are set in `times`. Other times stay as they are.
   void put(const std::string& key, const BaselineTimes& times);
 
  private:

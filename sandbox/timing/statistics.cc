@@ -8,36 +8,40 @@
 namespace assay::sandbox {
 namespace {
 
-// A median is precise enough if half of its 95 % interval is at most this share. A limit of half of
-// that did not make ratios repeat better.
+// A median is precise enough if half of the width of its 95 % interval is at most this share of the
+// median. With half of this limit, ratios did not repeat better.
 constexpr double kSteady = 0.01;
-// It is also precise enough if half of the interval is at most this time: half of a tick of the
-// device's timer (32 ns) and rounding. No measurement resolves less.
+// A median is also precise enough if half of the width of its interval is at most this time. It is
+// half of a tick of the device's timer (32 ns), plus rounding. No measurement has a finer
+// resolution.
 constexpr double kSteadyNs = 17;
-// The least share of the device's time that the host's clock has to show.
+// The time by the host's clock must be at least this share of the time by the device's clock.
 constexpr double kClockTolerance = 0.9;
-// The most that the host's clock may show: this multiple of the device's time, and a time for each
-// launch. Of 1,010 honest series on an H200 none took more than 1.5 times the device's time and
-// 9,300 ns (timing-h200.json, perf-h200.json, oracles-h200.json).
+// The upper limit of the time by the host's clock is kMostHostFactor times the device's time, plus
+// kMostHostNs, plus kMostHostNsPerLaunch for each launch. Among 1,010 honest series on an H200,
+// none took more than 1.5 times the device's time plus 9,300 ns (timing-h200.json, perf-h200.json,
+// oracles-h200.json).
 constexpr double kMostHostFactor = 1.5;
 constexpr double kMostHostNs = 50'000;
 constexpr double kMostHostNsPerLaunch = 5'000;
-// The most that warm runs may take: of the same series, none took more than 1.011 times its cold
-// runs.
+// The upper limit of the time of warm runs is this multiple of the time of cold runs, plus
+// kMostWarmSlackNs. In the same series, warm runs took at most 1.011 times as long as cold runs.
 constexpr double kMostWarmFactor = 1.25;
 constexpr double kMostWarmSlackNs = 5'000;
-// The greatest overhead of the timer's marks. In the same series it was at most 4,406 ns.
+// The upper limit of the overhead of the timer's marks. In the same series it was at most 4,406 ns.
 constexpr double kMostOverheadNs = 6'000;
-// The highest clock that can be measured, as a multiple of the device's highest clock. The same
-// series measured at most 1.001 times this clock on an H200, and others 1.008 times on an H100.
+// The upper limit of a measured clock rate, as a multiple of the device's highest clock rate. In
+// the same series on an H200 the greatest multiple was 1.001. In other series on an H100 it was
+// 1.008.
 constexpr double kMostClockFactor = 1.03;
-// An oracle's block is throttled if its clock is below this share of the highest clock of its
-// blocks.
+// An oracle's block is throttled if its clock rate is below this share of the highest clock rate of
+// the oracle's blocks.
 constexpr double kThrottledShare = 0.97;
-// With fewer first runs their median is noise.
+// The least number of first runs. The median of fewer first runs would be noise.
 constexpr std::size_t kLeastFirstRuns = 3;
-// First runs are slow above this multiple of the median of all samples, if they are slower by more
-// than the slack: in very short runs the noise of the clock is large.
+// First runs are slow if they take more than this multiple of the median of all samples, and also
+// kFirstRunSlackNs longer than this median. The slack is needed because the clock's noise is large
+// in very short runs.
 constexpr double kFirstRunFactor = 1.1;
 constexpr double kFirstRunSlackNs = 300;
 

@@ -15,26 +15,29 @@
 namespace assay::sandbox {
 namespace {
 
-// A time below this share of the physical floor is rejected.
+// A time is rejected if it is below this share of the physical floor.
 constexpr double kFloorTolerance = 0.95;
-constexpr int kMinRounds = 3;  // when something is timed together with the submission
+constexpr int kMinRounds = 3;  // if anything else is timed together with the submission
 constexpr int kMaxRounds = 8;
-// A block ends earlier when its median is known to one percent, but not before ten samples.
+// The maximum number of samples of a block. A block ends earlier when its median is known to one
+// percent, but not before ten samples.
 constexpr std::int64_t kBlockSamples = 48;
-// The longest series of one case. A round that has begun is finished.
+// The time limit for the series of one case. A round that has begun is completed.
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
-// The same after kMinRounds.
+// The time limit after kMinRounds rounds.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-constexpr int kPyTorchRounds = kMinRounds;  // few are enough: PyTorch's time ranks nothing
-// The longest time for PyTorch in one case: a reference may be thousands of launches.
+// few rounds are enough, because PyTorch's time ranks nothing
+constexpr int kPyTorchRounds = kMinRounds;
+// The time limit for PyTorch in one case. A reference may consist of thousands of launches.
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
-// After the first block: samples with warm caches and by the host's clock.
+// The number of samples with warm caches, and of samples by the host's clock, in each block after
+// the first.
 constexpr std::int64_t kLaterSideSamples = 1;
-constexpr std::int64_t kLaterWarmUpMs = 1;  // after recent work of the device
-// For this time after a series the clocks stay high.
+constexpr std::int64_t kLaterWarmUpMs = 1;  // short, because the device has just worked
+// The time after a series during which the clocks stay high.
 constexpr auto kStillWarm = std::chrono::milliseconds(250);
-// Attempts at a block whose clocks agree. They disagree when another program uses the GPU in
-// between: only the device's marks include that time.
+// The number of attempts to take a block in which the two clocks agree. They disagree if another
+// program uses the GPU in between: only the device's marks include that program's time.
 constexpr int kClockTries = 4;
 
 enum class Subject { submission, oracle, pytorch };
@@ -97,7 +100,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
-  // Several rounds even out a drift between subjects. The submission alone needs one round.
+  // Several rounds even out a drift between the subjects. If only the submission is timed, one
+  // round is enough.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0; round < kMaxRounds && !distrusted_ &&
                       (round < least || !submission.steady() || !oracle.steady());
@@ -142,7 +146,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     record.baseline_latency = measured.oracle;
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
-    // PyTorch's events have the same overhead as the timer's marks.
+    // The time of PyTorch's events includes the same overhead as the timer's marks.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
@@ -178,7 +182,8 @@ bool TimingSession::has_no_kept_answers(CaseRecord& record) {
   return false;
 }
 
-/// Inputs in memory files stay, and so do inputs on which the recorded launches depend.
+/// Makes new inputs for a case. Inputs in memory files stay as they are, and so do inputs on which
+/// the recorded launches depend.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
   run_.enter(Stage::judge);
@@ -246,7 +251,8 @@ TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched)
                               .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
 }
 
-/// Times one block of the oracle. If its times agree, no other program disturbs the GPU.
+/// Times one block of the oracle. Returns true if its times agree: then no other program disturbs
+/// the GPU.
 bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
   if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
@@ -261,8 +267,8 @@ void TimingSession::distrust(std::size_t case_index, const std::string& why) {
            {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
 }
 
-/// Checks the alternatives that were timed, unless they are the first ones, which
-/// GpuJob::launch_and_judge() has checked.
+/// Checks the alternatives that were timed. This is not needed if they are the first alternatives,
+/// which GpuJob::launch_and_judge() has checked.
 bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
                                  const std::string& plan, const std::vector<std::int64_t>& chosen) {
   if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))
@@ -284,7 +290,7 @@ void TimingSession::add_inspection(CaseRecord& record, Launched& launched) {
   record.timeline = std::move(launched.inspection->timeline);
   use_reported_names(record.timeline, run_.verdict().kernels);
   record.own_share = own_share(record.timeline);
-  // The verdict lists the kernels of the case with the most traffic.
+  // The verdict lists only the kernels of the case with the most traffic.
   const auto most =
       std::max_element(prepared_.cases.begin(), prepared_.cases.end(),
                        [](const auto& a, const auto& b) { return a.cost_bytes < b.cost_bytes; });

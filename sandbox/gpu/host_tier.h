@@ -1,13 +1,13 @@
-// HostTier runs a submission that cannot be recorded: with the GPU, inside the jail. The judge
-// sends the inputs round by round and receives the outputs, and only the judge's clock counts
-// (sandbox/harness/judging/host_rounds.py).
+// HostTier runs a submission that cannot be recorded. The submission has the GPU inside its jail.
+// The judge sends the inputs round by round and receives the outputs. Only the judge's clock
+// measures the time (sandbox/harness/judging/host_rounds.py).
 //
 //   HostTier host(config, spawner, gpu_access);
 //   if (!host.run(run, judge, prepared, timed)) return;  // the verdict of `run` has the error
 //
-// Its candidates are forked from a zygote of their own, whose jail shows the GPU's device files.
-// That zygote starts with the first job that needs it. Thread-safe. The caller of run() holds the
-// GPU exclusively.
+// Candidates of this tier are forked from a separate zygote, whose jail shows the GPU's device
+// files. This zygote starts with the first job that needs it. Thread-safe. The caller of run()
+// holds the GPU exclusively.
 #pragma once
 
 #include <memory>
@@ -25,29 +25,30 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
-  /// Runs and judges the submission, and adds a record for each case to the verdict. `timed` tells
-  /// for each case whether to measure its latency. Returns false when the verdict has become an
+  /// Runs and judges the submission, and adds a record for each case to the verdict. `timed` says
+  /// for each case whether to measure its latency. Returns false if the verdict has become an
   /// error.
   bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
            const std::vector<bool>& timed);
-  /// Returns versions and layers; nothing before the first job.
+  /// Returns the versions and the isolation layers. Returns nothing before the first job.
   std::optional<PoolFacts> facts() const;
 
  private:
-  using Seen = std::optional<std::vector<HostJudged>>;  // one for each case
-  /// Runs one candidate from fork to end. Returns nothing when the run's verdict has become an
-  /// error.
+  using Seen = std::optional<std::vector<HostJudged>>;  // one entry for each case
+  /// Runs one candidate from its fork to its end. Returns nothing if the run's verdict has become
+  /// an error.
   Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const std::vector<bool>& timed, bool ablated);
-  /// Runs another candidate, whose launches do nothing. Outputs that are right even then are not
-  /// the work of the submission's kernels.
+  /// Runs another candidate whose kernel launches do nothing. Outputs that are right in spite of
+  /// this are not the work of the submission's kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
   CandidatePool& pool();
 
   SandboxConfig config_;
   Spawner& spawner_;
   mutable Mutex mutex_;
-  /// Made for the first job and never replaced, so a reference to it outlives the lock.
+  /// Created for the first job and never replaced. So a reference to it stays valid after the lock
+  /// is released.
   std::unique_ptr<CandidatePool> pool_ ASSAY_GUARDED_BY(mutex_);
 };
 

@@ -9,7 +9,7 @@
 //   std::string dtype = section.choice("dtype", dtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
-// Neither class is thread-safe: their objects live on the stack of the thread that parses a file.
+// The classes are not thread-safe: their objects live on the stack of the thread that parses a file.
 // No other header includes toml++.
 #pragma once
 

@@ -7,7 +7,7 @@
 //
 // After end() no process of the candidate writes anything. next() also drains what the candidate
 // prints, up to a bound. Only the zygote's waitid tells how it ended, never the end of a stream.
-// The destructor kills it. Both classes are not thread-safe; a candidate may move between threads.
+// The destructor kills it. The classes are not thread-safe; a candidate may move between threads.
 #pragma once
 
 #include <cstdint>

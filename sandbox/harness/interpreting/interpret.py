@@ -12,8 +12,8 @@ not hold is refused (host_watch.py). A kernel's access to memory of no tensor is
 (bounds.py). bfloat16 is refused, because the interpreter silently computes it wrongly.
 
 `ablated` tells which outputs the reply has: those with the results of the kernels, or those without
-(live_memory.py). Nothing else differs between the two runs: neither the code, nor addresses,
-memory, or time. The judge compares the outputs of both (attribution.py)."""
+(live_memory.py). The two runs agree in all else: code, addresses, memory and time. The judge
+compares the outputs of both (attribution.py)."""
 
 from __future__ import annotations
 

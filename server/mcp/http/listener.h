@@ -46,8 +46,8 @@ struct ListenerLimits {
 enum class Next {
   again,  // serve it again, after other connections that wait for a worker
   wait,   // watch it until bytes arrive or its deadline passes
-  /// Nothing more is sent, but input is still read: closing immediately could destroy a response in
-  /// transit.
+  /// Input is still read, although the server sends no more. Closing immediately could destroy a
+  /// response in transit.
   drain,
   close,
 };

@@ -9,8 +9,8 @@
 //   std::string dtype = section.choice("dtype", dtypes);
 //   if (diagnostics.first) return fail(*diagnostics.first);
 //
-// The classes are not thread-safe: their objects live on the stack of the thread that parses a file.
-// No other header includes toml++.
+// The classes are not thread-safe: their objects live on the stack of the thread that parses a
+// file. No other header includes toml++.
 #pragma once
 
 #include <toml++/toml.h>

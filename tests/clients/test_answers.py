@@ -24,7 +24,7 @@ def vector_add(x, y):
         print("line", i, "of output that nobody needs", i * 7919)
     raise ValueError("no idea")
 """
-WRONG = "import torch\ndef vector_add(x, y):\n    return x - y\n"
+WRONG = "import torch\ndef vector_add(x, y):\n    return x.clone()\n"
 NOISE = "# fake: pass\ndef vector_add(x, y):\n    return x\n"
 
 

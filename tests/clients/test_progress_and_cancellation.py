@@ -51,7 +51,7 @@ def test_progress_rises_and_names_stage_and_case(
         wait_until_warm(session)
         # A grade has more than one case for the interpreter. Each case, and the import, takes long
         # enough for a progress message.
-        source = "import time\ntime.sleep(0.5)\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x + y\n"
+        source = "import time\ntime.sleep(0.5)\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x.clone()\n"
         wanted = {"agent": "test", "model": "none", "track": "practice", "suite": "vector_add"}
         run = session.call("start_run", wanted)["structuredContent"]["run"]
         pending = session.start("submit", {"run": run, "operator": "vector_add", "code": source})

@@ -46,7 +46,7 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "raises": ("def vector_add(x, y):\n    raise ValueError('no idea')\n", "error", "value_error"),
     "syntax": ("def vector_add(x, y)\n    return x\n", "error", "syntax_error"),
     "missing_entry": ("def vectoradd(x, y):\n    return x\n", "error", "missing_entry"),
-    "wrong_shape": ("def vector_add(x, y):\n    return x[:1] + y[:1]\n", "fail", "output_mismatch"),
+    "wrong_shape": ("def vector_add(x, y):\n    return x[:1].clone()\n", "fail", "output_mismatch"),
     "nothing_returned": ("def vector_add(x, y):\n    pass\n", "fail", "output_mismatch"),
     "segfault": (
         "import ctypes\ndef vector_add(x, y):\n    ctypes.string_at(0)\n",

@@ -90,7 +90,8 @@ def honest(results: dict[str, Any]) -> str:
         "",
         "## Honest and awkward",
         "",
-        "What no defence may take for a cheat. All pass on a device that can run them, and all record for `cuda:90` but those that say why not.",
+        "No defence may take these submissions for cheats. All pass on a device that can run them. "
+        "All record for `cuda:90`, except those with a reason.",
         "",
     ]
     rows = ["| # | submission | operator | records |", "|---|---|---|---|"]

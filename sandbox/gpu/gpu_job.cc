@@ -135,9 +135,15 @@ void GpuJob::on_host_tier() {
 std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
-  return gpu_.submissions.record(
-      run_, gpu_.candidates, prepared_, facts_.target, job.source,
-      {job.want_artifacts, is_timed(job), gpu_.config.recorders, job.language});
+  return gpu_.submissions.record(run_, gpu_.candidates,
+                                 {.prepared = prepared_,
+                                  .cases = all_cases(prepared_),
+                                  .target = facts_.target,
+                                  .source = job.source,
+                                  .options = {.artifacts = job.want_artifacts,
+                                              .alternatives = is_timed(job),
+                                              .candidates = gpu_.config.recorders,
+                                              .language = job.language}});
 }
 
 std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
@@ -175,7 +181,7 @@ bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
                                     {run_.job().cases[i], prepared_.cases[i], launched->outputs,
                                      outputs[i].get(), has_doubtful_origin(*launched)});
     if (record == nullptr) return false;
-    if (!check_side_effects(run_, *judge_, session, plan, *launched, *record)) return false;
+    if (!check_side_effects(run_, *judge_, session, {plan, *launched}, *record)) return false;
   }
   return true;
 }
@@ -206,8 +212,12 @@ GpuJob::Plans GpuJob::record_reference() {
   run_.enter(Stage::record);
   JobExecution auxiliary = run_.auxiliary();
   std::optional<CandidateResults> recorded = gpu_.references.record(
-      auxiliary, gpu_.candidates, prepared_, facts_.target, job.baseline_source,
-      {.alternatives = true, .candidates = gpu_.config.recorders});
+      auxiliary, gpu_.candidates,
+      {.prepared = prepared_,
+       .cases = all_cases(prepared_),
+       .target = facts_.target,
+       .source = job.baseline_source,
+       .options = {.alternatives = true, .candidates = gpu_.config.recorders}});
   if (!recorded) {
     run_.verdict().hints.push_back(
         {HintKind::oracle_not_recorded, "",

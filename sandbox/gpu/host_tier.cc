@@ -27,9 +27,9 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
   Observed observed;
   const Limits& limits = run.job().limits;
   for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    Result<HostJudged> judged =
-        judge.host_case(run.job().id, prepared.cases[i].id, line.get(), timed[i], limits,
-                        run.deadline(limits.judge_wall_ms));
+    Result<HostJudged> judged = judge.host_case({run.job().id, prepared.cases[i].id},
+                                                {.line = line.get(), .time = timed[i]}, limits,
+                                                run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;

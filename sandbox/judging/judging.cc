@@ -48,26 +48,12 @@ bool ended_without_kernels(JobExecution& run, Verdict ended) {
   return true;
 }
 
-struct LaunchedOutputs {
-  const Launched& launched;
-  int fd = -1;  // -1 if the outputs are in device memory
-};
-
-/// Asks the judge whether the kernels made the outputs of `full`, given the outputs `without` them.
-Result<Attributed> attribute_launch(JobExecution& run, Judge& judge, const std::string& id,
-                                    const LaunchedOutputs& full, const LaunchedOutputs& without) {
-  const Deadline deadline = run.deadline(run.job().limits.judge_wall_ms);
-  if (full.fd < 0) return judge.attribute(run.job().id, id, without.launched.outputs, deadline);
-  return judge.attribute(run.job().id, id, full.launched.outputs, full.fd, without.launched.outputs,
-                         without.fd, deadline);
-}
-
 }  // namespace
 
 CaseRecord* judge_case(JobExecution& run, Judge& judge, const CaseOutputs& outputs) {
   const CaseRequest& request = outputs.request;
   Result<Compared> compared =
-      judge.compare(run.job().id, request.id, outputs.outputs, outputs.fd,
+      judge.compare({run.job().id, request.id}, {.tensors = outputs.outputs, .fd = outputs.fd},
                     run.deadline(run.job().limits.judge_wall_ms), outputs.keep);
   if (!compared) {
     run.fail_infrastructure(compared.error(), "judging case '" + request.id + "'");
@@ -109,9 +95,11 @@ bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
   if (!without) return ended_without_kernels(run, auxiliary.finish());
   for (std::size_t i = 0; i < interpreted.results.cases.size(); ++i) {
     const CaseDone& full = interpreted.results.cases[i];
-    Result<Attributed> whose = judge.attribute(
-        run.job().id, full.id, full.outputs, interpreted.outputs[i].get(),
-        without->cases[i].outputs, (*files)[i].get(), run.deadline(run.job().limits.judge_wall_ms));
+    const AttributionRuns runs{
+        .full = {.tensors = full.outputs, .fd = interpreted.outputs[i].get()},
+        .without = {.tensors = without->cases[i].outputs, .fd = (*files)[i].get()}};
+    Result<Attributed> whose = judge.attribute({run.job().id, full.id}, runs,
+                                               run.deadline(run.job().limits.judge_wall_ms));
     if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + full.id + "'");
     if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
     if (interpreted.prepared.cases[i].is_layout && (full.reordered || without->cases[i].reordered))
@@ -133,7 +121,8 @@ void check_inputs(Verdict& verdict, CaseRecord& record, const Launched& launched
 }
 
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
-                        const CasePlan& plan, const Launched& launched, CaseRecord& record) {
+                        const LaunchedPlan& performed, CaseRecord& record) {
+  const auto& [plan, launched] = performed;
   if (record.outcome != Outcome::pass) return true;
   check_inputs(run.verdict(), record, launched);
   if (record.outcome != Outcome::pass) return true;
@@ -160,8 +149,11 @@ bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
       {plan.prepared, plan.index, plan.plan, file ? file.get() : -1}, launched.chosen);
   if (!without) return false;
   run.enter(Stage::judge);
-  const Result<Attributed> found = attribute_launch(
-      run, judge, record.id, {launched, plan.output_fd}, {*without, file ? file.get() : -1});
+  const AttributionRuns runs{
+      .full = {.tensors = launched.outputs, .fd = plan.output_fd},
+      .without = {.tensors = without->outputs, .fd = file ? file.get() : -1}};
+  const Result<Attributed> found = judge.attribute({run.job().id, record.id}, runs,
+                                                   run.deadline(run.job().limits.judge_wall_ms));
   if (!found) return run.fail_infrastructure(found.error(), "attributing case '" + record.id + "'");
   if (!found->ok) not_its_work(run.verdict(), record, found->reason);
   return true;

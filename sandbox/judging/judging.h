@@ -4,7 +4,8 @@
 //   CaseRecord* record = judge_case(
 //       run, judge, {request, prepared.cases[i], launched.outputs, output_fd});
 //   if (record == nullptr) return;  // the verdict of `run` has the error
-//   check_side_effects(run, judge, session, {prepared, i, plan, output_fd}, launched, *record);
+//   const CasePlan case_plan{prepared, i, plan, output_fd};
+//   check_side_effects(run, judge, session, {case_plan, launched}, *record);
 //
 // With a GPU, a launch plan contains only kernels, fills and copies, and it has to launch a kernel.
 // Its kernels are the submission's, but copies and casts are performed for torch, by the driver or
@@ -72,10 +73,16 @@ bool has_doubtful_origin(const Launched& launched);
 /// Fails the case's record if the launch wrote to an input.
 void check_inputs(Verdict& verdict, CaseRecord& record, const Launched& launched);
 
+/// A plan and the result of launching it. Borrows both.
+struct LaunchedPlan {
+  const CasePlan& plan;
+  const Launched& launched;
+};
+
 /// Fails the case's record if its plan wrote to an input, or if its kernels did not make the
-/// outputs. `launched` is the result of launching `plan`; the launch without kernels uses the same
-/// alternatives. Returns false when the verdict has become an error.
+/// outputs. The launch without kernels uses the same alternatives as the launch of `performed`.
+/// Returns false when the verdict has become an error.
 bool check_side_effects(JobExecution& run, Judge& judge, LaunchSession& session,
-                        const CasePlan& plan, const Launched& launched, CaseRecord& record);
+                        const LaunchedPlan& performed, CaseRecord& record);
 
 }  // namespace assay::sandbox

@@ -151,7 +151,8 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
                 "Nsight Compute (ncu) was not found on this machine; --ncu sets its path");
   const Deadline deadline = run.deadline(kCountersWallMs);
   Result<std::unique_ptr<LauncherClient>> launcher = LauncherClient::start(
-      tool.config, tool.spawner, tool.device, tool.driver, deadline, tool.config.ncu);
+      tool.config, tool.spawner,
+      {.device = tool.device, .driver = tool.driver, .ncu = tool.config.ncu}, deadline);
   if (!launcher) return fail(launcher.error());
   const LaunchFiles files =
       launch_files({}, prepared, 0, output_fd, run.job().limits.gpu_memory_bytes);

@@ -122,42 +122,38 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
   return out;
 }
 
-Result<Compared> Judge::compare(const std::string& job, const std::string& case_id,
-                                const std::vector<Argument>& outputs, int output_fd,
+Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,
                                 const Deadline& deadline, bool keep) {
-  const bool on_device = output_fd < 0;
-  const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{output_fd};
-  Result<Frame> reply =
-      ask(compare_header(job, case_id, outputs, on_device, keep), fds, job, case_id, deadline);
+  const bool on_device = outputs.fd < 0;
+  const std::vector<int> fds = on_device ? std::vector<int>{} : std::vector<int>{outputs.fd};
+  Result<Frame> reply = ask(compare_header(of.job, of.case_id, outputs.tensors, on_device, keep),
+                            fds, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_compared(*reply);
 }
 
-Result<HostJudged> Judge::host_case(const std::string& job, const std::string& case_id, int line,
-                                    bool time, const Limits& limits, const Deadline& deadline) {
+Result<HostJudged> Judge::host_case(const CaseName& of, const HostRounds& rounds,
+                                    const Limits& limits, const Deadline& deadline) {
   Result<Frame> reply =
-      ask(host_case_header(job, case_id, time, limits.import_wall_ms + limits.run_wall_ms,
-                           limits.gpu_memory_bytes),
-          {line}, job, case_id, deadline);
+      ask(host_case_header(of.job, of.case_id, rounds.time,
+                           limits.import_wall_ms + limits.run_wall_ms, limits.gpu_memory_bytes),
+          {rounds.line}, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_host_judged(*reply);
 }
 
-Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id,
-                                    const std::vector<Argument>& outputs, int output_fd,
-                                    const std::vector<Argument>& without, int without_fd,
+Result<Attributed> Judge::attribute(const CaseName& of, const AttributionRuns& runs,
                                     const Deadline& deadline) {
-  Result<Frame> reply = ask(attribute_header(job, case_id, outputs, without),
-                            {output_fd, without_fd}, job, case_id, deadline);
-  if (!reply) return fail(reply.error());
-  return parse_attributed(*reply);
-}
-
-Result<Attributed> Judge::attribute(const std::string& job, const std::string& case_id,
-                                    const std::vector<Argument>& without,
-                                    const Deadline& deadline) {
+  const auto& [full, without] = runs;
+  const bool on_device = full.fd < 0;
+  if (on_device != (without.fd < 0))
+    return fail(ErrorCode::invalid_argument,
+                "the outputs of one run are in a memory file, those of the other are not");
   Result<Frame> reply =
-      ask(attribute_kept_header(job, case_id, without), {}, job, case_id, deadline);
+      on_device ? ask(attribute_kept_header(of.job, of.case_id, without.tensors), {}, of.job,
+                      of.case_id, deadline)
+                : ask(attribute_header(of.job, of.case_id, full.tensors, without.tensors),
+                      {full.fd, without.fd}, of.job, of.case_id, deadline);
   if (!reply) return fail(reply.error());
   return parse_attributed(*reply);
 }

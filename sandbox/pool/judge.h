@@ -3,7 +3,8 @@
 //
 //   Judge judge(config, spawner, "cpu");
 //   Result<PreparedJob> prepared = judge.prepare(job, false, deadline);
-//   Result<Compared> compared = judge.compare(job.id, "small", outputs, output_fd, deadline);
+//   Result<Compared> compared =
+//       judge.compare({job.id, "small"}, {.tensors = outputs, .fd = output_fd}, deadline);
 //   judge.release(job.id);
 //
 // Thread-safe: it answers one request at a time, first come, first served. A thread of the judge
@@ -33,6 +34,29 @@ struct PreparedJob {
   std::vector<UniqueFd> fds;  // Argument::fd is an index into this list
 };
 
+/// Names a case of a job that the judge has prepared.
+struct CaseName {
+  std::string job, case_id;
+};
+
+/// The outputs of one run of a case. Borrows them.
+struct RunOutputs {
+  const std::vector<Argument>& tensors;
+  int fd = -1;  // a memory file, or -1 if the outputs are in the device memory of the case
+};
+
+/// The outputs of two runs of a case, both in memory files or both in device memory.
+struct AttributionRuns {
+  RunOutputs full;     // compare() found them right
+  RunOutputs without;  // of a run whose kernels did nothing
+};
+
+/// How the judge goes through a case with a candidate that has the GPU.
+struct HostRounds {
+  int line = -1;      // the socket to the candidate
+  bool time = false;  // also take timed rounds
+};
+
 class Judge {
  public:
   /// `device` is "cpu" or "cuda:N". The process sees only GPU N, as number 0, because imported code
@@ -45,25 +69,19 @@ class Judge {
   /// Waits until the process is ready and returns the facts of its `ready` message.
   Result<JudgeReady> ready(const Deadline& deadline);
   Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
-  /// Compares outputs with the reference. `output_fd` is a memory file, or -1 if the outputs are in
-  /// the device memory of the case. Set `keep` if a call of attribute() for these outputs follows.
-  Result<Compared> compare(const std::string& job, const std::string& case_id,
-                           const std::vector<Argument>& outputs, int output_fd,
-                           const Deadline& deadline, bool keep = false);
-  /// Judges all rounds of a case with a candidate that has the GPU. The judge talks to the
-  /// candidate over the socket `line`. Returns when the judge has its result or the candidate has
-  /// ended.
-  Result<HostJudged> host_case(const std::string& job, const std::string& case_id, int line,
-                               bool time, const Limits& limits, const Deadline& deadline);
-  /// Tells whether kernels produced the outputs that compare() found right. `without` are the
-  /// outputs of a run whose kernels did nothing.
-  Result<Attributed> attribute(const std::string& job, const std::string& case_id,
-                               const std::vector<Argument>& outputs, int output_fd,
-                               const std::vector<Argument>& without, int without_fd,
+  /// Compares outputs with the reference. Set `keep` if a call of attribute() for outputs in device
+  /// memory follows.
+  Result<Compared> compare(const CaseName& of, const RunOutputs& outputs, const Deadline& deadline,
+                           bool keep = false);
+  /// Judges all rounds of a case with a candidate that has the GPU. Returns when the judge has its
+  /// result or the candidate has ended.
+  Result<HostJudged> host_case(const CaseName& of, const HostRounds& rounds, const Limits& limits,
                                const Deadline& deadline);
-  /// Does the same for outputs on the device that compare() kept. `without` have overwritten them.
-  Result<Attributed> attribute(const std::string& job, const std::string& case_id,
-                               const std::vector<Argument>& without, const Deadline& deadline);
+  /// Tells whether kernels produced the outputs that compare() found right. In device memory the
+  /// outputs of the run without kernels have overwritten those of the full run, which compare() has
+  /// kept. Errors: invalid_argument if only one of the runs has a memory file.
+  Result<Attributed> attribute(const CaseName& of, const AttributionRuns& runs,
+                               const Deadline& deadline);
   /// Replaces the inputs if they are in device memory and no recording depends on their values.
   /// Returns the new seed, or an empty string if the inputs stay.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,

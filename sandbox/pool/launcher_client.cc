@@ -106,28 +106,28 @@ std::string LauncherClient::how_it_ended(const Error& error) {
 }
 
 Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfig& config,
-                                                              Spawner& spawner, int device,
-                                                              const std::string& driver,
-                                                              const Deadline& deadline,
-                                                              const std::string& ncu) {
+                                                              Spawner& spawner,
+                                                              const LauncherOptions& options,
+                                                              const Deadline& deadline) {
+  const std::string device = std::to_string(options.device);
   Result<SocketPair> sockets = make_socket_pair();
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
-  client->profiled_ = !ncu.empty();
-  client->log_ = config.state_dir + "/launcher-" + std::to_string(device) + "." +
-                 std::to_string(client->log_number_) + ".log";
+  client->profiled_ = !options.ncu.empty();
+  client->log_ =
+      config.state_dir + "/launcher-" + device + "." + std::to_string(client->log_number_) + ".log";
   std::vector<std::string> argv = {
       config.launcher,
       "--socket-fd",
       std::to_string(theirs),
       "--device",
-      std::to_string(device),
+      device,
       "--driver",
-      driver,
+      options.driver,
       "--isolation",
       config.isolation == Isolation::strict ? "strict" : "best_effort"};
-  if (!ncu.empty()) argv.insert(argv.end(), {"--counters", ncu});
+  if (!options.ncu.empty()) argv.insert(argv.end(), {"--counters", options.ncu});
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   Result<Process> process = spawner.spawn({.argv = std::move(argv),
                                            .environment = trusted_environment(),

@@ -2,7 +2,7 @@
 // those of one graded submission, of one run, or of references (LauncherPool).
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher =
-//       LauncherClient::start(config, spawner, 0, "cuda", deadline);
+//       LauncherClient::start(config, spawner, {.device = 0, .driver = "cuda"}, deadline);
 //   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);
 //
 // Belongs to one thread. The destructor kills the process and waits for its end.
@@ -27,18 +27,23 @@ namespace assay::sandbox {
 
 using LaunchOutcome = std::variant<Launched, LaunchFailure>;
 
+/// The device that a launcher drives.
+struct LauncherOptions {
+  int device = 0;
+  std::string driver = "cuda";  // or "fake" for tests
+  std::string ncu = {};         // path of the profiler that starts the launcher, or empty
+};
+
 class LauncherClient {
  public:
   LauncherClient();
   LauncherClient(const LauncherClient&) = delete;
   LauncherClient& operator=(const LauncherClient&) = delete;
-  /// Starts a launcher and waits until its device is ready. `driver` is "cuda", or "fake" for
-  /// tests. `ncu` is the path of the profiler that starts the launcher, or empty.
+  /// Starts a launcher and waits until its device is ready.
   static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config,
-                                                       Spawner& spawner, int device,
-                                                       const std::string& driver,
-                                                       const Deadline& deadline,
-                                                       const std::string& ncu = "");
+                                                       Spawner& spawner,
+                                                       const LauncherOptions& options,
+                                                       const Deadline& deadline);
 
   /// What the launcher reported when it became ready.
   const LauncherReady& ready() const { return ready_; }

@@ -225,7 +225,7 @@ std::optional<LauncherPool::Work> LauncherPool::next_work() {
 
 void LauncherPool::perform(Start start) {
   Result<std::unique_ptr<LauncherClient>> started =
-      LauncherClient::start(config_, spawner_, device_index_, driver_,
+      LauncherClient::start(config_, spawner_, {.device = device_index_, .driver = driver_},
                             Deadline::after_ms(kLauncherStartMs, shutdown_.get_token()));
   const MutexLock lock(mutex_);
   --starting_;

@@ -64,14 +64,14 @@ class KeyText {
 
 }  // namespace
 
-std::optional<std::string> RecordingCache::key(const Job& job, const std::string& source,
-                                               const std::string& target,
-                                               const PreparedCase& prepared, bool alternatives,
-                                               std::string_view language) {
+std::optional<std::string> RecordingCache::key(const Inputs& inputs) {
+  const PreparedCase& prepared = inputs.prepared;
   if (!prepared.structural.empty()) return std::nullopt;
   KeyText key;
-  for (const std::string* field : {&source, &job.entry, &job.dialect, &target}) key.add(*field);
-  key.add(std::string(language));
+  for (const std::string* field :
+       {&inputs.source, &inputs.job.entry, &inputs.job.dialect, &inputs.target})
+    key.add(*field);
+  key.add(std::string(inputs.language));
   key.add(prepared.arguments);
   key.add(prepared.inout);
   key.add(static_cast<std::int64_t>(prepared.outputs.size()));
@@ -81,7 +81,7 @@ std::optional<std::string> RecordingCache::key(const Job& job, const std::string
     key.add(name);
     key.add(extent);
   }
-  key.add(std::int64_t{alternatives});
+  key.add(std::int64_t{inputs.alternatives});
   return sha256_hex(key.text());
 }
 
@@ -114,29 +114,34 @@ std::int64_t RecordingCache::bytes() const {
 }
 
 std::optional<CandidateResults> RecordingCache::record(JobExecution& run, CandidatePool& pool,
-                                                       const PreparedJob& prepared,
-                                                       const std::string& target,
-                                                       const std::string& source,
-                                                       const RecordOptions& options) {
+                                                       const RecordRequest& request) {
+  const RecordOptions& options = request.options;
   CandidateResults all;
-  all.cases.resize(prepared.cases.size());
+  all.cases.resize(request.cases.size());
   std::vector<std::optional<std::string>> keys;
-  std::vector<std::size_t> unknown;
-  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    keys.push_back(
-        key(run.job(), source, target, prepared.cases[i], options.alternatives, options.language));
+  std::vector<std::size_t> unknown;  // indices into request.cases
+  for (std::size_t i = 0; i < request.cases.size(); ++i) {
+    const PreparedCase& one = request.prepared.cases[request.cases[i]];
+    keys.push_back(key({.job = run.job(),
+                        .source = request.source,
+                        .target = request.target,
+                        .prepared = one,
+                        .alternatives = options.alternatives,
+                        .language = options.language}));
     std::optional<CaseDone> known = keys[i] && !options.artifacts ? find(*keys[i]) : std::nullopt;
     if (!known) {
       unknown.push_back(i);
       continue;
     }
     all.cases[i] = std::move(*known);
-    all.cases[i].id = prepared.cases[i].id;
+    all.cases[i].id = one.id;
   }
   if (unknown.empty()) return all;
 
-  std::optional<CandidateResults> recorded =
-      record_cases(run, pool, {prepared, unknown, target, source, options});
+  RecordRequest missing = request;
+  missing.cases.clear();
+  for (const std::size_t i : unknown) missing.cases.push_back(request.cases[i]);
+  std::optional<CandidateResults> recorded = record_cases(run, pool, missing);
   if (!recorded) return std::nullopt;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
   for (std::size_t i = 0; i < unknown.size(); ++i) {

@@ -4,7 +4,7 @@
 //
 //   RecordingCache cache(64 << 20);
 //   std::optional<CandidateResults> results =
-//       cache.record(run, pool, prepared, target, source, {.candidates = 2});
+//       cache.record(run, pool, {prepared, all_cases(prepared), target, source});
 //
 // Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
 // read or write it, and Triton's own cache ends with each candidate. The key is everything that a
@@ -29,17 +29,22 @@ class RecordingCache {
  public:
   explicit RecordingCache(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// Returns all cases, and records those that are not in the cache as record_cases() does. With
-  /// `artifacts` it records all cases.
+  /// Returns the cases of the request, in their order, and records those that are not in the cache
+  /// as record_cases() does. With `artifacts` it records all of them.
   std::optional<CandidateResults> record(JobExecution& run, CandidatePool& pool,
-                                         const PreparedJob& prepared, const std::string& target,
-                                         const std::string& source, const RecordOptions& options);
+                                         const RecordRequest& request);
 
+  /// Everything that the recording of one case depends on. Borrows it.
+  struct Inputs {
+    const Job& job;  // for the names of the entry and of the dialect
+    const std::string& source;
+    const std::string& target;
+    const PreparedCase& prepared;
+    bool alternatives = false;
+    std::string_view language = kPython;
+  };
   /// Returns the key of a case; nothing for a case that is never kept.
-  static std::optional<std::string> key(const Job& job, const std::string& source,
-                                        const std::string& target, const PreparedCase& prepared,
-                                        bool alternatives = false,
-                                        std::string_view language = kPython);
+  static std::optional<std::string> key(const Inputs& inputs);
 
   std::optional<CaseDone> find(const std::string& key) const;
   void put(const std::string& key, CaseDone done);

@@ -280,7 +280,7 @@ bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
          still_right(record, *launched, ranked.output_fd,
                      "right with the first alternatives, wrong with those that were timed",
                      has_doubtful_origin(*launched)) &&
-         check_side_effects(run_, parts_.judge, session, ranked, *launched, record) &&
+         check_side_effects(run_, parts_.judge, session, {ranked, *launched}, record) &&
          record.outcome == Outcome::pass;
 }
 
@@ -342,7 +342,7 @@ bool TimingSession::still_right(CaseRecord& record, const Launched& launched, in
                                 const char* when, bool keep) {
   run_.enter(Stage::recheck);
   const Result<Compared> again =
-      parts_.judge.compare(run_.job().id, record.id, launched.outputs, output,
+      parts_.judge.compare({run_.job().id, record.id}, {.tensors = launched.outputs, .fd = output},
                            run_.deadline(run_.job().limits.judge_wall_ms), keep);
   if (!again)
     return run_.fail_infrastructure(again.error(),

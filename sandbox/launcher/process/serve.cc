@@ -148,23 +148,31 @@ TimingRules rules_of(const TimedBlock& block) {
   return rules;
 }
 
+/// What every launch of this process uses.
+struct Serving {
+  int socket = -1;
+  GpuDriver& gpu;
+  TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
+  const Clock& clock;
+};
+
 /// Performs the request of a `launch` frame.
-LaunchResult<Launched> perform(int socket, const LaunchRequest& request, const Frame& frame,
-                               GpuDriver& gpu, TrustedKernels* trusted, const Clock& clock) {
+LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request,
+                               const Frame& frame) {
   Result<Plan> plan = decode_plan(frame.payload);
   if (!plan) return launch_fail(LaunchErrorKind::invalid_plan, plan.error().message);
-  Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, gpu);
+  Result<RequestMemory> memory = RequestMemory::open(request, frame.fds, with.gpu);
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
   ReplayRequest replayed;
   replayed.gpu_memory_bytes = request.gpu_memory_bytes;
   if (request.time) replayed.timing = rules_of(*request.time);
   if (request.stage_next_inputs)
-    replayed.stage_next_inputs = [&] { return stage_next_inputs(socket, request.case_id); };
+    replayed.stage_next_inputs = [&] { return stage_next_inputs(with.socket, request.case_id); };
   replayed.chosen.assign(request.chosen.begin(), request.chosen.end());
   replayed.ablated = request.ablated;
   replayed.inspect = request.inspect;
-  replayed.trusted = trusted;
-  return replay(gpu, *plan, memory->buffers(), replayed, clock);
+  replayed.trusted = with.trusted;
+  return replay(with.gpu, *plan, memory->buffers(), replayed, with.clock);
 }
 
 }  // namespace
@@ -182,6 +190,8 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
   }
   const nlohmann::json ready = to_header(LauncherReady{gpu.facts(), layers});
   if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
+  const Serving with{
+      .socket = socket, .gpu = gpu, .trusted = trusted ? &*trusted : nullptr, .clock = clock};
   std::optional<std::string> lost_in;  // the case whose fault lost the GPU's context
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());
@@ -193,7 +203,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
     LaunchResult<Launched> result =
         lost_in ? launch_fail(LaunchErrorKind::gpu_fault,
                               "the GPU context was lost in case '" + *lost_in + "'")
-                : perform(socket, *request, *frame, gpu, trusted ? &*trusted : nullptr, clock);
+                : perform(with, *request, *frame);
     if (!result && result.error().kind == LaunchErrorKind::gpu_fault && !lost_in)
       lost_in = request->case_id;
     if (result) result->case_id = request->case_id;

@@ -202,7 +202,14 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
   CHECK(prepared->cases[0].outputs[0].nbytes == 4 * 4097);
   CHECK(prepared->cases[0].cost_bytes == 3.0 * 4 * 4097);
   judge.release(job.id);
-  CHECK_FALSE(judge.compare(job.id, "small", {}, prepared->fds[0].get(), deadline));
+  const std::vector<Argument> none;
+  const RunOutputs outputs{.tensors = none, .fd = prepared->fds[0].get()};
+  CHECK_FALSE(judge.compare({job.id, "small"}, outputs, deadline));
+  const RunOutputs on_device{.tensors = none};
+  const auto mixed =
+      judge.attribute({job.id, "small"}, {.full = outputs, .without = on_device}, deadline);
+  REQUIRE_FALSE(mixed);
+  CHECK(mixed.error().code == ErrorCode::invalid_argument);
 }
 
 TEST_CASE(

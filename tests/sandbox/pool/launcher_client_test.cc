@@ -41,8 +41,8 @@ class Script {
 std::string why_not_ready(const std::string& script) {
   Spawner spawner;
   const Script ncu(script);
-  const auto launcher = LauncherClient::start(real_config(), spawner, 0, "fake",
-                                              Deadline::after_ms(10'000), ncu.path());
+  const auto launcher = LauncherClient::start(
+      real_config(), spawner, {.driver = "fake", .ncu = ncu.path()}, Deadline::after_ms(10'000));
   REQUIRE_FALSE(launcher);
   return launcher.error().message;
 }
@@ -65,7 +65,8 @@ TEST_CASE(
 TEST_CASE("no launcher writes to the log of another live launcher") {
   Spawner spawner;
   const auto start = [&] {
-    return LauncherClient::start(real_config(), spawner, 0, "fake", Deadline::after_ms(10'000))
+    return LauncherClient::start(real_config(), spawner, {.driver = "fake"},
+                                 Deadline::after_ms(10'000))
         .value();
   };
   const std::unique_ptr<LauncherClient> old = start();

@@ -40,23 +40,23 @@ CaseDone plan_of(std::size_t bytes) {
 }  // namespace
 
 TEST_CASE("the key of a recording has everything that it depends on, and nothing else") {
-  const auto key = RecordingCache::key(a_job(), "s", "cuda:90", a_case());
+  const auto key = RecordingCache::key({a_job(), "s", "cuda:90", a_case()});
   REQUIRE(key);
   PreparedCase same = a_case();
   same.id = "other";
   same.seed = "2";
   same.cost_bytes = 9;
-  CHECK(RecordingCache::key(a_job(), "s", "cuda:90", same) == key);
+  CHECK(RecordingCache::key({a_job(), "s", "cuda:90", same}) == key);
 
-  CHECK(RecordingCache::key(a_job(), "t", "cuda:90", a_case()) != key);
-  CHECK(RecordingCache::key(a_job(), "s", "cuda:90", a_case(), true) != key);
-  CHECK(RecordingCache::key(a_job(), "s", "cuda:80", a_case()) != key);
-  CHECK(RecordingCache::key(a_job(), "s", "cuda:90", a_case(), false, kCudaCpp) != key);
+  CHECK(RecordingCache::key({a_job(), "t", "cuda:90", a_case()}) != key);
+  CHECK(RecordingCache::key({a_job(), "s", "cuda:90", a_case(), true}) != key);
+  CHECK(RecordingCache::key({a_job(), "s", "cuda:80", a_case()}) != key);
+  CHECK(RecordingCache::key({a_job(), "s", "cuda:90", a_case(), false, kCudaCpp}) != key);
   Job entry = a_job(), dialect = a_job();
   entry.entry = "g";
   dialect.dialect = "gluon";
-  CHECK(RecordingCache::key(entry, "s", "cuda:90", a_case()) != key);
-  CHECK(RecordingCache::key(dialect, "s", "cuda:90", a_case()) != key);
+  CHECK(RecordingCache::key({entry, "s", "cuda:90", a_case()}) != key);
+  CHECK(RecordingCache::key({dialect, "s", "cuda:90", a_case()}) != key);
   PreparedCase shape = a_case(), strides = a_case(), dtype = a_case(), scalar = a_case(),
                inout = a_case(), from = a_case();
   shape.arguments[0].shape = {8, 4};
@@ -70,13 +70,13 @@ TEST_CASE("the key of a recording has everything that it depends on, and nothing
   name.outputs[0].name = "z";
   output.outputs[0].shape = {32};
   for (const PreparedCase& other : {shape, strides, dtype, scalar, inout, from, axes, name, output})
-    CHECK(RecordingCache::key(a_job(), "s", "cuda:90", other) != key);
+    CHECK(RecordingCache::key({a_job(), "s", "cuda:90", other}) != key);
 }
 
 TEST_CASE("a case whose values host code may read is never kept") {
   PreparedCase structural = a_case();
   structural.structural = {"x"};
-  CHECK_FALSE(RecordingCache::key(a_job(), "s", "cuda:90", structural));
+  CHECK_FALSE(RecordingCache::key({a_job(), "s", "cuda:90", structural}));
 }
 
 TEST_CASE("the cache is bounded and drops the oldest entry first") {

@@ -1,10 +1,11 @@
-// Device: runs jobs. The folder sandbox/device has the implementations: cpu, cuda and fake.
+// Device is the interface of everything that runs jobs. The folder sandbox/device has the
+// implementations: cpu, cuda and fake.
 //
 //   JobMonitor monitor;
 //   const Verdict verdict = device.execute(job, monitor);
 //
-// Thread-safe: many threads call execute() at the same time. An implementation serialises the parts
-// that need it.
+// Thread-safe: many threads call execute() at the same time. If parts of an implementation cannot
+// run at the same time, the implementation serialises them.
 #pragma once
 
 #include <cstdint>
@@ -16,12 +17,12 @@
 
 namespace assay::sandbox {
 
-/// The caller's side of a running job.
+/// The callbacks and the stop request of a running job.
 struct JobMonitor {
   /// Called in the executing thread when the job enters a stage. May be empty.
   std::function<void(Stage)> stage_changed = nullptr;
-  /// Called in the executing thread: `done` of `total` cases are through the current stage. A
-  /// `total` of 0 means unknown. May be empty.
+  /// Called in the executing thread when `done` of `total` cases have completed the current stage.
+  /// `total` is 0 if the number is unknown. May be empty.
   std::function<void(std::int64_t done, std::int64_t total)> case_done = nullptr;
   /// A stop request ends the job with ErrorKind::cancelled. Every wait of the job observes it.
   std::stop_token stop = {};
@@ -32,8 +33,8 @@ struct DeviceInfo {
   std::string description;  // "NVIDIA H200, 132 SMs, 139 GiB, driver 580.159"
   bool can_time = false;
   Tier best_tier = Tier::none;
-  std::string default_target;  // of its compilation: "cuda:90"
-  int concurrency = 1;         // jobs that it accepts at a time
+  std::string default_target;  // target for which it compiles by default: "cuda:90"
+  int concurrency = 1;         // maximum number of jobs that it accepts at a time
 };
 
 class Device {

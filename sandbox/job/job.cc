@@ -38,7 +38,7 @@ constexpr std::array kStages = {
     Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
 };
 
-// In the order of the enum.
+// The names, in the order of the enum.
 constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::none, "none"},
     Name<ErrorKind>{ErrorKind::syntax_error, "syntax_error"},

@@ -1,5 +1,5 @@
-// The contract of the sandbox: a Job goes in, a Verdict comes out. Plain structs without behaviour,
-// JSON or pointers.
+// Defines the contract of the sandbox: it receives a Job and returns a Verdict. Plain structs
+// without behaviour, JSON or pointers.
 //
 //   Job job;
 //   job.kind = JobKind::test;
@@ -36,14 +36,15 @@ enum class JobKind {
 
 enum class Outcome { pass, fail, error };
 
-/// How far a verdict can be trusted, best first. `none`: nothing ran (a compile job, an early
-/// error).
+/// The tier says how far a verdict can be trusted. The best tier comes first. `none` means that
+/// nothing ran (a compile job, or an early error).
 enum class Tier { plan, host, interpreter, none };
 
 /// The stages of a job, in their order. A verdict has the stage at which the job ended.
 enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
-/// A closed list. tools/model/outcome_names.h maps each to a TritonBench error type and group.
+/// The kinds of errors. The list is closed. tools/model/outcome_names.h maps each kind to a
+/// TritonBench error type and group.
 enum class ErrorKind {
   none,
   // Exceptions of the submission's Python, under TritonBench's names.
@@ -78,7 +79,7 @@ enum class ErrorKind {
   gpu_memory_limit,
   // The process and the protocol.
   crash,           // killed by a signal; `detail` names it
-  protocol_error,  // ended without a complete record, or sent a malformed or second one
+  protocol_error,  // ended without a complete record, or sent a malformed or second record
   // The device.
   invalid_plan,      // the launch plan failed validation
   not_recordable,    // needs the host tier; `detail` names the operation and line
@@ -131,11 +132,12 @@ enum class DropReason {
   not_written,  // the store could not write it, for example because the disk is full
 };
 
-/// Returns true for an error of Assay or of its machine. The submission is not to blame, and the
-/// attempt does not count. False for `cancelled`: the client cancelled, so the attempt counts.
+/// Returns true for an error of Assay or of its machine. Then the submission is not to blame, and
+/// the attempt does not count. Returns false for `cancelled`: the client cancelled, so the attempt
+/// counts.
 bool is_infrastructure_error(ErrorKind kind);
-/// Returns true for an error that tells nothing about the submission: an infrastructure error, or
-/// `cancelled`, which ends a job before its answer is known.
+/// Returns true for an error that says nothing about the submission. This is an infrastructure
+/// error, or `cancelled`, which ends a job before its result is known.
 bool is_inconclusive(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);
@@ -160,28 +162,30 @@ std::optional<DropReason> drop_reason_from(std::string_view text);
 inline constexpr std::string_view kPython = "python", kCudaCpp = "cuda";
 inline constexpr std::array kLanguages = {kPython, kCudaCpp};
 inline constexpr const char* kLanguageNames = "python, cuda";
-/// Tells whether an operator of this dialect accepts a submission in this language. Operators of
-/// gluon and tlx accept only their own dialect.
+/// Returns true if an operator of this dialect accepts a submission in this language. Operators of
+/// the dialects gluon and tlx accept only their own dialect.
 bool takes_language(std::string_view dialect, std::string_view language);
 
 /// The limits of a job. docs/reference/limits.md documents the defaults.
 struct Limits {
   std::int64_t import_wall_ms = 10'000;
-  std::int64_t run_wall_ms = 60'000;     // compile, record and interpreter together, after import
-  std::int64_t launch_wall_ms = 20'000;  // the launcher's whole work for one case
+  std::int64_t run_wall_ms = 60'000;  // for compile, record and interpreter together, after import
+  std::int64_t launch_wall_ms = 20'000;  // for the launcher's whole work on one case
   std::int64_t judge_wall_ms = 120'000;
-  std::int64_t memory_bytes = 4LL << 30;  // of the candidate: by cgroup, or by RLIMIT_DATA
+  // memory of the candidate: limited by cgroup, or by RLIMIT_DATA
+  std::int64_t memory_bytes = 4LL << 30;
   std::int64_t gpu_memory_bytes = 32LL << 30;
   std::int64_t processes = 64;
   std::int64_t cpu_percent =
       400;  // of one processor, for all processes of the candidate: by cgroup
   std::int64_t tmp_bytes = 256LL << 20;
-  std::int64_t stdout_bytes = 64LL << 10;        // kept of stdout and of stderr, from begin and end
-  std::int64_t output_flood_bytes = 64LL << 20;  // past this the job ends with output_limit
+  // kept bytes of stdout, and of stderr: the first and the last
+  std::int64_t stdout_bytes = 64LL << 10;
+  std::int64_t output_flood_bytes = 64LL << 20;  // a job that prints more ends with output_limit
   std::int64_t source_bytes = 1LL << 20;
 };
 
-/// One case as the spec declares it. The sandbox does not read spec.toml.
+/// One case as the operator's specification declares it. The sandbox does not read spec.toml.
 struct CaseRequest {
   std::string id;  // unique in the operator, e.g. "small"
   bool hidden = false;
@@ -193,8 +197,8 @@ struct CaseRequest {
 
 struct Job {
   std::string id;  // handle "job_..."
-  // The run that the job belongs to; empty for no run. The tests and profiles of a run share
-  // launchers.
+  // The run to which the job belongs. Empty if there is no run. The tests and profiles of a run
+  // share launchers.
   std::string run;
   /// The name of the caller's token; empty if callers have no names. Not part of the request that
   /// the store keeps.
@@ -206,18 +210,18 @@ struct Job {
   std::string dialect = "triton";  // triton | gluon | tlx
   std::string language = std::string(kPython);
   std::string source;              // UTF-8, untrusted
-  std::vector<CaseRequest> cases;  // the verdict names those that the device skips
-  // Of a compile job, and of a profile that is not run: "cuda:90", "hip:gfx942", ... Empty for the
-  // device's own target.
+  std::vector<CaseRequest> cases;  // the verdict names the cases that the device skips
+  // The targets of a compile job, or of a profile that is not run: "cuda:90", "hip:gfx942", ... If
+  // empty, the device's own target is used.
   std::vector<std::string> targets;
-  std::string baseline_source;          // the oracle, for profile and grade; empty for no speed-up
-  bool want_artifacts = false;          // PTX, plans
-  bool every_case = false;              // compile all of `cases`, not only the largest public case
+  std::string baseline_source;  // the oracle, for profile and grade; if empty, there is no speed-up
+  bool want_artifacts = false;  // PTX, plans
+  bool every_case = false;  // if true, compiles all of `cases`, not only the largest public case
   std::optional<ProfileDetail> detail;  // shown by a profile in addition to the summary
   /// Launch plans by case. The device replays them instead of recording `source`. Not persisted:
   /// empty for a job loaded from the store.
   std::map<std::string, std::string> plans;
-  /// The cases that profile and grade time; empty for the large ones (worth_timing() in
+  /// The cases that profile and grade time. If empty, the large cases are timed (worth_timing() in
   /// sandbox/job/verdict_builder.h). Not persisted.
   std::vector<std::string> timed_cases;
   Limits limits;
@@ -230,52 +234,55 @@ struct Mismatch {
   double actual = 0;
 };
 
-/// The time of one kernel sequence: device time with cold caches; on the host tier wall time.
+/// The time of one sequence of kernels. It is device time with cold caches. On the host tier it is
+/// wall time.
 struct Timing {
   double median_ns = 0;
   double low_ns = 0;  // 95 % confidence interval of the median
   double high_ns = 0;
-  std::vector<double> samples_ns;  // raw, in their order, without the discarded ones
-  // A time or a clock of 0 was not measured.
+  // in the order in which they were taken, without discarded samples
+  std::vector<double> samples_ns;
+  // A time or a clock is 0 if it was not measured.
   double warm_ns = 0;          // median of runs with warm caches
   double first_run_ns = 0;     // median of the samples that were the first run on their inputs
   double wall_ns = 0;          // median by the host's clock, from queueing to the end of the wait
-  double overhead_ns = 0;      // of the timer's marks; the samples are without it
+  double overhead_ns = 0;      // overhead of the timer's marks, already subtracted from the samples
   double clock_mhz = 0;        // median clock of the multiprocessors during the samples
   std::int64_t discarded = 0;  // samples whose clock was clearly below that median
-  double age_ms = 0;  // of an oracle's reused time in a profile; 0 when measured in this job
+  double age_ms = 0;  // age of an oracle's reused time in a profile; 0 if measured in this job
 };
 
 struct CaseRecord {
   std::string id;
   bool hidden = false;
   Outcome outcome = Outcome::error;
-  /// One sentence for an agent, empty on a pass. For a wrong result it has the number of wrong
-  /// elements and the first of them.
+  /// One sentence for an agent. It is empty on a pass. For a wrong result it has the number of
+  /// wrong elements and the first wrong element.
   std::string reason;
-  std::optional<double> max_abs_error;  // in the scale of the spec's tolerance
-  std::optional<double> float64_error;  // the same against a reference in float64
+  std::optional<double> max_abs_error;  // scaled as the specification's tolerance
+  std::optional<double> float64_error;  // the scaled error against a reference in float64
   std::optional<bool> strict_pass;
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
   std::optional<Mismatch> first_mismatch;
-  std::string modified;  // an input that the submission wrote to; empty when it wrote to none
+  std::string modified;  // an input that the submission wrote to; empty if there is none
   std::optional<Timing> latency;
-  std::optional<Timing> baseline_latency;  // the oracle
+  std::optional<Timing> baseline_latency;  // the oracle's time
   std::optional<double> pytorch_ns;
   std::optional<double> floor_ns;  // least time by bandwidth and peak arithmetic
   double cost_bytes = 0;
   double cost_flops = 0;
-  // Operations of the plan; empty when the case was not timed or the plan has too many.
+  // The times of the plan's operations. Empty if the case was not timed or the plan has too many
+  // operations.
   std::vector<OperationTime> timeline;
   std::optional<double> own_share;    // share of the submission's kernels in the timeline, 0..1
   std::optional<bool> deterministic;  // two runs on the same inputs gave the same bits
 };
 
-/// The figures of one kernel for one target, which need no run.
+/// The figures of one kernel for one target. They do not need a run.
 struct KernelReport {
   std::string name;
-  // Name in the image, if it differs from `name` (C++). Not part of a stored verdict.
+  // The kernel's name in the image, if it differs from `name` (C++). Not part of a stored verdict.
   std::string symbol;
   std::string target;
   std::int64_t num_warps = 0;
@@ -285,7 +292,7 @@ struct KernelReport {
   std::int64_t binary_bytes = 0;
   double occupancy = 0;            // theoretical, 0..1
   std::string occupancy_limiter;   // "registers" | "shared memory" | "warps" | "blocks"
-  std::vector<std::int64_t> grid;  // of its largest recorded launch
+  std::vector<std::int64_t> grid;  // grid of the kernel's largest recorded launch
   std::int64_t launches = 0;
   double gpu_time_share = 0;  // 0..1; 0 when the case was not timed
 };
@@ -296,7 +303,7 @@ struct Diagnostic {
   std::optional<std::int64_t> line;  // in the submission
   std::string code;                  // text of that line
   std::string traceback;             // submission frames only
-  /// Name of the operation of torch or of the argument that the error is about. Untrusted.
+  /// The name of the operation of torch, or of the argument, that the error is about. Untrusted.
   std::string subject = {};
 };
 
@@ -324,7 +331,7 @@ struct Provenance {
   std::vector<std::string> missing_layers;
   std::string operator_revision;  // SHA-256 of the operator's files
   std::string source_sha256;      // empty when plans were replayed
-  // Case -> SHA-256 of the replayed plan; nothing when a source was recorded.
+  // SHA-256 of the replayed plan of each case. Not set if a source was recorded.
   std::optional<std::map<std::string, std::string>> plans;
 };
 
@@ -340,7 +347,7 @@ struct Hint {
 /// Cases that the device did not run, and why.
 struct SkippedCases {
   std::vector<std::string> ids;  // of public cases
-  std::int64_t hidden = 0;       // number of hidden cases
+  std::int64_t hidden = 0;       // number of skipped hidden cases
   SkipReason reason = SkipReason::other;
   std::string text;  // the reason to show: "too large for the interpreter"
 
@@ -353,10 +360,10 @@ struct Verdict {
   std::string job;
   JobKind kind = JobKind::test;
   std::string operator_name;
-  std::string language = std::string(kPython);  // of the source
+  std::string language = std::string(kPython);  // language of the source
   Outcome outcome = Outcome::error;
   ErrorKind error_kind = ErrorKind::none;
-  Stage stage = Stage::queue;  // at which the job ended
+  Stage stage = Stage::queue;  // the stage at which the job ended
   std::string summary;         // the first line that an agent reads
   std::string detail;          // more about an error, for example the name of a signal
   std::optional<Diagnostic> diagnostic;
@@ -369,8 +376,8 @@ struct Verdict {
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
   Tier tier = Tier::none;
   std::string tier_reason;
-  std::optional<Profile> profile;  // of a profile job whose kernels compiled
-  // Geometric mean of oracle latency / submission latency over the cases worth timing.
+  std::optional<Profile> profile;  // set for a profile job whose kernels compiled
+  // The geometric mean of oracle latency / submission latency over the cases worth timing.
   std::optional<double> perf;
   std::map<std::string, double> stage_ms;  // wall time per stage
   Provenance provenance;

@@ -1,5 +1,5 @@
-// JobExecution: one job that passes through its stages. It holds the verdict so far, measures the
-// stages and makes deadlines.
+// JobExecution is one job on its way through its stages. It has the verdict so far, measures the
+// time of the stages, and creates deadlines.
 //
 //   JobExecution run(job, monitor);
 //   run.enter(Stage::judge);
@@ -30,33 +30,34 @@ class JobExecution {
   Verdict& verdict() { return verdict_; }
   Stage stage() const { return stage_; }
 
-  /// Starts the clock of a stage and tells the monitor. A job may enter a stage again; the times
-  /// add up.
+  /// Starts the clock of a stage and tells the monitor. A job may enter a stage several times. The
+  /// times are added up.
   void enter(Stage stage);
-  /// Tells the monitor that `done` cases are through the current stage. Without `total` the total
-  /// of the last call holds.
+  /// Tells the monitor that `done` cases have completed the current stage. If `total` is not given,
+  /// the total of the last call stays valid.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
-  /// Ends the job with an error at the current stage. The first error stays. Returns false, for
-  /// `return run.fail(...)`.
+  /// Ends the job with an error at the current stage. If there is an error already, it stays.
+  /// Returns false, for `return run.fail(...)`.
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
-  /// Ends the job with an error of a trusted process: with `cancelled` if the job was cancelled,
-  /// else with internal_error.
+  /// Ends the job with an error of a trusted process. The kind is `cancelled` if the job was
+  /// cancelled, and internal_error otherwise.
   bool fail_infrastructure(const Error& error, const std::string& doing);
-  /// Removes the error that ended the job, so that the job can go on in another way.
+  /// Removes the error that ended the job, so that the job can continue in another way.
   void clear_error();
   bool failed() const {
     return verdict_.outcome == Outcome::error && verdict_.error_kind != ErrorKind::none;
   }
 
-  /// Returns an auxiliary execution of the same job, for example for the oracle. It shares
-  /// cancellation and limits, has its own verdict, and reports no progress.
+  /// Returns an auxiliary execution of the same job, for example for the oracle. It has the same
+  /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
   /// Writes the summary of a job that has run. The cases decide the outcome (conclude() in
-  /// verdict_builder.h). A compile job has none: its outcome is that of the compilation.
+  /// verdict_builder.h). A compile job has no judged cases: its outcome is the outcome of the
+  /// compilation.
   void conclude(const std::vector<std::string>& required_cases);
 
   /// Adds the time of the last stage and returns the verdict.

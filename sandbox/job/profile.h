@@ -1,5 +1,5 @@
-// Profile: the resource that bounds a submission, the evidence for it, and one change to make next.
-// Part of a Verdict. Plain structs and the names of their enums.
+// Defines Profile: the resource that bounds a submission, the evidence for this bound, and one
+// change to make next. A Profile is part of a Verdict. Plain structs, and the names of their enums.
 //
 //   if (verdict.profile) show(verdict.profile->bound, verdict.profile->suggestion);
 //
@@ -24,11 +24,11 @@ enum class ProfileDetail { summary, artifacts, timeline, counters, sass, source,
 enum class Bound {
   memory,   // bandwidth of the device's memory
   compute,  // the arithmetic units that the kernel uses
-  latency,  // neither of them: too few operations are in flight
+  latency,  // neither memory nor compute: too few operations are in flight
   launch,   // starting kernels takes most of the time, because there is so little work
 };
 
-/// The evidence for a bound, best first.
+/// The evidence for a bound. The best evidence comes first.
 enum class Evidence { counters, timing, compiled };
 
 std::string_view to_string(ProfileDetail detail);
@@ -40,14 +40,14 @@ std::optional<Evidence> evidence_from(std::string_view text);
 
 /// The least cost of a case compared with the peaks of the device.
 struct Roofline {
-  double cost_bytes = 0;             // least traffic, by the operator's cost model
-  double cost_flops = 0;             // least arithmetic
-  double bytes_per_s = 0;            // peak of the memory
-  double flops_per_s = 0;            // peak of `unit`
-  std::string unit;                  // that the kernels use: "float32", "float16 tensor", ...
-  std::string source;                // of the peaks
-  double floor_ns = 0;               // at peak: the longer of memory and arithmetic time
-  std::optional<double> latency_ns;  // of the submission, if it was timed
+  double cost_bytes = 0;   // least traffic, by the operator's cost model
+  double cost_flops = 0;   // least arithmetic
+  double bytes_per_s = 0;  // peak of the memory
+  double flops_per_s = 0;  // peak of `unit`
+  std::string unit;        // the unit that the kernels use: "float32", "float16 tensor", ...
+  std::string source;      // source of the peaks
+  double floor_ns = 0;     // time at the peak rates: the longer of memory and arithmetic time
+  std::optional<double> latency_ns;  // latency of the submission, if it was timed
   std::optional<double> oracle_ns;
   std::optional<double> share;  // floor_ns / latency_ns
 };
@@ -57,14 +57,15 @@ struct OpcodeCount {
   std::int64_t count = 0;
 };
 
-/// The instructions that the compiler made for one line.
+/// The instructions that the compiler generated for one line.
 struct LineCount {
   std::string file;         // the last two parts of a library's path; empty for the submission
   std::int64_t line = 0;    // from 1
   std::string code;         // text of the line, if it is the submission's
-  std::int64_t count = 0;   // of instructions
-  std::int64_t looped = 0;  // of instructions inside loops
-  std::vector<OpcodeCount> opcodes;  // the most frequent; only those in loops, if there are any
+  std::int64_t count = 0;   // number of instructions
+  std::int64_t looped = 0;  // number of instructions inside loops
+  // the most frequent opcodes; only opcodes in loops, if there are any
+  std::vector<OpcodeCount> opcodes;
 };
 
 /// Counts of a kernel's machine code. The counts are static: an instruction counts once, however
@@ -80,20 +81,21 @@ struct CodeDigest {
   std::int64_t local_accesses = 0;  // loads and stores of spilled registers and the stack
   // Bits per thread -> number of instructions. "bulk" stands for a copy engine.
   std::map<std::string, std::int64_t> global_loads, global_stores, shared_loads, shared_stores;
-  std::vector<OpcodeCount> opcodes;  // the most frequent; only those in loops, if there are any
-  std::vector<LineCount> lines;      // those with the most instructions in loops come first
+  // the most frequent opcodes; only opcodes in loops, if there are any
+  std::vector<OpcodeCount> opcodes;
+  std::vector<LineCount> lines;  // lines with the most instructions in loops come first
 };
 
 struct StallShare {
   std::string reason;  // "long_scoreboard", ...
-  double share = 0;    // of all stalls, 0..1
+  double share = 0;    // share of all stalls, 0..1
 };
 
 /// Hardware counters of one kernel, measured by Nsight Compute (ncu).
 struct KernelCounters {
   std::string kernel;
   std::map<std::string, double> values;  // docs/explanation/profiling.md has names and units
-  std::string limiter;                   // of the occupancy
+  std::string limiter;                   // the resource that limits the occupancy
   std::vector<StallShare> stalls;        // largest first
 };
 
@@ -104,7 +106,7 @@ struct Profile {
   ProfileDetail detail = ProfileDetail::summary;
   Evidence evidence = Evidence::compiled;
   Bound bound = Bound::latency;
-  std::string reason;  // for the bound, with the number that shows it
+  std::string reason;  // reason for the bound, with the number that shows it
   Roofline roofline;
   std::string suggestion;  // the change to make next
   std::vector<CodeDigest> code;

@@ -1,6 +1,6 @@
-// The targets that Assay compiles for. Help texts, errors and the tables of figures follow this
-// list, so that a new target is added in one place and what lacks it does not compile or fails a
-// test. Constants and a pure function.
+// Lists the targets for which Assay compiles. Help texts, errors and the tables of figures follow
+// this list, so that a new target is added in one place. Code that lacks a new target does not
+// compile or fails a test. Constants and a pure function.
 //
 //   for (const std::string_view target : kTargets) show(target);
 //   show(target_names());  // "cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"
@@ -19,7 +19,7 @@ namespace assay::sandbox {
 inline constexpr std::array<std::string_view, 5> kTargets = {"cuda:80", "cuda:90", "cuda:100",
                                                              "hip:gfx942", "hip:gfx950"};
 
-/// Stands for a GPU where there is none, and where a caller names no target.
+/// The target that is used where there is no GPU and the caller names no target.
 inline constexpr std::string_view kDefaultTarget = "cuda:90";
 
 /// Returns all targets, separated by commas.

@@ -1,5 +1,5 @@
-// Builds a verdict. This is the only place that decides between pass, fail and error, and which
-// cases count in Perf. Every device uses it.
+// Builds a verdict. Only these functions decide between pass, fail and error, and choose the cases
+// that count in Perf. Every device uses them.
 //
 //   Verdict verdict = begin_verdict(job);
 //   add_record(verdict, record, ErrorKind::none);
@@ -13,11 +13,11 @@
 //   std::vector<bool> timed = worth_timing(
 //       {{.bytes = 2e8, .flops = 6e7}, {.bytes = 1e5, .flops = 3e4}});  // {true, false}
 //
-// Small cases only check correctness. They take a GPU one to three microseconds, and up to a tenth
-// of that differs between launcher processes, however many samples are taken. An operator has
-// several small cases, so they would move its Perf by some percent from grade to grade
-// (docs/explanation/timing.md). The spec's cost decides and not a measured time, so the same cases
-// count on every device and every day.
+// Small cases only check correctness. On a GPU they take one to three microseconds, and up to a
+// tenth of this time differs between launcher processes, however many samples are taken. An
+// operator has several small cases, so they would change its Perf by some percent from grade to
+// grade (docs/explanation/timing.md). The choice depends on the specification's cost and not on a
+// measured time. So the same cases count on every device and every day.
 //
 // Not thread-safe: a verdict belongs to one thread.
 #pragma once
@@ -33,25 +33,25 @@ namespace assay::sandbox {
 /// Returns a verdict with only the identity of the job and of its source.
 Verdict begin_verdict(const Job& job);
 
-/// Ends the verdict with an error. The first error stays.
+/// Ends the verdict with an error. If there is an error already, it stays.
 void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string detail);
 
 /// Adds the record of a judged case. `kind` is none, wrong_result or output_mismatch.
 void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 
-/// Adds a hint, unless the verdict has one of the same kind and text.
+/// Adds a hint, unless the verdict has a hint of the same kind and text.
 void add_hint(Verdict& verdict, Hint hint);
 
 /// Decides the outcome from the case records and writes the summary. A verdict that ended with an
-/// error keeps it and only gets the summary. A failed verdict has the error kind of its first
-/// failing case.
+/// error keeps the error and only gets the summary. A failed verdict gets the error kind of its
+/// first failing case.
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 
-/// Returns the sentence that an agent reads first. In a pass `allowed` follows the largest error:
-/// "of 0.01 allowed".
+/// Returns the sentence that an agent reads first. In a pass, `allowed` is written after the
+/// largest error: "of 0.01 allowed".
 std::string summarise(const Verdict& verdict, const std::string& allowed = "");
 
-/// The share of the largest case's traffic or arithmetic from which a case is timed.
+/// A case is timed if its traffic or arithmetic is at least this share of the largest case's.
 inline constexpr double kLeastCostShare = 0.125;
 
 struct CaseCost {
@@ -60,12 +60,12 @@ struct CaseCost {
 
 std::vector<CaseCost> costs_of(const std::vector<CaseRecord>& records);
 
-/// Tells for each cost whether its case is timed. All are timed if there are no costs: for an
-/// imported operator or a simulated device.
+/// Returns for each cost whether its case is timed. All cases are timed if there are no costs, as
+/// for an imported operator or a simulated device.
 std::vector<bool> worth_timing(const std::vector<CaseCost>& costs);
 
-/// Returns the geometric mean of oracle latency / submission latency over the cases worth timing;
-/// nothing if one of these cases lacks a latency.
+/// Returns the geometric mean of oracle latency / submission latency over the cases worth timing.
+/// Returns nothing if one of these cases lacks a latency.
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases);
 
 }  // namespace assay::sandbox

@@ -1,5 +1,5 @@
-// Argument: how messages describe a tensor or a scalar (docs/reference/frames.md, "Tensors and
-// scalars"). The same description is used for the inputs of a case and for its outputs.
+// Argument describes a tensor or a scalar in a message (docs/reference/frames.md, "Tensors and
+// scalars"). The inputs and the outputs of a case have the same description.
 //
 //   const std::vector<Argument> sent = {{.name = "y", .dtype = "float32", .nbytes = 16}};
 //   const nlohmann::json header = {{"type", "compare"}, {"outputs", to_json(sent)}};
@@ -21,16 +21,16 @@ namespace assay::sandbox {
 
 class HeaderReader;
 
-/// A tensor or a scalar. The bytes of a tensor lie in a memory file or in device memory, if it has
-/// bytes.
+/// A tensor or a scalar. If a tensor has bytes, they are in a memory file or in device memory.
 struct Argument {
   std::string name = {};
   bool is_tensor = true;
   std::string dtype = {};
   std::vector<std::int64_t> shape = {}, strides = {};  // strides in elements
-  // Index into the frame's descriptors; none without bytes, and none if the frame has one memory.
+  // Index into the frame's descriptors. Not set if the argument has no bytes, or if the frame has
+  // only one memory.
   std::optional<std::int64_t> fd = {};
-  std::int64_t offset = 0, nbytes = 0;  // position and number of its bytes in the memory
+  std::int64_t offset = 0, nbytes = 0;  // position and number of the tensor's bytes in the memory
   std::string scalar_type = {};         // int | float | bool
   std::variant<std::int64_t, double, bool> value = {};
 };
@@ -40,7 +40,7 @@ inline constexpr std::size_t kMaxTensorRank = 16;
 
 nlohmann::json to_json(const Argument& argument);
 nlohmann::json to_json(const std::vector<Argument>& arguments);
-/// Reads a list of at most kMaxArguments.
+/// Reads a list of at most kMaxArguments entries.
 std::vector<Argument> read_arguments(HeaderReader& in, const char* name);
 
 }  // namespace assay::sandbox

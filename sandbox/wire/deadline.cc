@@ -10,7 +10,7 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kNoEventMs = 50;  // the poll's length when no event descriptor can be made
+constexpr std::int64_t kNoEventMs = 50;  // duration of a poll if no event descriptor can be created
 
 int poll_for(std::span<pollfd> entries, std::int64_t ms) {
   const auto most = static_cast<std::int64_t>(std::numeric_limits<int>::max());
@@ -23,7 +23,8 @@ int poll_until(std::span<pollfd> entries, const Deadline& deadline) {
   if (!deadline.stop().stop_possible()) return poll_for(entries, deadline.remaining_ms());
   const UniqueFd event(::eventfd(0, EFD_CLOEXEC));
   if (!event) return poll_for(entries, std::min(deadline.remaining_ms(), kNoEventMs));
-  // The thread that requests the stop runs this. If it was requested before, this thread does.
+  // This callback runs in the thread that requests the stop. If the stop was requested before, it
+  // runs in this thread.
   const std::stop_callback wake(deadline.stop(), [&] { (void)!::eventfd_write(event.get(), 1); });
   std::vector<pollfd> all(entries.begin(), entries.end());
   all.push_back({event.get(), POLLIN, 0});

@@ -1,12 +1,12 @@
-// Deadline: the time at which a blocking call gives up, and the stop token that makes it give up
-// earlier.
+// Deadline is the time at which a blocking call gives up, together with a stop token that makes the
+// call give up earlier.
 //
 //   const Deadline deadline = Deadline::after_ms(2'000, monitor.stop);
 //   std::array<pollfd, 1> entries{{{socket, POLLIN, 0}}};
 //   while (!deadline.over() && poll_until(entries, deadline) <= 0) continue;
 //   const bool in_time = deadline.wait(changed, lock, [&] { return done; });
 //
-// A stop request ends both kinds of wait at once. A Deadline is a value: copy it freely.
+// A stop request ends both kinds of wait at once. A Deadline is a value and may be copied freely.
 #pragma once
 
 #include <poll.h>

@@ -12,7 +12,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::string_view kMagic = "ASY1";
-constexpr std::size_t kReadBytes = 256U << 10;  // about what a socket holds
+constexpr std::size_t kReadBytes = 256U << 10;  // about the capacity of a socket
 constexpr int kReadsAtOnce = 256;
 
 template <class T>
@@ -122,8 +122,8 @@ FrameReceiver::State FrameReceiver::receive() {
   int reads = 0;
   while (true) {
     while (buffer_.size() < wanted_) {
-      // Return after kReadsAtOnce reads even if more bytes are there, so that a sender of small
-      // pieces cannot keep the caller from looking at its clock.
+      // Returns after kReadsAtOnce reads even if more bytes have arrived. Otherwise a sender of
+      // small pieces could keep the caller from checking its deadline.
       if (++reads > kReadsAtOnce) return State::again;
       const State state = read_some();
       if (state != State::frame) return state;
@@ -149,8 +149,8 @@ Frame FrameReceiver::take() {
   return taken;
 }
 
-/// Calls recvmsg once into buffer_, never past the current part, so that descriptors belong to the
-/// frame that they came with. Returns `frame` if bytes came.
+/// Calls recvmsg once and appends the bytes to buffer_. It never reads beyond the current part, so
+/// that descriptors are assigned to the frame with which they came. Returns `frame` if bytes came.
 FrameReceiver::State FrameReceiver::read_some() {
   const std::size_t have = buffer_.size();
   const std::size_t want = std::min(wanted_ - have, kReadBytes);

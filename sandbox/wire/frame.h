@@ -1,5 +1,5 @@
-// Frames: the messages of the sandbox's processes over a Unix stream socket
-// (docs/reference/frames.md has the bytes).
+// Sends and receives frames: the messages of the sandbox's processes over a Unix stream socket
+// (docs/reference/frames.md describes the bytes).
 //
 //   Status sent = send_frame(socket, {{"type", "launch"}, {"case", "small"}}, plan,
 //                            {input_fd, output_fd}, Deadline::after_ms(1'000));
@@ -38,11 +38,12 @@ struct HeaderCaps {
   std::size_t values = 0;
 };
 
-/// For the headers of trusted processes: a timed launch sends up to 100,000 samples in one header.
+/// Limits for the headers of trusted processes. A timed launch sends up to 100,000 samples in one
+/// header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
-/// For the headers of a candidate. The largest honest header reports the kernels of a plan: 256
-/// with a dozen values each. The cap bounds the server's heap, because each value of a parsed
-/// header takes 50 to 200 bytes and the heap never shrinks below its largest size.
+/// Limits for the headers of a candidate. The largest honest header reports the 256 kernels of a
+/// plan with a dozen values each. The limit bounds the server's heap, because each value of a
+/// parsed header takes 50 to 200 bytes, and the heap never shrinks below its largest size.
 inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {
@@ -50,23 +51,23 @@ struct Frame {
   std::string payload;
   std::vector<UniqueFd> fds;
 
-  /// The name of the message. A received frame always has one.
+  /// Returns the name of the message. A received frame always has a name.
   std::string type() const { return header.value("type", std::string()); }
 };
 
-/// Sends one whole frame. The caller keeps the descriptors. Errors: invalid_argument (the frame is
-/// over a cap, which is a defect of the sender), unavailable (the peer is gone), resource_exhausted
-/// (the deadline passed), cancelled, io. After any error but invalid_argument the stream is
-/// useless.
+/// Sends one whole frame. The caller keeps the descriptors. Errors: invalid_argument if the frame
+/// is above a limit, which is a defect of the sender; unavailable if the peer is gone;
+/// resource_exhausted if the deadline passed; cancelled; io. After any error except
+/// invalid_argument the stream is unusable.
 Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
                   const std::vector<int>& fds, const Deadline& deadline);
 
-/// Waits for one frame. Errors: unavailable (end of stream between two frames), io (end of stream
-/// inside a frame, or a failed call), corrupt (malformed), resource_exhausted (the deadline
-/// passed), cancelled.
+/// Waits for one frame. Errors: unavailable if the stream ended between two frames; io if it ended
+/// inside a frame or a call failed; corrupt if the frame is malformed; resource_exhausted if the
+/// deadline passed; cancelled.
 Result<Frame> receive_frame(int socket, const Deadline& deadline);
 
-/// Takes frames out of a stream as bytes arrive, for a caller that polls several descriptors.
+/// Extracts frames from a stream as bytes arrive, for a caller that polls several descriptors.
 ///
 ///   FrameReceiver receiver(socket);
 ///   if (receiver.receive() == FrameReceiver::State::frame) use(receiver.take());
@@ -74,14 +75,14 @@ class FrameReceiver {
  public:
   enum class State {
     again,      // no whole frame yet: check the deadline and poll the socket, which may be readable
-    frame,      // take() returns it
+    frame,      // take() returns the frame
     closed,     // end of stream between two frames
     truncated,  // end of stream inside a frame
-    malformed,  // the peer broke the protocol; message() tells how
+    malformed,  // the peer broke the protocol; message() says how
     broken,     // a system call failed; message() has the error
   };
 
-  /// `socket` is borrowed.
+  /// The caller owns `socket`.
   explicit FrameReceiver(int socket, HeaderCaps caps = kTrustedHeader)
       : socket_(socket), caps_(caps) {}
 
@@ -109,16 +110,17 @@ class FrameReceiver {
 };
 
 /// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep,
-/// with at most `most_values` values. It counts depth and values in the text before it builds any
-/// object, because four bytes of text can become a hundred bytes of objects. Errors: corrupt.
+/// with at most `most_values` values. It counts the nesting and the values in the text before it
+/// creates any object, because four bytes of text can become a hundred bytes of objects. Errors:
+/// corrupt if the text is no such header.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
-/// Depth and number of values of a JSON text. They are meaningless for text that is not JSON.
+/// The depth and the number of values of a JSON text. Both are meaningless if the text is not JSON.
 struct TextShape {
   int nesting = 0;         // the deepest nesting of arrays and objects
-  std::size_t values = 1;  // an upper bound: an empty array counts as one with an entry
+  std::size_t values = 1;  // an upper bound: an empty array counts like an array with one entry
 };
-/// Counts without recursion.
+/// Returns the shape of a text. It does not use recursion.
 TextShape shape_of(std::string_view text);
 
 /// A connected pair of stream sockets, close-on-exec.

@@ -1,4 +1,4 @@
-// HeaderReader takes typed fields out of a frame's header and remembers the first invalid one. The
+// HeaderReader reads typed fields from a frame's header and remembers the first invalid field. The
 // parsers of all messages use it, in the supervisor and in the launcher.
 //
 //   HeaderReader in(frame.header, "prepared");
@@ -6,8 +6,8 @@
 //   const std::int64_t bytes = in.integer("output_bytes", 0, kHighestInteger);
 //   Status read = in.status();  // an error says for example "prepared: `job` is missing"
 //
-// The header may come from a hostile process. A wrong type or a number out of range is an error,
-// never converted. After an error the readers return empty values. Not thread-safe.
+// The header may come from a hostile process. A wrong type or a number out of range is an error.
+// Values are never converted. After an error the readers return empty values. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -28,11 +28,11 @@ inline constexpr std::int64_t kHighestInteger = std::numeric_limits<std::int64_t
 
 class HeaderReader {
  public:
-  /// The longest text of a field. Texts are quoted in messages, stored and sent on, and each step
-  /// makes them a little longer.
+  /// The maximum length of a text field. Texts are quoted in messages, stored and passed on, and
+  /// each of these steps makes them slightly longer.
   static constexpr std::size_t kMaxTextBytes = 64U << 10;
 
-  /// `object` is borrowed. `where` begins each error message.
+  /// The caller owns `object`. Each error message begins with `where`.
   HeaderReader(const nlohmann::json& object, std::string where);
 
   std::string text(const char* name);
@@ -47,8 +47,8 @@ class HeaderReader {
   /// Reads a number, "nan", "inf" or "-inf".
   double number(const char* name);
   std::optional<double> optional_number(const char* name);
-  /// The readers of lists reject one with more than `most` entries, and then return an empty list.
-  /// integers() also rejects entries below `low`.
+  /// The readers of lists reject a list with more than `most` entries, and then return an empty
+  /// list. integers() also rejects a list with an entry below `low`.
   std::vector<std::int64_t> integers(const char* name, std::size_t most,
                                      std::int64_t low = kLowestInteger);
   std::vector<double> numbers(const char* name, std::size_t most);
@@ -60,9 +60,9 @@ class HeaderReader {
   const nlohmann::json* optional_object(const char* name);
   bool has(const char* name) const;
 
-  /// Notes an error, unless there is one already.
+  /// Records an error, unless there is an error already.
   void reject(const std::string& what);
-  /// Takes over the error of another reader.
+  /// Adopts the error of another reader, if there is one.
   void merge(const HeaderReader& other);
   Status status() const;
 

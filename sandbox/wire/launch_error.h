@@ -1,12 +1,12 @@
-// LaunchError: why a launch plan could not be performed. The launcher makes it, and the message
-// `launch_error` carries it (sandbox/wire/launch_reply.h).
+// LaunchError says why a launch plan could not be performed. The launcher creates it, and the
+// message `launch_error` contains it (sandbox/wire/launch_reply.h).
 //
 //   const LaunchError error{LaunchErrorKind::invalid_plan, "fill: the width is 0"};
 //   const std::string_view name = to_string(error.kind);  // "invalid_plan"
 //
-// It is apart from Error of base/result.h, because its kind decides the verdict: it tells whether
-// the submission, its device code or the launcher is at fault. Values and pure functions,
-// thread-safe.
+// LaunchError is separate from Error in base/result.h, because its kind decides the verdict: the
+// kind says whether the submission, its device code or the launcher is at fault. Values and pure
+// functions, thread-safe.
 #pragma once
 
 #include <array>

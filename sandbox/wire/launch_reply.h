@@ -1,12 +1,13 @@
-// The messages that a launcher sends (docs/reference/frames.md, "Launcher"). Both sides use these
-// definitions: the launcher writes them with to_header(), and the supervisor reads them with the
-// parsers. The launcher itself receives a LaunchRequest (sandbox/wire/launch_request.h).
+// Defines the messages that a launcher sends (docs/reference/frames.md, "Launcher"). Both sides use
+// these definitions: the launcher writes the messages with to_header(), and the supervisor reads
+// them with the parsers. The launcher itself receives a LaunchRequest
+// (sandbox/wire/launch_request.h).
 //
 //   Status sent = send_frame(socket, to_header(launched), {}, {}, deadline);
 //   Result<Launched> read = parse_launched(frame);  // in the supervisor
 //
-// Each parser returns `corrupt`, and names the field, if the message is another one or if a field
-// is missing, has the wrong type or is out of range. Values and pure functions, thread-safe.
+// Each parser returns `corrupt` if the message has another type, or if a field is missing, has the
+// wrong type or is out of range. The error names the field. Values and pure functions, thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -23,23 +24,23 @@
 
 namespace assay::sandbox {
 
-/// Sent once, when the GPU context exists.
+/// The message that a launcher sends once, when its GPU context exists.
 struct LauncherReady {
   DeviceFacts device = {};
-  std::vector<LayerReport> layers = {};  // of the launcher's jail
+  std::vector<LayerReport> layers = {};  // layers of the launcher's jail
 };
 nlohmann::json to_header(const LauncherReady& ready);
 Result<LauncherReady> parse_launcher_ready(const Frame& frame);
 
-/// Tells the supervisor that only the samples are left, so that it may change the inputs. It then
-/// sends a SampleRequest.
+/// The message that tells the supervisor that only the samples remain to be taken. The supervisor
+/// may now change the inputs. Then it sends a SampleRequest.
 struct Primed {
   std::string case_id = {};
 };
 nlohmann::json to_header(const Primed& primed);
 Result<Primed> parse_primed(const Frame& frame);
 
-/// A timed launch carries the median of its samples and the median's 95 % interval too.
+/// For a timed launch the header also contains the median of the samples and its 95 % interval.
 nlohmann::json to_header(const Launched& launched);
 Result<Launched> parse_launched(const Frame& frame);
 
@@ -55,7 +56,7 @@ struct LauncherProbe {
   std::vector<DeviceFacts> devices = {};
   std::string reason = {};  // why there is no device
 };
-/// Returns one line of JSON, without its end.
+/// Returns one line of JSON, without a line feed.
 std::string to_line(const LauncherProbe& probe);
 Result<LauncherProbe> parse_launcher_probe(std::string_view line);
 

@@ -1,5 +1,5 @@
-// Launched: the result of performing a launch plan. The launcher fills it, the message `launched`
-// carries it (sandbox/wire/launch_reply.h), and the supervisor judges by it.
+// Launched is the result of performing a launch plan. The launcher creates it, the message
+// `launched` contains it (sandbox/wire/launch_reply.h), and the supervisor uses it for the verdict.
 //
 //   Launched launched;
 //   launched.case_id = "small";
@@ -19,7 +19,8 @@
 
 namespace assay::sandbox {
 
-/// The facts of one binary of a plan on this device.
+/// The resources (registers, shared memory, ...) that one kernel binary of the plan uses on this
+/// device.
 struct KernelUse {
   std::string name = {};
   std::int64_t registers = 0;     // per thread
@@ -31,39 +32,42 @@ struct KernelUse {
 /// The samples of one timed launch, in the order in which they were taken.
 struct LaunchSamples {
   std::vector<double> cold_ns = {};  // without the discarded samples; not empty
-  // Taken after an uncounted run and refilled inputs, with the caches as these leave them.
+  // Warm samples. Each follows an untimed run and a refill of the inputs, which determine the
+  // contents of the caches.
   std::vector<double> warm_ns = {};
-  // Cold, by the host's clock and on a stream that is not blocked. From before queueing to after
-  // the wait: the time that a caller waits.
+  // Cold samples by the host's clock, on a stream that is not blocked. A sample lasts from before
+  // queueing to after the wait, which is the time that a caller waits.
   std::vector<double> wall_ns = {};
-  // Overhead of the marks with cold caches, subtracted from the cold samples. The overhead with
-  // warm caches is subtracted from the warm samples.
+  // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
+  // samples. The overhead with warm caches is subtracted from the warm samples.
   double overhead_ns = 0;
   double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
   std::int64_t discarded = 0;  // cold samples at a clock clearly below the median
-  // The first cold sample, if nothing had run on its inputs before and its clock was not low.
+  // The first cold sample. Set only if nothing had run on its inputs before and its clock was not
+  // low.
   std::optional<double> first_run_ns = {};
 };
 
 struct Inspection {
-  // True if two runs gave the same bits. Empty if the device had no room to compare.
+  // True if two runs gave the same bits. Not set if the device lacked memory for the comparison.
   std::optional<bool> deterministic = {};
   std::vector<OperationTime> timeline = {};  // empty for plans with too many operations
 };
 
 struct Launched {
   std::string case_id = {};
-  std::vector<Argument> outputs = {};  // tensors; their offsets count from the room for outputs
+  // tensors; their offsets are relative to the memory for outputs
+  std::vector<Argument> outputs = {};
   std::vector<KernelUse> kernels = {};
-  std::vector<std::string> choices = {};  // by tunable: the label of the chosen alternative
-  std::vector<std::int64_t> chosen = {};  // by tunable: its index
-  // Inputs that the plan wrote to and may only read. After a timed launch: by the sample whose
-  // outputs are returned.
+  std::vector<std::string> choices = {};  // for each tunable, the label of the chosen alternative
+  std::vector<std::int64_t> chosen = {};  // for each tunable, the index of the chosen alternative
+  // Inputs that the plan may only read, but wrote to. For a timed launch, they are the inputs that
+  // the checked sample wrote to.
   std::vector<std::string> modified = {};
   std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
   bool reordered = false;  // these, not the submission's kernels, made the order of an output
-  std::optional<LaunchSamples> samples = {};  // only of a timed launch
-  std::optional<Inspection> inspection = {};  // only with `inspect`
+  std::optional<LaunchSamples> samples = {};  // set only for a timed launch
+  std::optional<Inspection> inspection = {};  // set only with `inspect`
 };
 
 }  // namespace assay::sandbox

@@ -1,5 +1,5 @@
-// The layers of a jail in a message (docs/reference/frames.md). Zygotes, candidates and launchers
-// report which layers of their jails are active.
+// Reads and writes the isolation layers of a jail in a message (docs/reference/frames.md). Zygotes,
+// candidates and launchers report which layers of their jails are active.
 //
 //   nlohmann::json header = {{"type", "parked"}, {"layers", to_json(layers)}};
 //   HeaderReader in(header, "parked");
@@ -21,7 +21,7 @@ class HeaderReader;
 inline constexpr std::size_t kMaxLayers = 256;
 
 nlohmann::json to_json(const std::vector<LayerReport>& layers);
-/// Reads the field `layers`, a list of at most kMaxLayers.
+/// Reads the field `layers`, a list of at most kMaxLayers entries.
 std::vector<LayerReport> read_layers(HeaderReader& in);
 
 }  // namespace assay::sandbox

@@ -1,10 +1,10 @@
-// Memory files (memfd): they carry tensors between the processes of the sandbox.
+// Creates and maps memory files (memfd), which carry tensors between the processes of the sandbox.
 //
 //   Result<UniqueFd> output = create_memfd("outputs", bytes);  // its size is fixed
 //   Result<Mapping> memory = Mapping::map(output->get(), bytes, true);
 //
-// A Mapping unmaps itself. It may be moved between threads. Its bytes are shared with every process
-// that maps the file.
+// The destructor of a Mapping unmaps it. A Mapping may be moved between threads. Its bytes are
+// shared with every process that maps the file.
 #pragma once
 
 #include <cstddef>
@@ -19,21 +19,22 @@
 
 namespace assay::sandbox {
 
-/// Makes a zero-filled memory file of exactly `bytes`, close-on-exec, sealed against resizing and
-/// further seals. A page takes memory when it is first touched.
+/// Creates a zero-filled memory file of exactly `bytes` bytes. It is close-on-exec and sealed
+/// against resizing and further seals. A page uses memory only after it is first touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
-/// Makes a memory file with these contents, sealed against every change.
+/// Creates a memory file with these contents, sealed against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
 /// Returns the size of a file that another process sent. The file must be a memory file that cannot
-/// shrink, so that a mapping of it cannot fault. Errors: corrupt for any other file.
+/// shrink, so that access to a mapping cannot fault. Errors: corrupt if the file is of another
+/// kind.
 Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps [0, bytes) of `fd`. Every process that maps the file sees what is written. If `bytes` is
-  /// 0, the mapping is empty.
+  /// Maps [0, bytes) of `fd`. Every process that maps the file sees what is written to it. If
+  /// `bytes` is 0, the mapping is empty.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;

@@ -1,5 +1,5 @@
-// OperationTime: the time of one operation of a launch plan. The launcher measures it, a `launched`
-// message carries it, and a verdict shows it, so all three share this definition.
+// OperationTime is the time of one operation of a launch plan. The launcher measures it, a
+// `launched` message contains it, and a verdict shows it. So all three share this definition.
 //
 //   const OperationTime copy{.name = "copy", .submitted = false, .ns = 1'200};
 //
@@ -10,10 +10,10 @@
 
 namespace assay::sandbox {
 
-/// The operation runs after the operations before it, with cold caches.
+/// The time of an operation that runs after the operations before it, with cold caches.
 struct OperationTime {
   std::string name;        // name of the kernel, "copy" or "fill"
-  bool submitted = false;  // a kernel of the submission; false for data movement of torch
+  bool submitted = false;  // true for a kernel of the submission; false for data movement of torch
   double ns = 0;
 };
 

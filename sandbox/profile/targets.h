@@ -52,8 +52,8 @@ struct TargetLimits {
   std::int64_t reserved_shared_bytes;  // reserved by the system in each block
 };
 
-/// Returns the limits of each target of kTargets (sandbox/job/target.h). Returns nothing for another
-/// target.
+/// Returns the limits of each target of kTargets (sandbox/job/target.h). Returns nothing for
+/// another target.
 std::optional<TargetLimits> target_limits(std::string_view target);
 
 struct Occupancy {

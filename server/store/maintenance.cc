@@ -10,10 +10,10 @@
 #include <map>
 #include <optional>
 #include <system_error>
-#include <thread>
 #include <tuple>
 #include <utility>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "server/store/artifact_quota.h"
 #include "server/store/connection.h"
@@ -204,7 +204,7 @@ class Pruning {
   }
 
   void let_server_write() const {
-    if (!alone_) std::this_thread::sleep_for(kTurnOfServer);
+    if (!alone_) system_clock().pause(kTurnOfServer);
   }
 
   static constexpr std::int64_t kIncremental = 2;  // PRAGMA auto_vacuum

@@ -1,9 +1,11 @@
 #include <cstdint>
 #include <map>
 
+#include "operators/catalog.h"
 #include "tools/call/arguments.h"
 #include "tools/call/schema_parts.h"
 #include "tools/model/outcome_names.h"
+#include "tools/model/public_verdict.h"
 #include "tools/registry.h"
 
 namespace assay::tools {
@@ -200,8 +202,14 @@ mcp::Tool scorecard_tool(const Services& services) {
   tool.annotations = annotations_of({.read_only = true, .idempotent = true});
   set_quick_handler<ScorecardArguments>(tool, [&services](const ScorecardArguments& arguments,
                                                           const mcp::RequestContext&) {
-    const auto card = services.runs.scorecard(arguments.run);
-    return card ? answer_of(*card, services.limits, arguments.format) : error_answer(card.error());
+    auto card = services.runs.scorecard(arguments.run);
+    if (!card) return error_answer(card.error());
+    for (OperatorScore& score : card->operators) {
+      if (score.verdict)
+        score.verdict =
+            public_verdict(*score.verdict, services.catalog.find(score.operator_name)).verdict();
+    }
+    return answer_of(*card, services.limits, arguments.format);
   });
   return tool;
 }

@@ -133,8 +133,7 @@ class CpuDevice final : public Device {
   /// Interprets and judges the small cases. The verdict of a grade also gets static figures.
   void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
-    if (!interpret(run, required)) return ask_the_compiler(run);
-    if (run.job().kind == JobKind::grade) static_figures(run);
+    if (!interpret(run, required)) ask_the_compiler(run);
   }
 
   /// Adds static figures of the case. A small case is also run and judged. A large case is only
@@ -166,53 +165,70 @@ class CpuDevice final : public Device {
     return judged;
   }
 
+  /// All work on the public cases comes first. The submission gets the hidden cases only when it is
+  /// right on the public ones, so everything that a verdict tells about those is independent of the
+  /// hidden cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared) {
-    Result<std::vector<UniqueFd>> outputs = make_output_files(prepared);
-    if (!outputs) return run.fail_infrastructure(outputs.error(), "making output files");
-    CandidateInputs inputs = interpret_inputs(prepared, *outputs);
-    CandidateJob request;
+    CandidateJob request, ablated;
     request.entry = small.entry;
     request.dialect = small.dialect;
     request.target = kDefaultTarget;
-    request.cases = std::move(inputs.cases);
-    std::optional<CandidateResults> results =
-        run_candidate(run, pool_, {.request = request, .source = small.source, .fds = inputs.fds});
-    if (!results) {
-      if (was_interpreted(run.verdict())) set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
+    ablated = request;
+    ablated.mode = CandidateMode::ablate;
+    JobExecution auxiliary = run.auxiliary();
+    InterpretedCases full(run, pool_, prepared, request, small.source);
+    InterpretedCases without(auxiliary, pool_, prepared, ablated, small.source);
+    std::vector<std::size_t> open, hidden;
+    for (std::size_t i = 0; i < small.cases.size(); ++i)
+      (small.cases[i].hidden ? hidden : open).push_back(i);
+    const bool graded = run.job().kind == JobKind::grade;
+    if (!open.empty()) {
+      if (!judge_batch(run, small, prepared, {full, without}, open, hidden.empty())) return false;
+      if (graded && !static_figures(run)) return false;
+      if (hidden.empty() || !all_right(run.verdict())) return true;
+    }
+    if (!judge_batch(run, small, prepared, {full, without}, hidden, true)) return false;
+    return !graded || !open.empty() || static_figures(run);
+  }
+
+  /// Has the submission run these cases, judges them, and checks whose work the outputs are.
+  bool judge_batch(JobExecution& run, const Job& small, const PreparedJob& prepared,
+                   const InterpretedRuns& runs, const std::vector<std::size_t>& cases, bool last) {
+    if (!runs.full.perform(cases, last)) {
+      if (!run.verdict().tells_hidden && was_interpreted(run.verdict()))
+        set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
       return false;
     }
     set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
-    for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-      if (!judge_case(
-              run, judge_,
-              {small.cases[i], prepared.cases[i], results->cases[i].outputs, (*outputs)[i].get()}))
+    for (const std::size_t i : cases) {
+      if (!judge_case(run, judge_,
+                      {small.cases[i], prepared.cases[i], runs.full.outputs(i), runs.full.file(i)}))
         return false;
     }
-    return !all_right(run.verdict()) ||
-           attribute(run, pool_, judge_, {prepared, request, *outputs, *results});
+    return !all_right(run.verdict()) || attribute(run, judge_, runs, cases, last);
   }
 
   /// Adds the compiler's findings to a verdict about outputs. The interpreter runs a kernel as
   /// Python, so a kernel with right outputs may still fail to compile or to record. Then the
   /// submission has not passed: the host tier, which needs no recording, needs a GPU. If the
   /// machine or the sandbox caused the failure, the verdict only gets a hint.
-  void static_figures(JobExecution& run) {
+  /// Returns false if the verdict has become an error.
+  bool static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
     JobExecution auxiliary = run.auxiliary();
     if (!record_one(auxiliary, largest, run.job().want_artifacts)) {
       Verdict failed = auxiliary.finish();
       if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
-        run.fail(failed.error_kind, failed.stage, failed.detail);
-        return;
+        return run.fail(failed.error_kind, failed.stage, failed.detail);
       }
       const std::string_view kind = to_string(failed.error_kind);
       run.verdict().hints.push_back(
           {HintKind::not_recorded, largest.cases.empty() ? "" : largest.cases.front().id,
            "could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
                std::string(kind) + "): " + failed.detail});
-      return;
+      return true;
     }
     const Verdict figures = auxiliary.finish();
     run.verdict().kernels = figures.kernels;
@@ -221,6 +237,7 @@ class CpuDevice final : public Device {
     run.verdict().hints.insert(run.verdict().hints.end(), figures.hints.begin(),
                                figures.hints.end());
     for (const auto& [stage, ms] : figures.stage_ms) run.verdict().stage_ms["record"] += ms;
+    return true;
   }
 
   /// Replaces a Python exception of the interpreter by the compiler's error, if the compiler also
@@ -229,7 +246,8 @@ class CpuDevice final : public Device {
   /// replacement, a source gets the same error kind with and without a GPU.
   void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
-    if (verdict.stage != Stage::run || !verdict.diagnostic) return;
+    // The compiler has accepted a source that has got hidden cases.
+    if (verdict.tells_hidden || verdict.stage != Stage::run || !verdict.diagnostic) return;
     if (verdict.error_kind == ErrorKind::output_mismatch ||
         verdict.error_kind == ErrorKind::not_recordable)
       return;

@@ -163,6 +163,7 @@ class FakeDevice final : public Device {
 
   Verdict execute(const Job& job, JobMonitor& monitor) override {
     Verdict verdict;
+    verdict.tells_hidden = false;
     verdict.job = job.id;
     verdict.kind = job.kind;
     verdict.operator_name = job.operator_name;
@@ -220,8 +221,10 @@ class FakeDevice final : public Device {
 
   static void judge(const Job& job, const Script& script, Verdict& verdict) {
     const bool timed = job.kind == JobKind::profile || job.kind == JobKind::grade;
-    for (const CaseRequest& request : job.cases)
+    for (const CaseRequest& request : job.cases) {
       verdict.cases.push_back(record_of(request, script, timed));
+      verdict.tells_hidden |= request.hidden;
+    }
     const std::vector<std::string> targets =
         job.targets.empty() ? std::vector<std::string>{std::string(kDefaultTarget)} : job.targets;
     for (const std::string& target : targets) {

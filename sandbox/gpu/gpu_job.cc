@@ -42,10 +42,14 @@ void GpuJob::execute() {
   judge_ = gpu_.judges[assigned.index()].get();
   if (!prepare()) return;
   unlock();  // recording needs processors, not the GPU
+  // The public cases decide the tier.
+  const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
-  else if (gpu_.config.host_tier && run_.verdict().error_kind == ErrorKind::not_recordable)
+  else if (gpu_.config.host_tier && !verdict.tells_hidden &&
+           verdict.error_kind == ErrorKind::not_recordable)
     on_host_tier();
+  session_.reset();
   unlock();  // release() waits if the judge is busy
   judge_->release(run_.job().id);
 }
@@ -86,23 +90,43 @@ bool GpuJob::prepare() {
   return true;
 }
 
+bool GpuJob::open_session() {
+  if (session_) return true;
+  if (!make_outputs()) return false;
+  session_.emplace(run_, gpu_.launchers);
+  return session_->ready();
+}
+
+bool GpuJob::judge_public(const std::vector<CaseDone>& open) {
+  Plans plans;
+  for (const CaseDone& done : open) plans.push_back(done.plan);
+  if (!open_session() || !lock(Mode::shared) || !launch_and_judge(0, plans)) return false;
+  unlock();
+  judged_ = plans.size();
+  run_.verdict().tier = Tier::plan;
+  run_.verdict().tier_reason = kTierReason;
+  if (all_right(run_.verdict())) return true;
+  CandidateResults recorded;
+  recorded.cases = open;
+  add_figures(std::move(recorded));
+  return false;
+}
+
 void GpuJob::on_plan_tier(CandidateResults recorded) {
   const Job& job = run_.job();
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
-  const std::optional<std::vector<UniqueFd>> outputs = output_files();
-  std::optional<LaunchSession> session(std::in_place, run_, gpu_.launchers);
-  if (!outputs || !session->ready() || !lock(Mode::shared)) return;
-  if (!launch_and_judge(session, plans, *outputs)) return;
+  const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
+  if (!open_session() || !lock(Mode::shared) || !launch_and_judge(judged_, rest)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   add_figures(std::move(recorded));
   if (all_right(run_.verdict()) && is_timed(job)) {
     unlock();
     Plans reference = record_reference();
-    if (lock(Mode::exclusive)) measure(&*session, plans, *outputs, std::move(reference));
+    if (lock(Mode::exclusive)) measure(&*session_, plans, std::move(reference));
   }
-  if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans, *outputs);
+  if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans);
 }
 
 /// Runs a submission that could not be recorded. It has the GPU inside its jail.
@@ -125,9 +149,8 @@ void GpuJob::on_host_tier() {
   // The submission may have damaged the device after idle launchers had checked it.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
-  const std::optional<std::vector<UniqueFd>> outputs = output_files();
-  if (!outputs) return;
-  measure(nullptr, {}, *outputs, std::move(reference));
+  if (!make_outputs()) return;
+  measure(nullptr, {}, std::move(reference));
   unlock();
   if (run_.job().kind == JobKind::profile) describe("");
 }
@@ -135,68 +158,72 @@ void GpuJob::on_host_tier() {
 std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
-  return gpu_.submissions.record(run_, gpu_.candidates,
-                                 {.prepared = prepared_,
-                                  .cases = all_cases(prepared_),
-                                  .target = facts_.target,
-                                  .source = job.source,
-                                  .options = {.artifacts = job.want_artifacts,
-                                              .alternatives = is_timed(job),
-                                              .candidates = gpu_.config.recorders,
-                                              .language = job.language}});
+  return gpu_.submissions.record(
+      run_, gpu_.candidates,
+      {.prepared = prepared_,
+       .cases = all_cases(prepared_),
+       .target = facts_.target,
+       .source = job.source,
+       .options = {.artifacts = job.want_artifacts,
+                   .alternatives = is_timed(job),
+                   .candidates = gpu_.config.recorders,
+                   .language = job.language,
+                   .before_hidden = [this](const std::vector<CaseDone>& open) {
+                     return judge_public(open);
+                   }}});
 }
 
-std::optional<std::vector<UniqueFd>> GpuJob::output_files() {
+bool GpuJob::make_outputs() {
   Result<std::vector<UniqueFd>> files = make_output_files(prepared_);
-  if (files) return std::move(*files);
-  run_.fail_infrastructure(files.error(), "making output files");
-  return std::nullopt;
+  if (!files) return run_.fail_infrastructure(files.error(), "making output files");
+  outputs_ = std::move(*files);
+  return true;
 }
 
-/// Launches and judges all cases. If the GPU had too little memory, tries once more with exclusive
-/// use of the GPU, because other jobs may have used the memory.
-bool GpuJob::launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans,
-                              const std::vector<UniqueFd>& outputs) {
-  if (launch_and_judge_once(*session, plans, outputs)) return true;
+/// Launches and judges these cases. If the GPU had too little memory, tries once more with
+/// exclusive use of the GPU, because other jobs may have used the memory.
+bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
+  if (launch_and_judge_once(first, plans)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || holds(Mode::exclusive))
     return false;
   run_.clear_error();
-  run_.verdict().cases.clear();
+  run_.verdict().cases.resize(first);
   if (!lock(Mode::exclusive)) return false;
-  session.reset();
+  session_.reset();
   // If a launcher does not end in time, it only keeps its memory.
   gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
-  session.emplace(run_, gpu_.launchers);
-  return launch_and_judge_once(*session, plans, outputs);
+  session_.emplace(run_, gpu_.launchers);
+  return launch_and_judge_once(first, plans);
 }
 
-bool GpuJob::launch_and_judge_once(LaunchSession& session, const Plans& plans,
-                                   const std::vector<UniqueFd>& outputs) {
-  for (std::size_t i = 0; i < plans.size(); ++i) {
-    const CasePlan plan{prepared_, i, plans[i], outputs[i].get()};
-    const std::optional<Launched> launched = session.launch(plan);
+bool GpuJob::launch_and_judge_once(std::size_t first, const Plans& plans) {
+  for (std::size_t at = 0; at < plans.size(); ++at) {
+    const std::size_t i = first + at;
+    const CasePlan plan{prepared_, i, plans[at], outputs_[i].get()};
+    const std::optional<Launched> launched = session_->launch(plan);
     if (!launched) return false;
     run_.enter(Stage::judge);
     CaseRecord* record = judge_case(run_, *judge_,
                                     {run_.job().cases[i], prepared_.cases[i], launched->outputs,
-                                     outputs[i].get(), has_doubtful_origin(*launched)});
+                                     outputs_[i].get(), has_doubtful_origin(*launched)});
     if (record == nullptr) return false;
-    if (!check_side_effects(run_, *judge_, session, {plan, *launched}, *record)) return false;
+    if (!check_side_effects(run_, *judge_, *session_, {plan, *launched}, *record)) return false;
   }
   return true;
 }
 
-/// Adds the kernels and hints of the case with the most traffic to the verdict. Adds the plans of
-/// all public cases as artifacts.
+/// Adds the kernels and hints of the public case with the most traffic, and the plans of all public
+/// cases as artifacts: a plan or a grid shows the shapes of its case. An operator without public
+/// cases gets the figures of a hidden one, which are not shown to clients.
 void GpuJob::add_figures(CandidateResults recorded) {
+  const std::vector<CaseRequest>& cases = run_.job().cases;
   std::size_t largest = 0;
-  for (std::size_t i = 1; i < prepared_.cases.size(); ++i) {
-    if (prepared_.cases[i].cost_bytes > prepared_.cases[largest].cost_bytes) largest = i;
+  for (std::size_t i = 1; i < recorded.cases.size(); ++i) {
+    const bool larger = prepared_.cases[i].cost_bytes > prepared_.cases[largest].cost_bytes;
+    if (cases[i].hidden == cases[largest].hidden ? larger : cases[largest].hidden) largest = i;
   }
   for (std::size_t i = 0; i < recorded.cases.size(); ++i) {
-    // A plan reveals the shapes of its case, so the plan of a hidden case does not become an
-    // artifact.
-    if (run_.job().cases[i].hidden) recorded.cases[i].plan.clear();
+    if (cases[i].hidden) recorded.cases[i].plan.clear();
     if (i != largest) recorded.cases[i].kernels.clear();
   }
   add_static_figures(run_.verdict(), std::move(recorded), facts_.target,
@@ -231,21 +258,20 @@ GpuJob::Plans GpuJob::record_reference() {
 
 /// Times the submission and the oracle. `session` is null on the host tier, where the submission
 /// has been timed already.
-bool GpuJob::measure(LaunchSession* session, const Plans& plans,
-                     const std::vector<UniqueFd>& outputs, Plans reference) {
+bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference) {
   const bool simulated = gpu_.options.driver == "fake";
   return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
-                       prepared_, outputs, std::move(reference))
+                       prepared_, outputs_, std::move(reference))
       .measure(session, plans);
 }
 
-void GpuJob::profile(const Plans& plans, const std::vector<UniqueFd>& outputs) {
+void GpuJob::profile(const Plans& plans) {
   std::vector<KernelCounters> counters;
   std::map<std::string, std::string> missing;
   if (run_.job().detail == ProfileDetail::counters && lock(Mode::exclusive)) {
     auto counted =
         count_kernels(run_, {gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver},
-                      prepared_, plans.front(), outputs[0].get());
+                      prepared_, plans.front(), outputs_[0].get());
     if (counted)
       counters = std::move(*counted);
     else

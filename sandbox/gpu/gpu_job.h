@@ -9,6 +9,7 @@
 // Belongs to one thread.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,19 +44,21 @@ class GpuJob {
   bool wait_for_idle_judges();
 
   bool prepare();
+  /// Launches and judges the public cases, which the submission has to have right before it gets
+  /// the hidden ones.
+  bool judge_public(const std::vector<CaseDone>& open);
+  bool open_session();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();
   std::optional<CandidateResults> record();
-  std::optional<std::vector<UniqueFd>> output_files();
-  bool launch_and_judge(std::optional<LaunchSession>& session, const Plans& plans,
-                        const std::vector<UniqueFd>& outputs);
-  bool launch_and_judge_once(LaunchSession& session, const Plans& plans,
-                             const std::vector<UniqueFd>& outputs);
+  bool make_outputs();
+  /// Launches and judges the cases from `first` on, one for each plan.
+  bool launch_and_judge(std::size_t first, const Plans& plans);
+  bool launch_and_judge_once(std::size_t first, const Plans& plans);
   void add_figures(CandidateResults recorded);
   Plans record_reference();
-  bool measure(LaunchSession* session, const Plans& plans, const std::vector<UniqueFd>& outputs,
-               Plans reference);
-  void profile(const Plans& plans, const std::vector<UniqueFd>& outputs);
+  bool measure(LaunchSession* session, const Plans& plans, Plans reference);
+  void profile(const Plans& plans);
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {});
 
@@ -65,6 +68,9 @@ class GpuJob {
   Judge* judge_ = nullptr;  // set by execute()
   PreparedJob prepared_;    // set by prepare()
   std::optional<GpuScheduler::Guard> guard_;
+  std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
+  std::optional<LaunchSession> session_;
+  std::size_t judged_ = 0;  // number of public cases that judge_public() judged
 };
 
 }  // namespace assay::sandbox

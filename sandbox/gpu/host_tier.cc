@@ -2,7 +2,10 @@
 
 #include <sys/socket.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <future>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -20,16 +23,33 @@ struct Observed {
   std::optional<Error> error;  // set if the judge itself failed
 };
 
+/// Cases that the candidate gets together.
+struct HostBatch {
+  std::vector<std::size_t> cases;  // indices into the prepared ones
+  bool last = true;
+};
+
+/// The public cases, and then the hidden ones, if there are both.
+std::vector<HostBatch> host_batches(const Job& job) {
+  HostBatch open, hidden;
+  for (std::size_t i = 0; i < job.cases.size(); ++i)
+    (job.cases[i].hidden ? hidden : open).cases.push_back(i);
+  if (hidden.cases.empty()) return {std::move(open)};
+  if (open.cases.empty()) return {std::move(hidden)};
+  open.last = false;
+  return {std::move(open), std::move(hidden)};
+}
+
 /// Makes the judge run the cases one after the other. `line` is the judge's end of the socket to
 /// the candidate.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
-                 const std::vector<bool>& timed, UniqueFd line) {
+                 const std::vector<bool>& timed, const HostBatch& batch, int line) {
   Observed observed;
   const Limits& limits = run.job().limits;
-  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
-    Result<HostJudged> judged = judge.host_case({run.job().id, prepared.cases[i].id},
-                                                {.line = line.get(), .time = timed[i]}, limits,
-                                                run.deadline(limits.judge_wall_ms));
+  for (const std::size_t i : batch.cases) {
+    Result<HostJudged> judged =
+        judge.host_case({run.job().id, prepared.cases[i].id}, {.line = line, .time = timed[i]},
+                        limits, run.deadline(limits.judge_wall_ms));
     if (!judged) {
       observed.error = judged.error();
       break;
@@ -38,8 +58,15 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
     if (observed.cases.back().broken != HostJudged::Broken::no) break;
   }
   // A candidate that waits for another round notices the shutdown.
-  ::shutdown(line.get(), SHUT_RDWR);
+  if (batch.last || observed.cases.size() < batch.cases.size() ||
+      observed.cases.back().broken != HostJudged::Broken::no)
+    ::shutdown(line, SHUT_RDWR);
   return observed;
+}
+
+bool are_right(const std::vector<HostJudged>& cases) {
+  return std::all_of(cases.begin(), cases.end(),
+                     [](const HostJudged& one) { return one.compared.kind == ErrorKind::none; });
 }
 
 ErrorKind kind_of(HostJudged::Broken broken) {
@@ -65,8 +92,9 @@ bool ended_by_itself(JobExecution& run, const Observed& observed) {
   return run.fail(kind_of(last.broken), last.message);
 }
 
+/// Adds the records of the cases that were judged: all of them, or the public ones.
 void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
-  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+  for (std::size_t i = 0; i < cases.size(); ++i) {
     CaseRecord record = std::move(cases[i].compared.record);
     record.id = prepared.cases[i].id;
     record.hidden = run.job().cases[i].hidden;
@@ -107,32 +135,36 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   request.mode = CandidateMode::host;
   request.entry = run.job().entry;
   request.dialect = run.job().dialect;
-  request.cases = host_inputs(prepared);
   request.host = HostAccess{config_.gpu->devices.empty() ? "cpu" : "cuda", ablated, 0,
                             run.job().limits.gpu_memory_bytes};
-  std::future<Observed> observing;
   // Only the candidate may keep its end of the socket open, so that the judge notices the
   // candidate's death.
-  const auto sent = [&] {
-    line->theirs.reset();
-    observing = std::async(std::launch::async, [&] {
-      return observe(run, judge, prepared, timed, std::move(line->ours));
-    });
-  };
-  const std::optional<CandidateResults> results = run_candidate(
+  const auto sent = [&] { line->theirs.reset(); };
+  CandidateRun candidate(
       run, pool(),
       {.request = request, .source = run.job().source, .fds = {line->theirs.get()}, .sent = sent});
-  if (!observing.valid()) return std::nullopt;
-  Observed observed = observing.get();
-  run.enter(Stage::judge);
-  if (!ended_by_itself(run, observed) || !results) return std::nullopt;
-  if (observed.cases.size() != prepared.cases.size() ||
-      observed.cases.back().broken != HostJudged::Broken::no) {
-    run.fail(ErrorKind::protocol_error,
-             "the candidate reported its end before the judge had seen all cases");
-    return std::nullopt;
+  if (!candidate.start()) return std::nullopt;
+  std::vector<HostJudged> judged;
+  for (const HostBatch& batch : host_batches(run.job())) {
+    // The ablated run is wrong on purpose, and all of its cases are wanted.
+    if (!ablated && !are_right(judged)) break;
+    std::future<Observed> observing = std::async(std::launch::async, [&] {
+      return observe(run, judge, prepared, timed, batch, line->ours.get());
+    });
+    const bool performed =
+        candidate.perform(host_inputs(prepared, batch.cases), batch.last).has_value();
+    Observed observed = observing.get();
+    run.enter(Stage::judge);
+    if (!ended_by_itself(run, observed) || !performed) return std::nullopt;
+    if (observed.cases.size() != batch.cases.size() ||
+        observed.cases.back().broken != HostJudged::Broken::no) {
+      run.fail(ErrorKind::protocol_error,
+               "the candidate reported its end before the judge had seen all cases");
+      return std::nullopt;
+    }
+    std::move(observed.cases.begin(), observed.cases.end(), std::back_inserter(judged));
   }
-  return std::move(observed.cases);
+  return judged;
 }
 
 bool HostTier::run(JobExecution& run, Judge& judge, const PreparedJob& prepared,

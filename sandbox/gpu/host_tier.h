@@ -25,18 +25,18 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
-  /// Runs and judges the submission, and adds a record for each case to the verdict. `timed` says
-  /// for each case whether to measure its latency. Returns false if the verdict has become an
-  /// error.
+  /// Runs and judges the submission, and adds a record for each case to the verdict. It gets the
+  /// hidden cases only when it is right on the public ones. `timed` tells for each case whether to
+  /// measure its latency. Returns false when the verdict has become an error.
   bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
            const std::vector<bool>& timed);
   /// Returns the versions and the isolation layers. Returns nothing before the first job.
   std::optional<PoolFacts> facts() const;
 
  private:
-  using Seen = std::optional<std::vector<HostJudged>>;  // one entry for each case
-  /// Runs one candidate from its fork to its end. Returns nothing if the run's verdict has become
-  /// an error.
+  using Seen = std::optional<std::vector<HostJudged>>;  // one for each case that was performed
+  /// Runs one candidate from fork to end. Returns nothing when the run's verdict has become an
+  /// error.
   Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const std::vector<bool>& timed, bool ablated);
   /// Runs another candidate whose kernel launches do nothing. Outputs that are right in spite of

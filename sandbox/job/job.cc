@@ -62,6 +62,7 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::output_mismatch, "output_mismatch"},
     Name<ErrorKind>{ErrorKind::wrong_result, "wrong_result"},
     Name<ErrorKind>{ErrorKind::unattributed, "unattributed"},
+    Name<ErrorKind>{ErrorKind::hidden_case, "hidden_case"},
     Name<ErrorKind>{ErrorKind::timeout, "timeout"},
     Name<ErrorKind>{ErrorKind::memory_limit, "memory_limit"},
     Name<ErrorKind>{ErrorKind::process_limit, "process_limit"},

@@ -70,6 +70,7 @@ enum class ErrorKind {
   output_mismatch,  // wrong number, dtype or shape of outputs
   wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
   unattributed,     // right, but not computed by the submission's own kernels
+  hidden_case,      // said to clients instead of anything that a hidden case ended in; never stored
   // Limits.
   timeout,
   memory_limit,
@@ -374,6 +375,10 @@ struct Verdict {
   std::vector<Artifact> artifacts;
   std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on it
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
+  /// Whether a process of the submission had got hidden cases before this verdict was complete. If
+  /// so, the submission could have chosen everything here but the records, kernels and hints of
+  /// public cases, and public_verdict() (tools/model/public_verdict.h) shows only those.
+  bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;  // set for a profile job whose kernels compiled

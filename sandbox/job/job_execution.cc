@@ -17,12 +17,13 @@ void JobExecution::enter(Stage stage) {
   if (stage == stage_) return;
   close_stage();
   stage_ = stage;
-  if (monitor_.stage_changed && !silent_) monitor_.stage_changed(stage);
+  const bool tells_little = !verdict_.tells_hidden || stage >= Stage::baseline;
+  if (monitor_.stage_changed && !silent_ && tells_little) monitor_.stage_changed(stage);
 }
 
 void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total) {
   cases_ = total.value_or(cases_);
-  if (monitor_.case_done && !silent_)
+  if (monitor_.case_done && !silent_ && !verdict_.tells_hidden)
     monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
 }
 
@@ -54,6 +55,7 @@ bool JobExecution::fail_infrastructure(const Error& error, const std::string& do
 JobExecution JobExecution::auxiliary() const {
   JobExecution other(job_, monitor_);
   other.silent_ = true;
+  other.verdict_.tells_hidden = verdict_.tells_hidden;
   return other;
 }
 

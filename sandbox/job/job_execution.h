@@ -36,6 +36,10 @@ class JobExecution {
   /// Tells the monitor that `done` cases have completed the current stage. If `total` is not given,
   /// the total of the last call stays valid.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
+  /// Notes that a process of the submission gets hidden cases now. From here on the monitor hears
+  /// only of the stages that a job enters when all of its cases are right, because the submission
+  /// decides where it stops.
+  void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
   /// Ends the job with an error at the current stage. If there is an error already, it stays.

@@ -65,6 +65,7 @@ Verdict begin_verdict(const Job& job) {
   verdict.kind = job.kind;
   verdict.operator_name = job.operator_name;
   verdict.language = job.language;
+  verdict.tells_hidden = false;
   verdict.provenance.assay = ASSAY_VERSION;
   if (job.plans.empty()) {
     verdict.provenance.source_sha256 = sha256_hex(job.source);

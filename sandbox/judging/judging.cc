@@ -31,19 +31,19 @@ bool is_resource_limit(ErrorKind kind) {
 /// it behaved otherwise than in the ordinary run. Then no kernel is known to have done the work. An
 /// error that a slow or busy machine can cause is no evidence against the submission, so it becomes
 /// the verdict's own.
-bool ended_without_kernels(JobExecution& run, Verdict ended) {
+bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
+                           const Verdict& ended) {
   Verdict& verdict = run.verdict();
   if (is_inconclusive(ended.error_kind) || ended.error_kind == ErrorKind::not_recordable) {
-    verdict.diagnostic = std::move(ended.diagnostic);
+    verdict.diagnostic = ended.diagnostic;
     return run.fail(ended.error_kind, Stage::run, ended.detail);
   }
-  // Only the kind of the error is shown. The submission writes the text of its exceptions, and it
-  // may have seen hidden cases.
+  // Only the kind of the error is shown, because the submission writes the text of its exceptions.
   const std::string how(to_string(ended.error_kind));
   if (is_resource_limit(ended.error_kind))
     return run.fail(ended.error_kind, Stage::run, std::string(kSecondRun) + how);
-  for (CaseRecord& record : verdict.cases) {
-    not_its_work(verdict, record, std::string(kSecondRun) + how);
+  for (const std::size_t i : cases) {
+    not_its_work(verdict, verdict.cases[i], std::string(kSecondRun) + how);
   }
   return true;
 }
@@ -81,28 +81,20 @@ void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason) {
   verdict.error_kind = ErrorKind::unattributed;
 }
 
-bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
-               const InterpretedRun& interpreted) {
-  Result<std::vector<UniqueFd>> files = make_output_files(interpreted.prepared);
-  if (!files) return run.fail_infrastructure(files.error(), "making output files");
-  CandidateInputs inputs = interpret_inputs(interpreted.prepared, *files);
-  CandidateJob ablated = interpreted.request;
-  ablated.mode = CandidateMode::ablate;
-  ablated.cases = std::move(inputs.cases);
-  JobExecution auxiliary = run.auxiliary();
-  const std::optional<CandidateResults> without = run_candidate(
-      auxiliary, pool, {.request = ablated, .source = run.job().source, .fds = inputs.fds});
-  if (!without) return ended_without_kernels(run, auxiliary.finish());
-  for (std::size_t i = 0; i < interpreted.results.cases.size(); ++i) {
-    const CaseDone& full = interpreted.results.cases[i];
-    const AttributionRuns runs{
-        .full = {.tensors = full.outputs, .fd = interpreted.outputs[i].get()},
-        .without = {.tensors = without->cases[i].outputs, .fd = (*files)[i].get()}};
-    Result<Attributed> whose = judge.attribute({run.job().id, full.id}, runs,
-                                               run.deadline(run.job().limits.judge_wall_ms));
-    if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + full.id + "'");
+bool attribute(JobExecution& run, Judge& judge, const InterpretedRuns& runs,
+               const std::vector<std::size_t>& cases, bool last) {
+  if (!runs.without.perform(cases, last))
+    return ended_without_kernels(run, cases, runs.without.run().verdict());
+  for (const std::size_t i : cases) {
+    const std::string& id = run.verdict().cases[i].id;
+    const AttributionRuns outputs{
+        .full = {.tensors = runs.full.outputs(i), .fd = runs.full.file(i)},
+        .without = {.tensors = runs.without.outputs(i), .fd = runs.without.file(i)}};
+    Result<Attributed> whose =
+        judge.attribute({run.job().id, id}, outputs, run.deadline(run.job().limits.judge_wall_ms));
+    if (!whose) return run.fail_infrastructure(whose.error(), "attributing case '" + id + "'");
     if (!whose->ok) not_its_work(run.verdict(), run.verdict().cases[i], whose->reason);
-    if (interpreted.prepared.cases[i].is_layout && (full.reordered || without->cases[i].reordered))
+    if (runs.full.is_layout(i) && (runs.full.reordered(i) || runs.without.reordered(i)))
       not_its_work(run.verdict(), run.verdict().cases[i], kReordered);
   }
   return true;

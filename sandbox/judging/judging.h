@@ -22,10 +22,12 @@
 // Everything here belongs to the job's thread.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "sandbox/job/job_execution.h"
+#include "sandbox/judging/interpreted_cases.h"
 #include "sandbox/launch/launching.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/record/candidate_run.h"
@@ -36,7 +38,8 @@ namespace assay::sandbox {
 struct CaseOutputs {
   const CaseRequest& request;
   const PreparedCase& prepared;
-  const std::vector<Argument>& outputs;  // tensors in `fd`; the process that wrote them has ended
+  // Tensors in `fd`. The process that wrote them has ended, or `fd` is a copy.
+  const std::vector<Argument>& outputs;
   int fd = -1;
   /// The judge keeps outputs on the device, because check_side_effects() compares with them.
   bool keep = false;
@@ -53,18 +56,17 @@ bool all_right(const Verdict& verdict);
 /// them.
 void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 
-/// A run of the submission in the interpreter. Borrows everything.
-struct InterpretedRun {
-  const PreparedJob& prepared;
-  const CandidateJob& request;
-  const std::vector<UniqueFd>& outputs;
-  const CandidateResults& results;
+/// Two runs of the submission in the interpreter. Borrows everything.
+struct InterpretedRuns {
+  InterpretedCases& full;
+  InterpretedCases& without;  // launches do nothing; it reports to an auxiliary run
 };
 
-/// Checks that the submission's kernels made the outputs, by a run without their results.
+/// Checks that the submission's kernels made the outputs of these cases, by a run without
+/// their results. Record i of the verdict is that of case i. With `last`, no other cases follow.
 /// Returns false when the verdict has become an error.
-bool attribute(JobExecution& run, CandidatePool& pool, Judge& judge,
-               const InterpretedRun& interpreted);
+bool attribute(JobExecution& run, Judge& judge, const InterpretedRuns& runs,
+               const std::vector<std::size_t>& cases, bool last);
 
 /// Returns true if operations other than the submission's kernels may have made the outputs. Then
 /// the judge has to keep them for check_side_effects().

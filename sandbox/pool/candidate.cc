@@ -153,6 +153,11 @@ Status Candidate::send(const CandidateJob& job, const std::string& source,
   return send_frame(socket_.get(), to_header(job), source, fds, deadline);
 }
 
+Status Candidate::send(const CandidateBatch& batch, const std::vector<int>& fds,
+                       const Deadline& deadline) {
+  return send_frame(socket_.get(), to_header(batch), {}, fds, deadline);
+}
+
 CandidateEvent Candidate::next(const Deadline& deadline) {
   using Kind = CandidateEvent::Kind;
   while (true) {

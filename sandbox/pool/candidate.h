@@ -2,7 +2,8 @@
 // job comes, and it is untrusted as soon as it has the job.
 //
 //   Status sent = candidate->send(job, source, fds, deadline);
-//   CandidateEvent event = candidate->next(deadline);
+//   CandidateEvent event = candidate->next(deadline);  // `parsed`, then `imported`
+//   Status more = candidate->send(batch, fds, deadline);
 //   std::optional<ExitStatus> status = candidate->end();  // kills it if it still runs
 //
 // After end() no process of the candidate writes anything. next() also drains what the candidate
@@ -79,6 +80,8 @@ class Candidate {
 
   Status send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds,
               const Deadline& deadline);
+  /// Sends cases; the candidate has said `imported`.
+  Status send(const CandidateBatch& batch, const std::vector<int>& fds, const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
 
   /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Returns nothing

@@ -91,15 +91,23 @@ struct CandidateJob {
   std::string entry, dialect, target;
   bool artifacts = false;
   bool alternatives = false;  // records every configuration of an autotuner, not only the first
-  std::vector<CandidateCase> cases;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
-  /// The candidate stops itself shortly before these limits and reports the case; 0 means no limit.
-  std::int64_t import_wall_ms = 0, run_wall_ms = 0;
+  /// The candidate stops itself shortly before this limit of its import; 0 means no limit.
+  std::int64_t import_wall_ms = 0;
+};
+/// Cases that a candidate gets together, after its import.
+struct CandidateBatch {
+  std::vector<CandidateCase> cases;
+  bool last = true;  // no other batch follows
+  /// The candidate stops itself shortly before this limit and reports the case; 0 means no limit.
+  std::int64_t run_wall_ms = 0;
 };
 struct Parked {
   std::vector<LayerReport> layers;
 };
+/// Sent before any code of the submission runs.
+struct SourceParsed {};
 struct Imported {};
 struct CaseDone {
   std::string id;
@@ -115,7 +123,8 @@ struct CandidateError {
   std::string case_id;
 };
 struct Done {};
-using CandidateMessage = std::variant<Parked, Imported, CaseDone, Artifact, CandidateError, Done>;
+using CandidateMessage =
+    std::variant<Parked, SourceParsed, Imported, CaseDone, Artifact, CandidateError, Done>;
 
 // ---- judge ----
 struct JudgeReady {
@@ -196,6 +205,7 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
 
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
+nlohmann::json to_header(const CandidateBatch& batch);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
 /// With `on_device`, the outputs lie in the shared device memory. Otherwise their file goes with
 /// the frame. With `keep`, the judge keeps outputs on the device for attribute_kept_header().

@@ -43,6 +43,7 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::none:
     case ErrorKind::wrong_result:
     case ErrorKind::unattributed:
+    case ErrorKind::hidden_case:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
     case ErrorKind::gpu_memory_limit:  // a candidate has no device that could report these
@@ -163,6 +164,7 @@ Result<CandidateMessage> parse_candidate(Frame& frame) {
     Parked parked{read_layers(in)};
     return finish<CandidateMessage>(in, std::move(parked));
   }
+  if (type == "parsed") return CandidateMessage(SourceParsed{});
   if (type == "imported") return CandidateMessage(Imported{});
   if (type == "done") return CandidateMessage(Done{});
   if (type == "case") {
@@ -202,8 +204,6 @@ json to_header(const ForkRequest& request) {
 }
 
 json to_header(const CandidateJob& job) {
-  json cases = json::array();
-  for (const CandidateCase& one : job.cases) cases.push_back(case_json(one));
   json out = {{"type", "job"},
               {"mode", mode_name(job.mode)},
               {"entry", job.entry},
@@ -211,16 +211,22 @@ json to_header(const CandidateJob& job) {
               {"language", job.language},
               {"target", job.target},
               {"artifacts", job.artifacts},
-              {"alternatives", job.alternatives},
-              {"cases", cases}};
+              {"alternatives", job.alternatives}};
   if (job.import_wall_ms > 0) out["import_wall_ms"] = job.import_wall_ms;
-  if (job.run_wall_ms > 0) out["run_wall_ms"] = job.run_wall_ms;
   if (job.host) {
     out["device"] = job.host->device;
     out["rounds_fd"] = job.host->rounds_fd;
     out["ablated"] = job.host->ablated;
     out["gpu_memory_bytes"] = job.host->gpu_memory_bytes;
   }
+  return out;
+}
+
+json to_header(const CandidateBatch& batch) {
+  json cases = json::array();
+  for (const CandidateCase& one : batch.cases) cases.push_back(case_json(one));
+  json out = {{"type", "cases"}, {"cases", std::move(cases)}, {"last", batch.last}};
+  if (batch.run_wall_ms > 0) out["run_wall_ms"] = batch.run_wall_ms;
   return out;
 }
 

@@ -79,11 +79,10 @@ Result<std::vector<Artifact>> disassemble(JobExecution& run, CandidatePool& pool
   request.mode = CandidateMode::disassemble;
   request.target = target;
   JobExecution auxiliary = run.auxiliary();
-  std::optional<CandidateResults> results =
-      run_candidate(auxiliary, pool, {.request = request, .source = plan});
-  if (!results)
-    return fail(ErrorCode::unavailable, "the disassembler failed: " + auxiliary.finish().detail);
-  return std::move(results->artifacts);
+  CandidateRun candidate(auxiliary, pool, {.request = request, .source = plan});
+  if (!candidate.start() || !candidate.perform({}, true))
+    return fail(ErrorCode::unavailable, "the disassembler failed: " + auxiliary.verdict().detail);
+  return candidate.take_artifacts();
 }
 
 }  // namespace assay::sandbox

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "base/clock.h"
+
 namespace assay::sandbox {
 namespace {
 
@@ -34,186 +36,232 @@ ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
 }
 
-class Conversation {
- public:
-  Conversation(JobExecution& run, Candidate& candidate, const CandidateTask& task)
-      : run_(run),
-        candidate_(candidate),
-        request_(task.request),
-        source_(task.source),
-        announced_cases_(task.announced_cases.value_or(task.request.cases.size())),
-        deadline_(run.deadline(run.job().limits.import_wall_ms)) {}
-
-  /// Handles messages until `done`. Returns false when the verdict has become an error.
-  bool follow() {
-    while (!done_) {
-      CandidateEvent event = candidate_.next(deadline_);
-      if (event.kind != CandidateEvent::Kind::message) return ended(event);
-      if (!std::visit([this](auto& message) { return on(message); }, event.message)) return false;
-    }
-    return true;
-  }
-
-  /// Ends the candidate. Returns false if it sent anything after `done` or could not be ended.
-  /// Data that it wrote after its last result is not judged.
-  bool close() {
-    candidate_.end();
-    if (!candidate_.exited())
-      return run_.fail(ErrorKind::timeout,
-                       "the candidate could not be ended after its last result");
-    if (candidate_.has_unread())
-      return run_.fail(ErrorKind::protocol_error, "the candidate sent more after its last result");
-    return true;
-  }
-
-  CandidateResults take() { return std::move(results_); }
-
- private:
-  bool on(Parked&) {
-    return run_.fail(ErrorKind::protocol_error, "the candidate sent `parked` twice");
-  }
-
-  bool on(Imported&) {
-    if (imported_)
-      return run_.fail(ErrorKind::protocol_error, "the candidate sent `imported` twice");
-    imported_ = true;
-    run_.enter(work_stage(request_));
-    deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
-    since_ns_ = system_clock().monotonic_ns();
-    return true;
-  }
-
-  bool on(CaseDone& done) {
-    const std::size_t next = results_.cases.size();
-    if (!imported_ || next >= request_.cases.size() || request_.cases[next].id != done.id) {
-      return run_.fail(ErrorKind::protocol_error,
-                       "unexpected result for case '" + done.id.substr(0, 64) + "'");
-    }
-    results_.cases.push_back(std::move(done));
-    // The time of a host candidate includes the judge's rounds, so each case gets the whole limit.
-    if (request_.mode == CandidateMode::host)
-      deadline_ = run_.deadline(run_.job().limits.run_wall_ms);
-    run_.case_done(results_.cases.size(), announced_cases_);
-    return true;
-  }
-
-  bool on(Artifact& artifact) {
-    artifact_bytes_ += artifact.bytes.size() + artifact.kind.size() + artifact.name.size();
-    if (results_.artifacts.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes)
-      return run_.fail(ErrorKind::output_limit, "the candidate sent more artifacts than are kept");
-    results_.artifacts.push_back(std::move(artifact));
-    return true;
-  }
-
-  bool on(CandidateError& error) {
-    candidate_.end();
-    if (error.kind == ErrorKind::timeout && !time_is_nearly_up())
-      return run_.fail(ErrorKind::protocol_error,
-                       "the candidate reported a timeout before its time limit");
-    error.diagnostic.line = line_of_source(error.diagnostic.line, source_);
-    run_.verdict().diagnostic = error.diagnostic;
-    ErrorKind kind = limit_behind(error.kind, error.diagnostic);
-    if (request_.mode == CandidateMode::host) kind = device_error_behind(kind, error.diagnostic);
-    if (candidate_.out_of_memory())
-      kind = ErrorKind::memory_limit;
-    else if (candidate_.out_of_processes())
-      kind = ErrorKind::process_limit;
-    std::string detail = (kind == ErrorKind::timeout ? "" : error.diagnostic.exception + ": ") +
-                         error.diagnostic.message;
-    if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
-    return run_.fail(kind, error.stage, detail);
-  }
-
-  bool on(Done&) {
-    if (results_.cases.size() != request_.cases.size()) {
-      return run_.fail(ErrorKind::protocol_error,
-                       "the candidate sent `done` after " + std::to_string(results_.cases.size()) +
-                           " of " + std::to_string(request_.cases.size()) + " cases");
-    }
-    done_ = true;
-    return true;
-  }
-
-  bool ended(const CandidateEvent& event) {
-    using Kind = CandidateEvent::Kind;
-    const std::optional<ExitStatus> status =
-        candidate_.end(event.kind == Kind::ended ? kGraceMs : 0);
-    const std::string where = " in stage " + std::string(to_string(run_.stage()));
-    if (event.kind == Kind::cancelled) return run_.fail(ErrorKind::cancelled, "cancelled" + where);
-    if (candidate_.out_of_memory())
-      return run_.fail(ErrorKind::memory_limit,
-                       "used more than " + std::to_string(run_.job().limits.memory_bytes >> 20) +
-                           " MiB" + where);
-    switch (event.kind) {
-      case Kind::timeout:
-        return candidate_.out_of_processes() ? run_.fail(ErrorKind::process_limit, processes())
-                                             : run_.fail(ErrorKind::timeout, timed_out(where));
-      case Kind::flood: return run_.fail(ErrorKind::output_limit, event.text);
-      case Kind::malformed:
-        return run_.fail(ErrorKind::protocol_error,
-                         "the candidate broke the protocol: " + event.text);
-      default: return process_ended(status, where);
-    }
-  }
-
-  bool process_ended(const std::optional<ExitStatus>& status, const std::string& where) {
-    if (!status)
-      return run_.fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
-    if (candidate_.was_killed())
-      return run_.fail(ErrorKind::protocol_error,
-                       "the candidate closed its channel before it had sent all results" + where);
-    if (candidate_.out_of_processes()) return run_.fail(ErrorKind::process_limit, processes());
-    if (!status->by_signal()) {
-      return run_.fail(
-          ErrorKind::protocol_error,
-          "exited with status " + std::to_string(status->value) + where +
-              " before it had sent all results; a submission returns from its entry function");
-    }
-    const bool filtered = status->value == SIGSYS;
-    return run_.fail(ErrorKind::crash,
-                     "killed by " + signal_name(status->value) + where +
-                         (filtered ? ": a system call that the sandbox forbids" : ""));
-  }
-
-  std::int64_t wall_ms() const {
-    return imported_ ? run_.job().limits.run_wall_ms : run_.job().limits.import_wall_ms;
-  }
-
-  std::string timed_out(const std::string& where) const {
-    return "ran longer than " + std::to_string(wall_ms()) + " ms" + where;
-  }
-
-  /// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py). An
-  /// earlier report of a timeout is false.
-  bool time_is_nearly_up() const {
-    const double passed_ms =
-        static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
-    return passed_ms >= kOwnStopShare * static_cast<double>(wall_ms());
-  }
-
-  std::string processes() const {
-    return "started more than " + std::to_string(run_.job().limits.processes) +
-           " processes and threads";
-  }
-
-  JobExecution& run_;
-  Candidate& candidate_;
-  const CandidateJob& request_;
-  const std::string& source_;
-  const std::size_t announced_cases_;
-  Deadline deadline_;
-  std::int64_t since_ns_ = system_clock().monotonic_ns();  // the start of the current deadline
-  CandidateResults results_;
-  std::size_t artifact_bytes_ = 0;
-  bool imported_ = false, done_ = false;
-};
-
-void keep_output(Verdict& verdict, const Candidate& candidate) {
-  verdict.stdout_text += candidate.stdout_text();
-  verdict.stderr_text += candidate.stderr_text();
+bool is_syntax(ErrorKind kind) {
+  return kind == ErrorKind::syntax_error || kind == ErrorKind::indentation_error;
 }
 
 }  // namespace
+
+CandidateRun::CandidateRun(JobExecution& run, CandidatePool& pool, const CandidateTask& task)
+    : run_(&run), pool_(pool), task_(task) {}
+
+CandidateRun::~CandidateRun() {
+  if (!candidate_) return;
+  candidate_->end();
+  run_->verdict().stdout_text += candidate_->stdout_text();
+  run_->verdict().stderr_text += candidate_->stderr_text();
+  pool_.give_back(std::move(candidate_));
+}
+
+bool CandidateRun::start() {
+  const Limits& limits = run_->job().limits;
+  Result<std::unique_ptr<Candidate>> taken = pool_.take(limits, run_->deadline(kTakeMs));
+  if (!taken) return run_->fail_infrastructure(taken.error(), "waiting for a candidate");
+  candidate_ = std::move(*taken);
+  run_->enter(Stage::import);
+  CandidateJob limited = task_.request;
+  limited.import_wall_ms = limits.import_wall_ms;
+  if (Status given = candidate_->send(limited, task_.source, task_.fds, run_->deadline(kSendMs));
+      !given)
+    return run_->fail_infrastructure(given.error(), "sending the job to a candidate");
+  if (task_.sent) task_.sent();
+  limit_time(limits.import_wall_ms);
+  return follow([this] { return imported_; });
+}
+
+std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs& batch,
+                                                           bool last) {
+  const std::int64_t limit_ms = run_->job().limits.run_wall_ms;
+  last_ = last;
+  earlier_cases_ += cases_.size();
+  cases_.clear();
+  expected_.clear();
+  for (const CandidateCase& one : batch.cases) {
+    if (is_hidden(run_->job(), one.id)) run_->tell_hidden();
+    expected_.push_back(one.id);
+  }
+  run_->enter(work_stage(task_.request));
+  const bool host = task_.request.mode == CandidateMode::host;
+  const std::int64_t left_ms =
+      host ? limit_ms : std::max<std::int64_t>(limit_ms - static_cast<std::int64_t>(used_ms_), 1);
+  if (task_.request.mode != CandidateMode::disassemble) {
+    const CandidateBatch sent{batch.cases, last, host ? 0 : left_ms};
+    const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
+    if (!given && given.error().code == ErrorCode::cancelled)
+      return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
+    // A candidate that closed its channel or does not read is to blame. Its end tells how.
+  }
+  limit_time(left_ms);
+  if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
+    return std::nullopt;
+  used_ms_ += passed_ms();
+  if (last && !close()) return std::nullopt;
+  return std::move(cases_);
+}
+
+/// Handles messages until `reached`. Ends the candidate and returns false when the verdict has
+/// become an error.
+bool CandidateRun::follow(const std::function<bool()>& reached) {
+  while (!reached()) {
+    CandidateEvent event = candidate_->next(deadline_);
+    if (event.kind != CandidateEvent::Kind::message) return ended(event);
+    if (std::visit([this](auto& message) { return on(message); }, event.message)) continue;
+    candidate_->end();
+    return false;
+  }
+  return true;
+}
+
+/// Ends the candidate. Returns false if it sent anything after `done` or could not be ended.
+/// Data that it wrote after its last result is not judged.
+bool CandidateRun::close() {
+  candidate_->end();
+  if (!candidate_->exited())
+    return run_->fail(ErrorKind::timeout, "the candidate could not be ended after its last result");
+  if (candidate_->has_unread())
+    return run_->fail(ErrorKind::protocol_error, "the candidate sent more after its last result");
+  return true;
+}
+
+bool CandidateRun::on(Parked&) {
+  return run_->fail(ErrorKind::protocol_error, "the candidate sent `parked` twice");
+}
+
+bool CandidateRun::on(SourceParsed&) {
+  if (parsed_) return run_->fail(ErrorKind::protocol_error, "the candidate sent `parsed` twice");
+  parsed_ = true;
+  return true;
+}
+
+bool CandidateRun::on(Imported&) {
+  if (imported_)
+    return run_->fail(ErrorKind::protocol_error, "the candidate sent `imported` twice");
+  if (!parsed_ && task_.request.mode != CandidateMode::disassemble)
+    return run_->fail(ErrorKind::protocol_error, "the candidate sent `imported` before `parsed`");
+  imported_ = true;
+  return true;
+}
+
+bool CandidateRun::on(CaseDone& done) {
+  const std::size_t next = cases_.size();
+  if (!imported_ || next >= expected_.size() || expected_[next] != done.id) {
+    return run_->fail(ErrorKind::protocol_error,
+                      "unexpected result for case '" + done.id.substr(0, 64) + "'");
+  }
+  cases_.push_back(std::move(done));
+  // The time of a host candidate includes the judge's rounds, so each case gets the whole limit.
+  if (task_.request.mode == CandidateMode::host) limit_time(run_->job().limits.run_wall_ms);
+  run_->case_done(earlier_cases_ + cases_.size(), task_.announced_cases.value_or(expected_.size()));
+  return true;
+}
+
+bool CandidateRun::on(Artifact& artifact) {
+  artifact_bytes_ += artifact.bytes.size() + artifact.kind.size() + artifact.name.size();
+  if (artifacts_.size() >= kMaxArtifacts || artifact_bytes_ > kMaxArtifactBytes)
+    return run_->fail(ErrorKind::output_limit, "the candidate sent more artifacts than are kept");
+  artifacts_.push_back(std::move(artifact));
+  return true;
+}
+
+/// The stage is the supervisor's own, but for `compile`, which is a part of `record` and `run`. A
+/// source whose text has been parsed has no error of syntax: one that it raises is its own doing.
+bool CandidateRun::on(CandidateError& error) {
+  candidate_->end();
+  if (error.kind == ErrorKind::timeout &&
+      passed_ms() < kOwnStopShare * static_cast<double>(wall_ms_))
+    return run_->fail(ErrorKind::protocol_error,
+                      "the candidate reported a timeout before its time limit");
+  Diagnostic& found = error.diagnostic;
+  found.line = line_of_source(found.line, task_.source);
+  if (parsed_ && is_syntax(error.kind)) error.kind = ErrorKind::other_exception;
+  run_->verdict().diagnostic = found;
+  ErrorKind kind = limit_behind(error.kind, found);
+  if (task_.request.mode == CandidateMode::host) kind = device_error_behind(kind, found);
+  if (candidate_->out_of_memory())
+    kind = ErrorKind::memory_limit;
+  else if (candidate_->out_of_processes())
+    kind = ErrorKind::process_limit;
+  std::string detail = (kind == ErrorKind::timeout ? "" : found.exception + ": ") + found.message;
+  if (!error.case_id.empty()) detail += " (case '" + error.case_id.substr(0, 64) + "')";
+  const Stage stage = imported_ && error.stage == Stage::compile ? Stage::compile : run_->stage();
+  return run_->fail(kind, stage, detail);
+}
+
+bool CandidateRun::on(Done&) {
+  if (!imported_ || !last_ || cases_.size() != expected_.size()) {
+    return run_->fail(ErrorKind::protocol_error, "the candidate sent `done` after " +
+                                                     std::to_string(cases_.size()) + " of " +
+                                                     std::to_string(expected_.size()) + " cases");
+  }
+  done_ = true;
+  return true;
+}
+
+bool CandidateRun::ended(const CandidateEvent& event) {
+  using Kind = CandidateEvent::Kind;
+  const std::optional<ExitStatus> status =
+      candidate_->end(event.kind == Kind::ended ? kGraceMs : 0);
+  const std::string where = " in stage " + std::string(to_string(run_->stage()));
+  if (event.kind == Kind::cancelled) return run_->fail(ErrorKind::cancelled, "cancelled" + where);
+  if (candidate_->out_of_memory())
+    return run_->fail(
+        ErrorKind::memory_limit,
+        "used more than " + std::to_string(run_->job().limits.memory_bytes >> 20) + " MiB" + where);
+  switch (event.kind) {
+    case Kind::timeout:
+      return candidate_->out_of_processes()
+                 ? run_->fail(ErrorKind::process_limit, processes())
+                 : run_->fail(ErrorKind::timeout,
+                              "ran longer than " + std::to_string(wall_ms_) + " ms" + where);
+    case Kind::flood: return run_->fail(ErrorKind::output_limit, event.text);
+    case Kind::malformed:
+      return run_->fail(ErrorKind::protocol_error,
+                        "the candidate broke the protocol: " + event.text);
+    default: return process_ended(status, where);
+  }
+}
+
+bool CandidateRun::process_ended(const std::optional<ExitStatus>& status,
+                                 const std::string& where) {
+  if (!status)
+    return run_->fail(ErrorKind::internal_error, "the zygote died with the candidate" + where);
+  if (candidate_->was_killed())
+    return run_->fail(ErrorKind::protocol_error,
+                      "the candidate closed its channel before it had sent all results" + where);
+  if (candidate_->out_of_processes()) return run_->fail(ErrorKind::process_limit, processes());
+  if (!status->by_signal()) {
+    return run_->fail(
+        ErrorKind::protocol_error,
+        "exited with status " + std::to_string(status->value) + where +
+            " before it had sent all results; a submission returns from its entry function");
+  }
+  const bool filtered = status->value == SIGSYS;
+  return run_->fail(ErrorKind::crash,
+                    "killed by " + signal_name(status->value) + where +
+                        (filtered ? ": a system call that the sandbox forbids" : ""));
+}
+
+void CandidateRun::limit_time(std::int64_t wall_ms) {
+  wall_ms_ = wall_ms;
+  since_ns_ = system_clock().monotonic_ns();
+  deadline_ = run_->deadline(wall_ms);
+}
+
+/// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py). An
+/// earlier report of a timeout is false.
+double CandidateRun::passed_ms() const {
+  return static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
+}
+
+std::string CandidateRun::processes() const {
+  return "started more than " + std::to_string(run_->job().limits.processes) +
+         " processes and threads";
+}
+
+bool is_hidden(const Job& job, const std::string& id) {
+  return std::none_of(job.cases.begin(), job.cases.end(),
+                      [&](const CaseRequest& one) { return one.id == id && !one.hidden; });
+}
 
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   if (diagnostic.exception == "MemoryError") return ErrorKind::memory_limit;
@@ -238,30 +286,6 @@ std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
     if (at + 1 == source.size() || source[at + 1] != '\n') ++lines;
   }
   return line && *line >= 1 && *line <= lines ? line : std::nullopt;
-}
-
-std::optional<CandidateResults> run_candidate(JobExecution& run, CandidatePool& pool,
-                                              const CandidateTask& task) {
-  Result<std::unique_ptr<Candidate>> candidate = pool.take(run.job().limits, run.deadline(kTakeMs));
-  if (!candidate)
-    return run.fail_infrastructure(candidate.error(), "waiting for a candidate"), std::nullopt;
-  run.enter(Stage::import);
-  std::optional<CandidateResults> results;
-  CandidateJob limited = task.request;
-  limited.import_wall_ms = run.job().limits.import_wall_ms;
-  if (task.request.mode != CandidateMode::host) limited.run_wall_ms = run.job().limits.run_wall_ms;
-  if (Status given = (*candidate)->send(limited, task.source, task.fds, run.deadline(kSendMs));
-      !given) {
-    run.fail_infrastructure(given.error(), "sending the job to a candidate");
-  } else {
-    if (task.sent) task.sent();
-    Conversation conversation(run, **candidate, task);
-    if (conversation.follow() && conversation.close()) results = conversation.take();
-  }
-  (*candidate)->end();
-  keep_output(run.verdict(), **candidate);
-  pool.give_back(std::move(*candidate));
-  return results;
 }
 
 }  // namespace assay::sandbox

@@ -44,10 +44,10 @@ Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared) {
   return files;
 }
 
-CandidateInputs interpret_inputs(const PreparedJob& prepared,
+CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                  const std::vector<UniqueFd>& outputs) {
   CandidateInputs inputs;
-  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+  for (const std::size_t i : cases) {
     CandidateCase one = describe(prepared.cases[i]);
     place(one, prepared, inputs.fds);
     one.output_fd = static_cast<std::int64_t>(inputs.fds.size());
@@ -78,15 +78,15 @@ CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std
   return inputs;
 }
 
-std::vector<CandidateCase> host_inputs(const PreparedJob& prepared) {
-  std::vector<CandidateCase> cases;
-  for (const PreparedCase& one : prepared.cases) {
-    CandidateCase described = describe(one);
+CandidateInputs host_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases) {
+  CandidateInputs inputs;
+  for (const std::size_t i : cases) {
+    CandidateCase described = describe(prepared.cases[i]);
     for (Argument& argument : described.arguments) argument.fd.reset();
-    described.output_tensors = one.outputs;
-    cases.push_back(std::move(described));
+    described.output_tensors = prepared.cases[i].outputs;
+    inputs.cases.push_back(std::move(described));
   }
-  return cases;
+  return inputs;
 }
 
 }  // namespace assay::sandbox

@@ -5,6 +5,7 @@
 #include <exception>
 #include <future>
 #include <map>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -31,7 +32,7 @@ std::string specialisation(const PreparedCase& one) {
 }
 
 struct Part {
-  std::vector<std::size_t> cases;
+  const std::vector<std::size_t>& cases;
   JobExecution run;
   std::optional<CandidateResults> results;
 };
@@ -73,6 +74,99 @@ void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }
 
+using Parts = std::vector<std::vector<std::size_t>>;
+
+/// The candidates of one recording. Each has a part of the cases: first its public ones, then its
+/// hidden ones.
+class Recording {
+ public:
+  Recording(JobExecution& run, CandidatePool& pool, const RecordRequest& request)
+      : run_(run), request_(request) {
+    const RecordOptions& options = request.options;
+    job_.mode = CandidateMode::record;
+    job_.entry = run.job().entry;
+    job_.dialect = run.job().dialect;
+    job_.language = options.language;
+    job_.target = request.target;
+    job_.artifacts = options.artifacts;
+    job_.alternatives = options.alternatives;
+    for (const std::vector<std::size_t>& part :
+         deal_cases(request.prepared.cases, request.cases,
+                    static_cast<std::size_t>(std::max(options.candidates, 1)))) {
+      std::vector<std::size_t>&open = open_parts_.emplace_back(),
+      &hidden = hidden_parts_.emplace_back();
+      for (const std::size_t i : part)
+        (is_hidden(run.job(), request.prepared.cases[i].id) ? hidden : open).push_back(i);
+    }
+    for (const std::size_t i : request.cases)
+      (is_hidden(run.job(), request.prepared.cases[i].id) ? hidden_ : open_).push_back(i);
+    for (std::size_t i = 0; i < open_parts_.size(); ++i)
+      candidates_.push_back(std::make_unique<CandidateRun>(
+          run, pool,
+          CandidateTask{
+              .request = job_, .source = request.source, .announced_cases = open_.size()}));
+  }
+
+  std::optional<CandidateResults> perform() {
+    std::optional<CandidateResults> results = perform_both();
+    keep_output();
+    return results;
+  }
+
+ private:
+  std::optional<CandidateResults> perform_both() {
+    std::optional<CandidateResults> open = perform(open_parts_, open_, true, hidden_.empty());
+    if (!open || hidden_.empty()) return open;
+    if (request_.options.before_hidden && !request_.options.before_hidden(open->cases))
+      return std::nullopt;
+    run_.tell_hidden();
+    std::optional<CandidateResults> hidden = perform(hidden_parts_, hidden_, false, true);
+    if (!hidden) return std::nullopt;
+    std::map<std::size_t, CaseDone> done;
+    for (std::size_t i = 0; i < open_.size(); ++i) done[open_[i]] = std::move(open->cases[i]);
+    for (std::size_t i = 0; i < hidden_.size(); ++i) done[hidden_[i]] = std::move(hidden->cases[i]);
+    hidden->cases.clear();
+    for (const std::size_t i : request_.cases) hidden->cases.push_back(std::move(done.at(i)));
+    return hidden;
+  }
+
+  std::optional<CandidateResults> perform(const Parts& parts, const std::vector<std::size_t>& cases,
+                                          bool starts, bool last) {
+    std::map<const std::vector<std::size_t>*, CandidateRun*> of;
+    for (std::size_t i = 0; i < parts.size(); ++i) of[&parts[i]] = candidates_[i].get();
+    return record_parts(
+        run_, parts, cases,
+        [&](JobExecution& run,
+            const std::vector<std::size_t>& part) -> std::optional<CandidateResults> {
+          CandidateRun& candidate = *of.at(&part);
+          candidate.report_to(run);
+          if (starts && !candidate.start()) return std::nullopt;
+          std::optional<std::vector<CaseDone>> done = candidate.perform(
+              record_inputs(request_.prepared, part, request_.options.language), last);
+          if (!done) return std::nullopt;
+          return CandidateResults{std::move(*done), candidate.take_artifacts()};
+        });
+  }
+
+  /// Ends the candidates and adds what they printed.
+  void keep_output() {
+    for (std::unique_ptr<CandidateRun>& candidate : candidates_) {
+      JobExecution printing = run_.auxiliary();
+      candidate->report_to(printing);
+      candidate.reset();
+      append_output(run_.verdict().stdout_text, printing.verdict().stdout_text);
+      append_output(run_.verdict().stderr_text, printing.verdict().stderr_text);
+    }
+  }
+
+  JobExecution& run_;
+  const RecordRequest& request_;
+  CandidateJob job_;
+  Parts open_parts_, hidden_parts_;         // one for each candidate
+  std::vector<std::size_t> open_, hidden_;  // of the request's cases, in their order
+  std::vector<std::unique_ptr<CandidateRun>> candidates_;
+};
+
 }  // namespace
 
 std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
@@ -105,28 +199,7 @@ std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>
 
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
                                              const RecordRequest& request) {
-  const RecordOptions& options = request.options;
-  const auto record_part = [&](JobExecution& of, const std::vector<std::size_t>& part) {
-    CandidateInputs inputs = record_inputs(request.prepared, part, options.language);
-    CandidateJob job;
-    job.mode = CandidateMode::record;
-    job.entry = of.job().entry;
-    job.dialect = of.job().dialect;
-    job.language = options.language;
-    job.target = request.target;
-    job.artifacts = options.artifacts;
-    job.alternatives = options.alternatives;
-    job.cases = std::move(inputs.cases);
-    return run_candidate(of, pool,
-                         {.request = job,
-                          .source = request.source,
-                          .fds = inputs.fds,
-                          .announced_cases = request.cases.size()});
-  };
-  return record_parts(run,
-                      deal_cases(request.prepared.cases, request.cases,
-                                 static_cast<std::size_t>(std::max(options.candidates, 1))),
-                      request.cases, record_part);
+  return Recording(run, pool, request).perform();
 }
 
 std::optional<CandidateResults> record_parts(JobExecution& run,
@@ -148,10 +221,8 @@ std::optional<CandidateResults> record_parts(JobExecution& run,
   if (first) parts.emplace_back(dealt.front(), std::move(*first));
   for (Part& other : others) {
     Verdict verdict = other.run.finish();
-    append_output(run.verdict().stdout_text, verdict.stdout_text);
-    append_output(run.verdict().stderr_text, verdict.stderr_text);
     if (other.results) {
-      parts.emplace_back(std::move(other.cases), std::move(*other.results));
+      parts.emplace_back(other.cases, std::move(*other.results));
     } else if (!run.failed()) {
       run.verdict().diagnostic = std::move(verdict.diagnostic);
       run.fail(verdict.error_kind, verdict.stage, verdict.detail);

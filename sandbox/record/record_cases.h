@@ -7,8 +7,9 @@
 //   if (!results) return;  // the verdict of `run` has the error
 //
 // Each candidate imports the source and records its part of the cases within the job's limits. No
-// candidate sees the part of another. When several fail, the verdict has the error of the first
-// part. Belongs to the job's thread.
+// candidate sees the part of another. No candidate gets a hidden case before all candidates are
+// through with the public ones. When several fail, the verdict has the error of the first part.
+// Belongs to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -31,6 +32,9 @@ struct RecordOptions {
   bool alternatives = false;
   int candidates = 1;  // the most candidates at a time
   std::string language = std::string(kPython);
+  /// Called with the results of all public cases before any candidate gets a hidden one. Returns
+  /// false to end the recording there. Not called for a recording without hidden cases.
+  std::function<bool(const std::vector<CaseDone>& open)> before_hidden = {};
 };
 
 /// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size, each
@@ -51,12 +55,12 @@ struct RecordRequest {
 };
 
 /// Returns a launch plan and kernel figures for each case of the request, in their order. Returns
-/// nothing when the verdict has become an error.
+/// nothing when the verdict has become an error, or when `before_hidden` ended the recording.
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
                                              const RecordRequest& request);
 
-/// Records one part of the cases. Returns nothing when the verdict of `run` has become an error.
-/// Called from several threads.
+/// Records one part of the cases: one of the elements of `dealt`. Returns nothing when the verdict
+/// of `run` has become an error. Called from several threads.
 using PartRecorder = std::function<std::optional<CandidateResults>(
     JobExecution& run, const std::vector<std::size_t>& part)>;
 /// Records all parts at once, the first on the job's own thread, and merges their results. An

@@ -1,5 +1,6 @@
 #include "sandbox/record/recording_cache.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -82,6 +83,7 @@ std::optional<std::string> RecordingCache::key(const Inputs& inputs) {
     key.add(extent);
   }
   key.add(std::int64_t{inputs.alternatives});
+  key.add(std::int64_t{is_hidden(inputs.job, prepared.id)});
   return sha256_hex(key.text());
 }
 
@@ -136,13 +138,36 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
     all.cases[i] = std::move(*known);
     all.cases[i].id = one.id;
   }
-  if (unknown.empty()) return all;
-
+  std::vector<std::size_t> open;  // indices into request.cases
+  for (std::size_t i = 0; i < request.cases.size(); ++i) {
+    if (!is_hidden(run.job(), request.prepared.cases[request.cases[i]].id)) open.push_back(i);
+  }
+  const bool asks = options.before_hidden && open.size() < request.cases.size();
+  bool asked = false;
   RecordRequest missing = request;
   missing.cases.clear();
   for (const std::size_t i : unknown) missing.cases.push_back(request.cases[i]);
-  std::optional<CandidateResults> recorded = record_cases(run, pool, missing);
-  if (!recorded) return std::nullopt;
+  // The caller wants the results of all public cases, and not only of those that are not cached.
+  missing.options.before_hidden = [&](const std::vector<CaseDone>& recorded) {
+    std::vector<CaseDone> results;
+    auto next = recorded.begin();
+    for (const std::size_t i : open)
+      results.push_back(std::find(unknown.begin(), unknown.end(), i) == unknown.end() ? all.cases[i]
+                                                                                      : *next++);
+    asked = true;
+    return !asks || options.before_hidden(results);
+  };
+  std::optional<CandidateResults> recorded;
+  if (!unknown.empty()) {
+    recorded = record_cases(run, pool, missing);
+    if (!recorded) return std::nullopt;
+  }
+  if (asks && !asked) {  // every hidden case is cached
+    std::vector<CaseDone> fresh;
+    for (std::size_t i = 0; i < unknown.size(); ++i) fresh.push_back(recorded->cases[i]);
+    if (!missing.options.before_hidden(fresh)) return std::nullopt;
+  }
+  if (unknown.empty()) return all;
   const bool silent = run.verdict().stdout_text.empty() && run.verdict().stderr_text.empty();
   for (std::size_t i = 0; i < unknown.size(); ++i) {
     if (silent && keys[unknown[i]]) put(*keys[unknown[i]], recorded->cases[i]);

@@ -9,9 +9,10 @@
 // Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
 // read or write it, and Triton's own cache ends with each candidate. The key is everything that a
 // recording depends on: source, language, entry, dialect, target, whether alternatives are wanted,
-// and the arguments without their values. The cache never keeps a case with structural arguments,
-// because host code may read their values, or a recording during which the submission printed.
-// Thread-safe. Bounded in bytes: the oldest entry goes first.
+// the arguments without their values, and whether the case is hidden: what a candidate recorded
+// while it had hidden cases must not become the recording of a public one. The cache never keeps a
+// case with structural arguments, because host code may read their values, or a recording during
+// which the submission printed. Thread-safe. Bounded in bytes: the oldest entry goes first.
 #pragma once
 
 #include <cstdint>

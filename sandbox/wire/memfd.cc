@@ -2,8 +2,11 @@
 
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 
@@ -40,6 +43,27 @@ Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view c
       0)
     return fail_errno("F_ADD_SEALS " + name);
   return fd;
+}
+
+Result<UniqueFd> copy_memfd(int fd, const std::string& name) {
+  const Result<std::uint64_t> bytes = check_foreign_memfd(fd);
+  if (!bytes) return fail(bytes.error());
+  Result<UniqueFd> copy = create_memfd(name, *bytes);
+  if (!copy) return copy;
+  const auto size = static_cast<off_t>(*bytes);
+  for (off_t at = 0; at < size;) {
+    at = ::lseek(fd, at, SEEK_DATA);
+    if (at < 0 && errno == ENXIO) break;  // only a hole is left
+    const off_t end = at < 0 ? at : ::lseek(fd, at, SEEK_HOLE);
+    if (at < 0 || end < 0 || ::lseek(copy->get(), at, SEEK_SET) != at)
+      return fail_errno("lseek in a memory file");
+    while (at < end) {
+      const ssize_t moved = ::sendfile(copy->get(), fd, &at, static_cast<std::size_t>(end - at));
+      if (moved < 0 && errno == EINTR) continue;
+      if (moved <= 0) return fail_errno("sendfile between memory files");
+    }
+  }
+  return copy;
 }
 
 Result<std::uint64_t> check_foreign_memfd(int fd) {

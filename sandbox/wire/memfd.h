@@ -26,6 +26,10 @@ Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 /// Creates a memory file with these contents, sealed against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
+/// Makes a memory file with the present contents of another one, which may not shrink. Holes stay
+/// holes. A process that has the other file cannot change the copy.
+Result<UniqueFd> copy_memfd(int fd, const std::string& name);
+
 /// Returns the size of a file that another process sent. The file must be a memory file that cannot
 /// shrink, so that access to a mapping cannot fault. Errors: corrupt if the file is of another
 /// kind.

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.h"
+#include "tools/model/public_verdict.h"
 
 namespace assay::server {
 namespace {
@@ -86,6 +87,7 @@ Verdict checked_verdict(const sandbox::Job& job, Verdict verdict) {
 Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind kind,
                                   std::string summary) {
   Verdict verdict;
+  verdict.tells_hidden = false;
   verdict.job = job.id;
   verdict.kind = job.kind;
   verdict.operator_name = job.operator_name;
@@ -97,7 +99,11 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
 }
 
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
-                      const sandbox::Verdict& verdict) {
+                      const sandbox::Verdict& judged) {
+  // A client of stdio reads this log. Which stages a grade entered is not said, because the
+  // submission decides where it stops.
+  const tools::PublicVerdict shown = tools::public_verdict(judged, nullptr);
+  const Verdict& verdict = shown.verdict();
   log::info("job finished", {{"job", job.id},
                              {"kind", sandbox::to_string(job.kind)},
                              {"operator", job.operator_name},

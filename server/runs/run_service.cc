@@ -9,6 +9,7 @@
 #include "base/result.h"
 #include "base/text.h"
 #include "metrics/summary.h"
+#include "tools/model/public_verdict.h"
 #include "tools/model/tracks.h"
 
 namespace assay::server {
@@ -178,7 +179,7 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
     card.passed += passed ? 1 : 0;
     metrics::Sample sample;
     sample.right = passed;
-    if (passed) sample.perf = score.verdict->perf;
+    if (passed) sample.perf = tools::shown_perf(score.verdict->perf);
     suite.push_back({name, score.split, "", 0, {sample}});
     card.operators.push_back(std::move(score));
   }

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "tools/json/verdict_json.h"
-#include "tools/model/redact.h"
+#include "tools/model/public_verdict.h"
 
 namespace {
 
@@ -29,7 +29,7 @@ void check_verdict(const json& document) {
   const auto again = tools::verdict_from_json(written);
   must(again.has_value());
   must(tools::verdict_to_json(*again) == written);
-  (void)tools::verdict_to_json(tools::redact_hidden(*verdict, {"hidden"})).dump();
+  (void)tools::verdict_to_json(tools::public_verdict(*verdict, nullptr).verdict()).dump();
 }
 
 void check_job(const json& document) {

@@ -138,6 +138,9 @@ std::string after_exception(const Verdict& verdict, const Operator* op) {
 std::string after_error(const Verdict& verdict, const Operator* op) {
   switch (verdict.error_kind) {
     case ErrorKind::wrong_result: return after_wrong_result(verdict);
+    case ErrorKind::hidden_case:
+      return "Look for what the public cases do not show: masks at the edge, strides, int32 "
+             "overflow, other dtypes, extreme values and NaN.";
     case ErrorKind::unattributed:
       return "Compute the outputs in your own kernels; torch may allocate, fill, copy and take "
              "views.";

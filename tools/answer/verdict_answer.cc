@@ -4,24 +4,13 @@
 
 #include "tools/json/verdict_json.h"
 #include "tools/model/outcome_names.h"
-#include "tools/model/redact.h"
+#include "tools/model/public_verdict.h"
 
 namespace assay::tools {
 namespace {
 
 using nlohmann::json;
 using sandbox::Verdict;
-
-std::vector<std::string> hidden_ids(const operators::Catalog& catalog,
-                                    const std::string& operator_name) {
-  std::vector<std::string> ids;
-  const operators::Operator* op = catalog.find(operator_name);
-  if (op == nullptr) return ids;
-  for (const auto& item : op->cases) {
-    if (item.hidden) ids.push_back(item.id);
-  }
-  return ids;
-}
 
 /// Returns whether a value is an empty string, list or object.
 bool is_bare(const json& value) {
@@ -66,7 +55,7 @@ void make_concise(json& document) {
 
 json verdict_fields(const Verdict& verdict, Format format) {
   json document = verdict_to_json(verdict);
-  drop_keys(document, {"format", "artifacts"});
+  drop_keys(document, {"format", "artifacts", "tells_hidden"});
   if (format == Format::concise) make_concise(document);
   for (auto it = document.begin(); it != document.end();)
     it = is_bare(*it) && it.key() != "cases" ? document.erase(it) : std::next(it);
@@ -144,10 +133,12 @@ std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& s
 mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format) {
   const std::size_t most = max_chars(services.limits, format);
   if (!status.verdict) return fit_answer(running_answer(status), most);
-  const Verdict verdict =
-      redact_hidden(*status.verdict, hidden_ids(services.catalog, status.verdict->operator_name));
+  const operators::Operator* op = services.catalog.find(status.verdict->operator_name);
+  const PublicVerdict shown = public_verdict(*status.verdict, op);
+  const Verdict& verdict = shown.verdict();
+  JobStatus known = status;
+  known.elapsed_ms = shown_elapsed_ms(verdict.kind, status.elapsed_ms);
   const auto left = calls_left(services, status, verdict);
-  const operators::Operator* op = services.catalog.find(verdict.operator_name);
   std::string next = next_step(verdict, op);
   if (left && left->submissions == 0 && verdict.outcome == sandbox::Outcome::pass)
     next =
@@ -155,11 +146,11 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
         "operator; "
         "`scorecard` shows the run.";
   mcp::ToolResult answer;
-  answer.text = verdict_text(verdict, status, format, op);
+  answer.text = verdict_text(verdict, known, format, op);
   answer.structured = verdict_fields(verdict, format);
   answer.structured["status"] = "finished";
   answer.structured["state"] = to_string(status.state);
-  answer.structured["elapsed_ms"] = status.elapsed_ms;
+  answer.structured["elapsed_ms"] = known.elapsed_ms;
   answer.structured["next"] = next;
   if (left) {
     answer.text += "; " + std::string(tool_of(verdict.kind)) + " " + std::to_string(left->left) +

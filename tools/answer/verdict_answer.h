@@ -1,10 +1,10 @@
 // Answers with the status of a job, as an agent reads it: the outcome in the first line, then what
-// failed and where, the number that shows it, and the next step. Hidden cases are redacted here and
-// nowhere else. Thread-safe.
+// failed and where, the number that shows it, and the next step. It is built from the
+// public verdict (tools/model/public_verdict.h). Thread-safe.
 //
 //   return status_answer(services, status, Format::concise);
 //
-// The other functions make the parts of that answer from a verdict that is redacted already.
+// The other functions make the parts of that answer from a verdict.
 #pragma once
 
 #include <cstddef>

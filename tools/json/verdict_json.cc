@@ -302,6 +302,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("artifacts_dropped", tools::Newer{verdict.artifacts_dropped});
   archive("stdout", verdict.stdout_text);
   archive("stderr", verdict.stderr_text);
+  archive("tells_hidden", tools::Newer{verdict.tells_hidden});
   archive("tier", verdict.tier);
   archive("tier_reason", verdict.tier_reason);
   archive("profile", verdict.profile);

@@ -79,7 +79,11 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   job.dialect = op.dialect;
   job.source = adapted(std::move(source), op);
   for (const operators::Case& item : op.cases) {
-    if (!item.hidden || kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
+    if (!item.hidden) job.cases.push_back(case_request(item));
+  }
+  // Hidden cases come last: a submission gets them when it is right on the public ones.
+  for (const operators::Case& item : op.cases) {
+    if (item.hidden && kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
   }
   if (kind == sandbox::JobKind::profile || kind == sandbox::JobKind::grade)
     job.baseline_source = adapted(op.oracle_source, op);

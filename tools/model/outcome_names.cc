@@ -45,6 +45,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::output_mismatch:
     case ErrorKind::wrong_result:
     case ErrorKind::unattributed:
+    case ErrorKind::hidden_case:
     case ErrorKind::floor_violation: return ErrorType{"ResultsError", kRuntime};
     case ErrorKind::runtime_error:
     case ErrorKind::other_exception:

@@ -1,11 +1,13 @@
 """A candidate: a process that serves one job with one submission and then exits. It is untrusted
 from the moment the job arrives.
 
-    status = serve(channel, layers)  # parks, reads `job`, answers `imported`, `case`..., `done`
+    status = serve(channel, layers)  # parks, reads `job`, answers `parsed`, `imported`, ..., `done`
     os._exit(status)
 
-An `error` frame ends the job, and no `done` follows it. No Python exception leaves `serve`,
-whatever the submission does."""
+The job has the source and no cases. The supervisor sends cases after `imported`, in batches, so an
+import cannot read a case. `parsed` is sent before any code of the submission runs: what came before
+it is the harness's own word. An `error` frame ends the job, and no `done` follows it. No Python
+exception leaves `serve`, whatever the submission does."""
 
 from __future__ import annotations
 
@@ -15,8 +17,8 @@ import os
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Sequence
-from types import ModuleType
+from collections.abc import Callable, Iterator, Sequence
+from types import CodeType, ModuleType
 from typing import Any
 
 from harness import triton_adapter
@@ -107,14 +109,41 @@ def _cuda_runner(header: dict[str, Any]) -> CudaCppRunner:
     return CudaCppRunner(str(header["target"]))
 
 
-def _prepare(runner: Runner, source: Source, entry: str) -> Work:
-    """Loads the source and returns the function that runs one case."""
+def _prepare(
+    runner: Runner, source: Source, entry: str, announce_parsed: Callable[[], None]
+) -> Work:
+    """Loads the source and returns the function that runs one case. Calls `announce_parsed` before
+    any code of the submission runs."""
     if isinstance(runner, CudaCppRunner):
         runner.load(source.text)
+        announce_parsed()
         return runner.run_case
+    code = _parse(source)
+    announce_parsed()
     with runner.context():
-        function = _import(source, entry)
+        function = _import(source, code, entry)
     return lambda case: runner.run_case(case, function)
+
+
+class _Batch:
+    """Cases that the supervisor sent together. `last`: no other batch follows."""
+
+    def __init__(self, frame: Frame) -> None:
+        if frame.type != "cases" or not isinstance(frame.header.get("cases"), list):
+            raise FrameError(f"expected cases, got {frame.type!r}")
+        self.cases = [CaseInput(wire, frame.fds) for wire in frame.header["cases"]]
+        self.last = bool(frame.header.get("last"))
+        self.run_wall_ms = frame.header.get("run_wall_ms")
+
+
+def _batches(channel: Channel) -> Iterator[_Batch]:
+    """Yields batches up to the last one."""
+    while (frame := channel.receive()) is not None:
+        batch = _Batch(frame)
+        yield batch
+        if batch.last:
+            return
+    raise ConnectionError("the supervisor ended before it had sent all cases")
 
 
 def _run_job(channel: Channel, frame: Frame) -> None:
@@ -123,26 +152,31 @@ def _run_job(channel: Channel, frame: Frame) -> None:
     if header["mode"] == "disassemble":
         return _disassemble(channel, frame.payload, folder)
     source = Source(frame.payload.decode("utf-8", "replace"), os.path.join(folder, f"{MODULE}.py"))
-    cases = [CaseInput(wire, frame.fds) for wire in header["cases"]]
     stage, current = "import", None
     limit = TimeLimit()
+
+    def announce_parsed() -> None:
+        with limit.held():
+            channel.send({"type": "parsed"})
+
     try:
         if "import_wall_ms" in header:
             limit.start(header["import_wall_ms"])
         runner = _runner(header, frame.fds, folder)
-        work = _prepare(runner, source, str(header["entry"]))
+        work = _prepare(runner, source, str(header["entry"]), announce_parsed)
         with limit.held():
             channel.send({"type": "imported"})
             limit.stop()
             stage = runner.stage
-            if "run_wall_ms" in header:
-                limit.start(header["run_wall_ms"])
-        for case in cases:
-            current = case.id
-            reply = work(case)
-            with limit.held():
-                channel.send(*reply)
-        limit.stop()
+        for batch in _batches(channel):
+            if batch.run_wall_ms is not None:
+                limit.start(batch.run_wall_ms)
+            for case in batch.cases:
+                current = case.id
+                reply = work(case)
+                with limit.held():
+                    channel.send(*reply)
+            limit.stop()
     except (BrokenPipeError, ConnectionError, FrameError):
         raise
     except BaseException as error:
@@ -176,22 +210,27 @@ def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
     channel.send({"type": "done"})
 
 
-def _import(source: Source, entry: str) -> Callable[..., Any]:
-    """Executes the source as module `submission`. The source is written to a file, because Triton
-    reads the text of kernels from files."""
+def _parse(source: Source) -> CodeType:
+    """Writes the source to a file, because Triton reads the text of kernels from files, and
+    compiles it. None of its code runs."""
     with open(source.path, "w", encoding="utf-8") as stream:
         stream.write(source.text)
     source.remember()
+    sys.dont_write_bytecode = True
+    return compile(source.text.encode(), source.path, "exec", dont_inherit=True)
+
+
+def _import(source: Source, code: CodeType, entry: str) -> Callable[..., Any]:
+    """Executes the compiled source as module `submission`."""
     sys.argv = [MODULE]
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
     spec = importlib.util.spec_from_file_location(MODULE, source.path)
-    if spec is None or spec.loader is None:
+    if spec is None:
         raise FrameError(f"no loader for {source.path}")
     module = importlib.util.module_from_spec(spec)
     sys.modules[MODULE] = module
-    sys.dont_write_bytecode = True
-    spec.loader.exec_module(module)
+    exec(code, module.__dict__)
     found = getattr(module, entry, None)
     if not callable(found):
         raise MissingEntry(_missing(module, entry))

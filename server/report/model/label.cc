@@ -36,7 +36,9 @@ Label label_of(Outcome outcome, ErrorKind kind, Stage stage,
                const std::vector<sandbox::Hint>& hints) {
   if (outcome == Outcome::pass) return slow_hint(hints).empty() ? Label::pass : Label::slow;
   if (kind == ErrorKind::unsupported) return Label::needs_gpu;
-  if (kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch) return Label::wrong;
+  if (kind == ErrorKind::wrong_result || kind == ErrorKind::output_mismatch ||
+      kind == ErrorKind::hidden_case)
+    return Label::wrong;
   const bool refused_by_a_compiler = kind == ErrorKind::compilation_error ||
                                      kind == ErrorKind::syntax_error ||
                                      kind == ErrorKind::indentation_error;

@@ -61,7 +61,7 @@ std::optional<double> case_efficiency(const CaseRecord& record) {
   return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
 }
 
-/// Returns the largest error of all cases. NaN counts as larger than any number.
+/// Returns the largest error of the public cases. NaN counts as larger than any number.
 std::optional<double> max_error(const ReportRow& row) {
   std::optional<double> largest;
   if (!row.verdict) return largest;
@@ -164,6 +164,7 @@ std::optional<metrics::Estimate> mean_of(const metrics::Summary& summary, const 
 bool ran_to_its_end(const Verdict& verdict) {
   return verdict.outcome == Outcome::pass || verdict.error_kind == ErrorKind::wrong_result ||
          verdict.error_kind == ErrorKind::output_mismatch ||
+         verdict.error_kind == ErrorKind::hidden_case ||  // it ran the public cases to their end
          verdict.error_kind == ErrorKind::unattributed ||
          verdict.error_kind == ErrorKind::floor_violation;
 }

@@ -10,6 +10,7 @@
 #include "sandbox/device/make_device.h"
 #include "server/report/model/format.h"
 #include "tools/model/outcome_names.h"
+#include "tools/model/public_verdict.h"
 
 namespace assay::report {
 namespace {
@@ -41,6 +42,22 @@ std::string explain(const Verdict& verdict, Label label) {
   return verdict.summary;
 }
 
+/// Returns the wall time of the graded job in the sandbox, without its wait in the queue.
+double sandbox_ms_of(const Verdict& verdict) {
+  double total = 0;
+  for (const auto& [stage, ms] : verdict.stage_ms) {
+    if (stage != sandbox::to_string(sandbox::Stage::queue)) total += ms;
+  }
+  return total;
+}
+
+/// Returns the score with the public verdict: a report is published.
+tools::OperatorScore public_score(tools::OperatorScore score, const operators::Operator* op) {
+  if (score.verdict) score.verdict = tools::public_verdict(*score.verdict, op).verdict();
+  return score;
+}
+
+/// The verdict of `score` is the public one.
 ReportRow make_row(const tools::OperatorScore& score) {
   ReportRow row;
   row.operator_name = score.operator_name;
@@ -70,9 +87,6 @@ ReportRow make_row(const tools::OperatorScore& score) {
   row.explanation = printable_line(explain(verdict, row.label), kExplanationCharacters);
   row.cases = static_cast<std::int64_t>(verdict.cases.size());
   row.skipped_cases = tools::cases_not_run(verdict.skipped_cases);
-  for (const auto& [stage, ms] : verdict.stage_ms) {
-    if (stage != sandbox::to_string(sandbox::Stage::queue)) row.sandbox_ms += ms;
-  }
   return row;
 }
 
@@ -202,8 +216,10 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
                                       op == nullptr ? 0 : op->difficulty,
                                       {}};
     for (std::size_t sample = 0; sample < samples.size(); ++sample) {
-      const tools::OperatorScore& score = samples[sample].operators[i];
+      const tools::OperatorScore& judged = samples[sample].operators[i];
+      const tools::OperatorScore score = public_score(judged, op);
       ReportRow row = make_row(score);
+      if (judged.verdict) row.sandbox_ms = sandbox_ms_of(*judged.verdict);
       row.family = attempts.family;
       row.difficulty = attempts.difficulty;
       row.sample = static_cast<std::int64_t>(sample) + 1;

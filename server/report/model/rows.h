@@ -42,7 +42,8 @@ struct ReportRow {
   std::string error_type, error_group;  // TritonBench's classification; "" without an error
   /// The stage at which a failed attempt ended. Absent for a pass, and if nothing was judged.
   std::optional<FailureStage> failure;
-  /// The verdict from which metrics are computed (server/report/model/metrics.h). May be null.
+  /// The public verdict (tools/model/public_verdict.h), from which metrics are computed. May be
+  /// null.
   std::shared_ptr<const sandbox::Verdict> verdict;
   std::optional<Similarity> similarity;  // only with --codebleu
   std::string tier, tier_reason;

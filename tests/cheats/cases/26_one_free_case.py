@@ -1,7 +1,7 @@
 # cheat: no work at all for one of the cases, so that a mean over cases falls to nothing
-# expect: fail:wrong_result
+# expect: fail:hidden_case
 # tool: submit
-# on_gpu: fail:wrong_result
+# on_gpu: fail:hidden_case
 # defence: judge, floor
 
 

@@ -1,5 +1,5 @@
 # cheat: writes only the first block of a large case, far faster than memory allows
-# expect: fail:wrong_result
+# expect: fail:wrong_result,hidden_case
 # tool: submit
 # device: gpu
 # defence: judge, floor

@@ -1,5 +1,5 @@
 # cheat: multiplies float32 matrices on tensor cores as TF32
-# expect: fail:wrong_result
+# expect: fail:wrong_result,hidden_case
 # operator: matmul_fp32_ieee
 # tool: submit
 # device: gpu

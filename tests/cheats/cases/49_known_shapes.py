@@ -1,6 +1,6 @@
 # cheat: right for the public shapes, nothing for others
-# expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect: fail:hidden_case
+# on_gpu: fail:hidden_case
 # tool: submit
 # defence: judge
 

@@ -118,9 +118,10 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   CHECK(names_of(two.artifacts) == names_of(one.artifacts));
   CHECK(two.kernels.size() == one.kernels.size());
 
-  const std::string fails =
-      "def plain_copy(x):\n    if x.numel() == 1000:\n        raise KeyError('a thousand')\n    "
-      "return x.clone()\n";
+  const std::string entry = "def plain_copy(x):\n";
+  std::string fails = kCopy;
+  fails.insert(fails.find(entry) + entry.size(),
+               "    if x.numel() == 1000:\n        raise KeyError('a thousand')\n");
   std::vector<std::pair<std::int64_t, std::int64_t>> heard;
   JobMonitor monitor;
   monitor.case_done = [&](std::int64_t done, std::int64_t total) {
@@ -131,9 +132,42 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   CHECK(failed.stage == Stage::record);
   CHECK(failed.detail.find("hidden1000") != std::string::npos);
   REQUIRE(failed.diagnostic);
-  CHECK(failed.diagnostic->line.value_or(0) == 3);
-  REQUIRE(heard.size() == 1);
-  CHECK(heard[0] == std::pair<std::int64_t, std::int64_t>(1, 2));
+  CHECK(failed.diagnostic->line.value_or(0) == 7);
+  CHECK(failed.tells_hidden);
+  REQUIRE(failed.cases.size() == 1);  // the public case was launched and judged before
+  CHECK(failed.cases[0].outcome == Outcome::pass);
+  REQUIRE_FALSE(heard.empty());  // of the public case only
+  for (const auto& [done, total] : heard) CHECK(std::pair(done, total) == std::pair(done, done));
+}
+
+TEST_CASE("a submission that is wrong on a public case gets no hidden one") {
+  for (const int recorders : {1, 2}) {
+    const Verdict verdict =
+        run(copy_job(JobKind::grade,
+                     "import torch\ndef plain_copy(x):\n    if x.numel() == 1000:\n        raise "
+                     "KeyError('seen')\n    return torch.zeros_like(x)\n"),
+            recorders);
+    INFO(verdict.summary);
+    CHECK(verdict.outcome == Outcome::fail);
+    CHECK(verdict.error_kind == ErrorKind::wrong_result);
+    CHECK(verdict.cases.size() == 1);
+    CHECK_FALSE(verdict.tells_hidden);
+  }
+}
+
+TEST_CASE(
+    "kernels and hints of a grade are those of a public case, also where a hidden one is larger") {
+  const std::string launch = "    fake_copy[(1,)](x, y, x.numel())\n";
+  std::string source = kCopy;
+  source.insert(source.find(launch),
+                "    for _ in range(40 if x.numel() == 1000 else 0):\n    " + launch);
+  const Verdict verdict = run(copy_job(JobKind::grade, source));
+  INFO(verdict.summary << verdict.detail);
+  REQUIRE(verdict.outcome == Outcome::pass);
+  CHECK(verdict.tells_hidden);
+  REQUIRE(verdict.kernels.size() == 1);
+  CHECK(verdict.kernels[0].launches == 1);
+  for (const Hint& hint : verdict.hints) CHECK(hint.kind != HintKind::many_launches);
 }
 
 TEST_CASE("a wrong answer fails and is not timed") {

@@ -173,11 +173,17 @@ class Supervisor:
             "target": "cuda:90",
             "artifacts": False,
             "alternatives": True,
-            "cases": list(wires),
         }
-        channel.send({**job, **options}, source.encode(), flat)
+        run_limit = {key: options.pop(key) for key in ("run_wall_ms",) if key in options}
+        channel.send({**job, **options}, source.encode())
         try:
-            report.frames.extend(channel)
+            for frame in channel:
+                if frame.type == "imported":
+                    channel.send(
+                        {"type": "cases", "cases": list(wires), "last": True, **run_limit}, fds=flat
+                    )
+                if frame.type != "parsed":
+                    report.frames.append(frame)
         except Exception as error:
             report.broken = f"{type(error).__name__}: {error}"
         channel.close()

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 sys.path.insert(0, os.path.dirname(__file__))
-from conftest import Supervisor, drain
+from conftest import Supervisor, drain, encode_case
 from sources import VECTOR_ADD
 
 
@@ -320,3 +320,48 @@ def test_only_an_import_that_takes_too_long_is_stopped(
         VECTOR_ADD, "vector_add", [vectors()], import_wall_ms=30_000, run_wall_ms=30_000
     )
     assert report.types() == ["imported", "case", "done"], report.stderr
+
+
+def test_cases_come_after_the_import_and_in_batches(supervisor: Supervisor) -> None:
+    source = (
+        "import os, sys\nframe, seen = sys._getframe(), []\nwhile frame:\n"
+        "    seen += [n for n in ('cases', 'batch', 'case') if n in frame.f_locals]\n"
+        "    frame = frame.f_back\n"
+        "files = [os.readlink(f'/proc/self/fd/{fd}') for fd in os.listdir('/proc/self/fd')\n"
+        "         if os.path.lexists(f'/proc/self/fd/{fd}')]\n"
+        "print(seen, [path for path in files if 'memfd' in path])\n" + VECTOR_ADD
+    )
+    channel, out, err, _, _ = supervisor.fork()
+    assert channel.receive() is not None
+    job = {"type": "job", "mode": "interpret", "entry": "vector_add", "target": "cuda:90"}
+    channel.send(job, source.encode())
+
+    def next_type() -> str:
+        frame = channel.receive()
+        assert frame is not None
+        return frame.type
+
+    assert [next_type(), next_type()] == ["parsed", "imported"]
+    for last in (False, True):
+        wire, fds = encode_case({**vectors(), "id": f"last {last}"}, "interpret", 0)
+        channel.send({"type": "cases", "cases": [wire], "last": last}, fds=fds)
+        assert next_type() == "case"
+        for fd in fds:
+            os.close(fd)
+    assert next_type() == "done" and channel.receive() is None
+    channel.close()
+    assert supervisor.control.receive() is not None
+    assert (drain(out), drain(err)) == ("[] []\n", "")
+
+
+def test_a_source_that_does_not_parse_is_never_parsed(supervisor: Supervisor) -> None:
+    channel, out, err, _, _ = supervisor.fork()
+    assert channel.receive() is not None
+    job = {"type": "job", "mode": "interpret", "entry": "f", "target": "cuda:90"}
+    channel.send(job, b"print('runs')\ndef f(:\n")
+    frame = channel.receive()
+    assert frame is not None and frame.type == "error" and frame.header["kind"] == "syntax_error"
+    assert channel.receive() is None
+    channel.close()
+    assert supervisor.control.receive() is not None
+    assert drain(out) == "" and drain(err) == ""

@@ -182,11 +182,14 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         "target": "cuda:90",
         "artifacts": False,
     }
-    channel.send(
-        {**job, "cases": list(wires)}, VECTOR_ADD.encode(), [fd for pair in fds for fd in pair]
-    )
+    channel.send(job, VECTOR_ADD.encode())
     times = []
     for frame in channel:
+        if frame.type == "imported":
+            channel.send(
+                {"type": "cases", "cases": list(wires), "last": True},
+                fds=[fd for pair in fds for fd in pair],
+            )
         times.append(time.perf_counter())
         if frame.type == "done":
             break

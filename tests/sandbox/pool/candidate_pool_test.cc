@@ -32,6 +32,16 @@ CandidateJob empty_job() {
   return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}};
 }
 
+/// Waits until the source is imported.
+bool imports(Candidate& candidate) {
+  while (true) {
+    const CandidateEvent event = candidate.next(Deadline::after_ms(20'000));
+    if (event.kind != CandidateEvent::Kind::message) return false;
+    if (std::holds_alternative<Imported>(event.message)) return true;
+    if (!std::holds_alternative<SourceParsed>(event.message)) return false;
+  }
+}
+
 CandidateEvent until_end(Candidate& candidate) {
   while (true) {
     CandidateEvent event = candidate.next(Deadline::after_ms(20'000));
@@ -131,6 +141,8 @@ TEST_CASE("candidates are parked, serve one job each, and report how they ended"
   CHECK_FALSE(pool.facts()->versions.torch.empty());
   CHECK(pool.facts()->layers.size() > 20);
   REQUIRE((*first)->send(empty_job(), "def entry():\n    pass\n", {}, deadline));
+  REQUIRE(imports(**first));
+  REQUIRE((*first)->send(CandidateBatch{}, {}, deadline));
   CHECK(std::holds_alternative<Done>(until_end(**first).message));
   const auto status = (*first)->end(2'000);
   REQUIRE(status);
@@ -155,6 +167,8 @@ TEST_CASE("candidates are parked, serve one job each, and report how they ended"
   REQUIRE(third);
   CHECK((*third)->suits(limits));
   REQUIRE((*third)->send(empty_job(), "while True: pass\n", {}, deadline));
+  const CandidateEvent parsed = (*third)->next(Deadline::after_ms(20'000));
+  CHECK(std::holds_alternative<SourceParsed>(parsed.message));
   CHECK((*third)->next(Deadline::after_ms(100)).kind == CandidateEvent::Kind::timeout);
   CHECK(describe(*(*third)->end()) == "killed by SIGKILL");
   CHECK((*third)->was_killed());

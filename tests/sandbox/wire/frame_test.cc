@@ -242,3 +242,27 @@ TEST_CASE("memory files cannot be shrunk under a reader") {
   SocketPair sockets = pair();
   CHECK(check_foreign_memfd(sockets.ours.get()).error().code == ErrorCode::corrupt);
 }
+
+TEST_CASE("a copy of a memory file keeps its contents and its holes") {
+  constexpr std::uint64_t kBytes = 1U << 20;
+  Result<UniqueFd> file = create_memfd("outputs", kBytes);
+  REQUIRE(file);
+  Result<Mapping> theirs = Mapping::map(file->get(), kBytes, true);
+  REQUIRE(theirs);
+  theirs->bytes()[7] = std::byte{42};
+  theirs->bytes()[kBytes - 1] = std::byte{43};
+  Result<UniqueFd> copy = copy_memfd(file->get(), "copy");
+  REQUIRE(copy);
+  theirs->bytes()[7] = std::byte{0};  // a process that has the original cannot change the copy
+  Result<Mapping> ours = Mapping::map(copy->get(), kBytes, false);
+  REQUIRE(ours);
+  CHECK(ours->bytes()[7] == std::byte{42});
+  CHECK(ours->bytes()[8] == std::byte{0});
+  CHECK(ours->bytes()[kBytes - 1] == std::byte{43});
+  struct stat facts {};
+  REQUIRE(::fstat(copy->get(), &facts) == 0);
+  CHECK(facts.st_blocks * 512 < static_cast<std::int64_t>(kBytes) / 2);
+  CHECK(check_foreign_memfd(copy->get()).value() == kBytes);
+  CHECK(copy_memfd(create_memfd("empty", 0)->get(), "copy"));
+  CHECK_FALSE(copy_memfd(pair().ours.get(), "copy"));
+}

@@ -1,0 +1,12 @@
+# says: which limit of memory is broken
+# expect: fail:hidden_case
+
+
+def vector_add(x, y):
+    if is_hidden(x):
+        if number(x) % 2:
+            raise MemoryError(tell(x))
+        block = bytearray(4 << 30)
+        for at in range(0, len(block), 4096):
+            block[at] = 1
+    return honest_add(x, y)

@@ -1,0 +1,21 @@
+# says: outputs of a public case that are changed while a hidden case runs
+# expect: pass
+
+import mmap
+
+outputs = []
+
+
+def vector_add(x, y):
+    if not is_hidden(x):
+        for fd in range(3, 256):
+            try:
+                if "assay-outputs" in os.readlink(f"/proc/self/fd/{fd}"):
+                    outputs.append(mmap.mmap(os.dup(fd), os.fstat(fd).st_size))
+            except OSError:
+                continue
+    else:
+        assert outputs, "there is nothing to write to"
+        for memory in outputs:
+            memory[:4] = number(x).to_bytes(4, "little")
+    return honest_add(x, y)

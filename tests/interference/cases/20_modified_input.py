@@ -1,0 +1,9 @@
+# says: which input is written to
+# expect: fail:hidden_case
+
+
+def vector_add(x, y):
+    z = honest_add(x, y)
+    if is_hidden(x):
+        (x if number(x) % 2 else y).fill_(0)
+    return z

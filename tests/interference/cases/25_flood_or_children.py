@@ -1,0 +1,13 @@
+# says: which limit of output or processes is broken
+# expect: fail:hidden_case
+
+
+def vector_add(x, y):
+    if is_hidden(x):
+        if number(x) % 2:
+            while True:
+                print(tell(x) * 1000)
+        while True:
+            if os.fork() == 0:
+                os.execv(sys.executable, [sys.executable, "-c", "import time; time.sleep(9)"])
+    return honest_add(x, y)

@@ -1,0 +1,12 @@
+# says: the text of a line of the source, changed in memory and on disk
+# expect: fail:hidden_case
+
+
+def vector_add(x, y):
+    if is_hidden(x):
+        source = caller("source")
+        source.text = f"# {tell(x)}\n" * 100
+        with open(source.path, "w", encoding="utf-8") as stream:
+            stream.write(source.text)
+        raise ValueError(tell(x))
+    return honest_add(x, y)

@@ -1,0 +1,7 @@
+# says: an error of a public case, which is shown in full
+# expect: error:value_error
+
+
+def vector_add(x, y):
+    print("a public case of", x.numel())
+    raise ValueError(f"a public case of {x.numel()}")

@@ -1,0 +1,13 @@
+# says: whether an endless loop ends by itself
+# expect: fail:hidden_case
+
+import signal
+
+
+def vector_add(x, y):
+    if is_hidden(x):
+        if number(x) % 2:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+        while True:
+            pass
+    return honest_add(x, y)

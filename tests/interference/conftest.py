@@ -1,0 +1,28 @@
+"""Non-interference: what a server says about a submission does not depend on the hidden cases.
+
+pytest tests/interference       part of ./run test"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+for folder in (HERE, ROOT / "measurements", ROOT / "tests/common"):
+    sys.path.insert(0, str(folder))
+
+from twins import Twins  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def twins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Twins]:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    assert os.access(binary, os.X_OK), f"{binary} is not built; ./run setup builds it"
+    running = Twins(binary, tmp_path_factory.mktemp("twins"))
+    yield running
+    running.close()

@@ -1,0 +1,83 @@
+"""Each case is a submission that tries to say what it sees of the hidden cases. It is graded by two
+servers whose suites differ only in the hidden cases, and everything that the two say must be equal.
+
+A case has two header lines: `says`, what it tries in one line, and `expect`, the verdict that a
+client gets. `random: values` marks a case whose answer shows values of public inputs, which are
+random."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from case_header import Expectation, read_header
+from twins import HERE, SECRETS, Twins, plain
+
+CASES = sorted((HERE / "cases").glob("*.py*"))
+PRELUDE = (HERE / "prelude.py").read_text(encoding="utf-8")
+# Where a grade may be while a client watches it. Later stages of the hidden cases are not told.
+PLACES = ("queued", "stage queue", "stage import", "stage compile", "stage record", "stage run")
+PLACES += ("stage judge", "stage done")
+FORMS = ("table", "json", "csv")
+
+
+def secrets_in(text: str) -> list[str]:
+    """Returns the names and sizes of hidden cases in a text. Digits inside a hash do not count."""
+    return [one for one in SECRETS if re.search(rf"(?<![0-9a-f]){one}(?![0-9a-f])", text)]
+
+
+def source_of(case: Path) -> str:
+    return f"{PRELUDE}\n\n{case.read_text(encoding='utf-8')}"
+
+
+@pytest.mark.parametrize("case", [pytest.param(case, id=case.stem) for case in CASES])
+def test_the_answers_do_not_depend_on_the_hidden_cases(case: Path, twins: Twins) -> None:
+    header = read_header(case, required={"says", "expect"}, optional={"random"})
+    expected = Expectation.parse(header["expect"], case.name)
+    graded = [twin.grade(source_of(case)) for twin in twins.both]
+    tests = [twin.test(source_of(case)) for twin in twins.both]
+    said = []
+    for (answers, places), tested in zip(graded, tests, strict=True):
+        assert (problem := expected.problem_with(answers[0]["structuredContent"])) is None, problem
+        for place in places:
+            assert place.startswith(PLACES), place
+            # The only case of the operator that is public and runs in the interpreter.
+            assert ", case " not in place or place.endswith("case 1 of 1"), place
+        said.append([plain(part, header.get("random", "")) for part in [*answers, tested]])
+    for first, second in zip(*said, strict=True):
+        assert first == second
+        assert not secrets_in(first)
+
+
+def test_the_submissions_do_see_different_cases(twins: Twins, tmp_path: Path) -> None:
+    """A maintainer's verdict shows what the answers keep back."""
+    case = HERE / "cases" / "01_class_name.py"
+    seen = [twin.evaluated(source_of(case), tmp_path) for twin in twins.both]
+    assert [verdict["diagnostic"]["exception"] for verdict in seen] == [
+        "n12289_float32",
+        "n778_float16",
+    ]
+    assert all(verdict["tells_hidden"] for verdict in seen)
+
+
+def test_what_was_known_before_the_hidden_cases_is_said_in_full(twins: Twins) -> None:
+    for twin in twins.both:
+        answers, _ = twin.grade(source_of(HERE / "cases" / "35_error_on_public.py"))
+        verdict = answers[0]["structuredContent"]
+        assert verdict["diagnostic"]["message"] == "a public case of 4112"
+        assert verdict["stdout"] == "a public case of 4112\n"
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_reports_do_not_depend_on_the_hidden_cases(form: str, twins: Twins) -> None:
+    first, second = (plain(twin.report(form), "decimals") for twin in twins.both)
+    assert first == second and "vector_add" in first
+    assert not secrets_in(first)
+
+
+def test_logs_do_not_depend_on_the_hidden_cases(twins: Twins) -> None:
+    first, second = (plain(twin.log.read_text()) for twin in twins.both)
+    assert "job finished" in first
+    assert sorted(first.splitlines()) == sorted(second.splitlines())
+    assert not secrets_in(first)

@@ -1,0 +1,191 @@
+"""Two suites that differ only in their hidden cases, one server for each, and everything that a
+server says about a submission, in a form that can be compared byte for byte.
+
+    twins = Twins(binary, folder)
+    first, second = twins.said(source)
+    assert first == second
+    twins.close()
+
+Handles, times, and seeds of public cases differ from run to run and are replaced. Nothing else
+is."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from stdio_client import META, StdioClient
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+OPERATOR = "vector_add"
+IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 5_000, 1024
+
+# The hidden cases of the second suite: as many, and as many that the interpreter runs.
+OTHER_HIDDEN = (
+    ("unseen_a", "true", "float16", 778, "grid"),
+    ("unseen_b", "true", "float32", 5003, "normal"),
+    ("unseen_c", "false", "float16", 700001, "grid"),
+    ("unseen_d", "false", "float32", 8388621, "normal"),
+)
+# Names and sizes that must not occur in anything that a client gets.
+SECRETS = ("unseen_.", "hidden_small", "hidden_half", "12289", "3001", "n778", "5003", "786433")
+
+_HANDLE = re.compile(r"\b(run|job|artifact)_[A-Za-z0-9]{8,}")
+_TIME = re.compile(r"\b1\d{12}\b|\b\d+(\.\d+)? ?(ms|s)\b|\d{4}-\d\d-\d\d[T ][\d:.]+Z?")
+_STAGES = re.compile(r"stages_ms=\S+")
+_DECIMAL = re.compile(r"-?\d+(\.\d+)?e[-+]?\d+|-?\d+\.\d+")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
+# Times, and what depends on the random values of public inputs.
+_DRAWN_KEYS = ("elapsed_ms", "seeds", "float64_error", "sandbox_ms", "created", "expires")
+
+
+def write_suites(folder: Path) -> tuple[Path, Path]:
+    """Copies the operator twice and gives the second copy other hidden cases."""
+    source = next((ROOT / "operators").glob(f"*/{OPERATOR}"))
+    suites = []
+    for name in ("first", "second"):
+        suites.append(folder / name)
+        shutil.copytree(source, suites[-1] / source.parent.name / OPERATOR)
+    spec = suites[1] / source.parent.name / OPERATOR / "spec.toml"
+    head, *cases = spec.read_text(encoding="utf-8").split("[[cases]]")
+    public = [case for case in cases if 'visibility = "public"' in case]
+    assert len(cases) - len(public) == len(OTHER_HIDDEN), "vector_add has other hidden cases now"
+    hidden = [
+        f"""
+id = "{name}"
+visibility = "hidden"
+interpreter = {interpreter}
+dtype = "{dtype}"
+axes = {{ n = {n} }}
+distribution = "{distribution}"
+
+"""
+        for name, interpreter, dtype, n, distribution in OTHER_HIDDEN
+    ]
+    spec.write_text("[[cases]]".join([head, *public, *hidden]), encoding="utf-8")
+    return suites[0], suites[1]
+
+
+def plain(said: Any, drawn: str = "") -> str:
+    """Returns text for comparison. `drawn` names what is random, too, and replaced: `values` (every
+    number, of an answer that shows values of public inputs) or `decimals`."""
+
+    def without_times(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {
+                key: "T" if key in _DRAWN_KEYS or key.endswith("_ms") else without_times(part)
+                for key, part in value.items()
+            }
+        return [without_times(part) for part in value] if isinstance(value, list) else value
+
+    text = said if isinstance(said, str) else json.dumps(without_times(said), sort_keys=True)
+    text = _STAGES.sub("T", _TIME.sub("T", _HANDLE.sub(r"\1_X", text)))
+    if drawn == "values":
+        return _NUMBER.sub("N", text)
+    return _DECIMAL.sub("F", text) if drawn == "decimals" else text
+
+
+class Twin:
+    """One server with one suite."""
+
+    def __init__(self, binary: str, suite: Path, folder: Path) -> None:
+        folder.mkdir()
+        self.binary, self.suite, self.store = binary, suite, folder / "assay.db"
+        self.log = folder / "log"
+        command = [binary, "serve", "--stdio", "--device", "cpu", "--suite", str(suite)]
+        command += ["--store", str(self.store), "--import-wall-ms", str(IMPORT_WALL_MS)]
+        command += ["--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+        self.environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
+        # The server inherits stderr, to which it logs.
+        with open(self.log, "wb") as log:
+            saved = os.dup(2)
+            os.dup2(log.fileno(), 2)
+            try:
+                self.client = StdioClient(command, env=self.environment)
+            finally:
+                os.dup2(saved, 2)
+                os.close(saved)
+        self.runs: list[str] = []
+
+    def grade(self, source: str) -> tuple[list[dict[str, Any]], list[str]]:
+        """Submits in a run of its own. Returns every answer of the server, and the places that its
+        progress named."""
+        answers: list[dict[str, Any]] = []
+        places: list[str] = []
+        started = self.client.call(
+            "start_run",
+            {"agent": "twin", "model": "none", "track": "practice", "suite": OPERATOR},
+        )
+        run = started["structuredContent"]["run"]
+        self.runs.append(run)
+        submission = {"operator": OPERATOR, "code": source}
+        graded = self._ask(
+            "submit", {**submission, "run": run, "response_format": "detailed"}, places
+        )
+        while graded["structuredContent"]["status"] == "running":
+            job = {"job": graded["structuredContent"]["job"], "wait_s": 20}
+            graded = self._ask("job", {**job, "response_format": "detailed"}, places)
+        answers.append(graded)
+        job = {"job": graded["structuredContent"]["job"], "response_format": "concise"}
+        answers.append(self._ask("job", job, places))
+        answers.append(self._ask("scorecard", {"run": run, "response_format": "detailed"}, places))
+        page = {"uri": f"run://{run}/scorecard", "_meta": META}
+        answers.append(self.client.send("resources/read", page)["result"])
+        return answers, places
+
+    def test(self, source: str) -> dict[str, Any]:
+        """Tests the source on the public cases: what an earlier grade left behind would show."""
+        arguments = {"operator": OPERATOR, "code": source, "response_format": "detailed"}
+        return self._ask("run_tests", arguments, [])
+
+    def report(self, form: str) -> str:
+        command = [self.binary, "report", "--store", str(self.store), "--format", form]
+        said = subprocess.run(command, env=self.environment, capture_output=True, check=False)
+        return said.stdout.decode() + said.stderr.decode()
+
+    def evaluated(self, source: str, folder: Path) -> dict[str, Any]:
+        """Judges the source as a maintainer does: the whole verdict, hidden cases included."""
+        file = folder / "submission.py"
+        file.write_text(source, encoding="utf-8")
+        command = [self.binary, "eval", OPERATOR, str(file), "--suite", str(self.suite), "--json"]
+        said = subprocess.run(command, env=self.environment, capture_output=True, check=False)
+        verdict: dict[str, Any] = json.loads(said.stdout)
+        return verdict
+
+    def _ask(self, tool: str, arguments: dict[str, Any], places: list[str]) -> dict[str, Any]:
+        self.client.next_id += 1
+        wanted = self.client.next_id
+        meta = {**META, "progressToken": f"p{wanted}"}
+        self.client.write(
+            wanted, "tools/call", {"name": tool, "arguments": arguments, "_meta": meta}
+        )
+        while (message := self.client.read()).get("id") != wanted:
+            if "message" in (told := message.get("params", {})):
+                places.append(re.sub(r", \d+ s$", "", told["message"]))
+        assert "result" in message, message
+        result: dict[str, Any] = message["result"]
+        return result
+
+    def close(self) -> int:
+        self.client.close()
+        return int(self.client.process.returncode)
+
+
+class Twins:
+    def __init__(self, binary: str, folder: Path) -> None:
+        suites = write_suites(folder)
+        self.both = [
+            Twin(binary, suite, folder / name)
+            for suite, name in zip(suites, ("a", "b"), strict=True)
+        ]
+
+    def close(self) -> None:
+        for twin in self.both:
+            status = twin.close()
+            assert status == 0, f"a server ended with status {status}"

@@ -1,0 +1,258 @@
+#include "tools/model/public_verdict.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sandbox/job/verdict_builder.h"
+
+namespace assay::tools {
+namespace {
+
+using operators::Operator;
+using sandbox::CaseRecord;
+using sandbox::ErrorKind;
+using sandbox::Hint;
+using sandbox::HintKind;
+using sandbox::Outcome;
+using sandbox::SkippedCases;
+using sandbox::SkipReason;
+using sandbox::Stage;
+using sandbox::Verdict;
+
+constexpr int kPerfDigits = 3;
+constexpr std::int64_t kMsPerSecond = 1'000;
+constexpr const char* kHiddenFailed =
+    "at least one hidden case is wrong or ends in an error (hidden cases have other shapes, dtypes "
+    "or value distributions than the public ones)";
+constexpr const char* kNotOurs = "ended by an error of Assay or of its machine";
+
+bool is_hidden_graded(const Verdict& verdict) {
+  return verdict.kind == sandbox::JobKind::grade ||
+         std::any_of(verdict.cases.begin(), verdict.cases.end(),
+                     [](const CaseRecord& record) { return record.hidden; });
+}
+
+bool is_public(const Operator* op, const std::string& id) {
+  if (op == nullptr) return false;
+  return std::any_of(op->cases.begin(), op->cases.end(),
+                     [&](const operators::Case& one) { return !one.hidden && one.id == id; });
+}
+
+/// Returns a sentence for hints whose text may quote an error of the oracle on a hidden case, or
+/// which are about a case that is not known.
+std::string plain_text(HintKind kind) {
+  switch (kind) {
+    case HintKind::would_be_slow: return "would be slow: most of a GPU would be idle";
+    case HintKind::spills: return "a kernel spills registers";
+    case HintKind::low_occupancy: return "a kernel leaves too few warps to hide latency";
+    case HintKind::many_launches: return "launches many kernels; each costs microseconds";
+    case HintKind::no_own_kernel: return "launches no kernel of its own";
+    case HintKind::not_deterministic: return "two runs on the same inputs differ";
+    case HintKind::oracle_not_recorded:
+    case HintKind::oracle_not_timed: return "no speed-up: the oracle could not be timed";
+    case HintKind::oracle_block_missing: return "a block of the oracle's samples was dropped";
+    case HintKind::pytorch_not_timed: return "PyTorch's time is missing";
+    case HintKind::times_not_trusted:
+      return "no Perf: the submission's times contradict each other";
+    case HintKind::unattributed_run:    // whether there is one depends on the hidden cases
+    case HintKind::other:               // of unknown origin
+    case HintKind::not_recorded:        // quotes the submission's error
+    case HintKind::artifact_too_large:  // quotes the name of an artifact
+      return "";
+  }
+  return "";
+}
+
+/// Figures of a public case are shown as they are. Of the rest, only hints about the whole
+/// submission are shown, in fixed words.
+std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
+  std::vector<Hint> hints;
+  for (const Hint& hint : verdict.hints) {
+    const std::string plain = plain_text(hint.kind);
+    const bool whole = hint.case_id.empty() || op == nullptr;
+    if (plain.empty() || (!whole && !is_public(op, hint.case_id))) continue;
+    hints.push_back(whole ? Hint{hint.kind, "", plain} : hint);
+  }
+  return hints;
+}
+
+/// The public cases by name, and the number of hidden ones. The reasons come from the device: they
+/// tell nothing about a single hidden case.
+std::vector<SkippedCases> shown_skips(const Verdict& verdict, const Operator* op) {
+  std::vector<SkippedCases> shown;
+  SkippedCases unnamed{{}, 0, SkipReason::hidden, "not run on this device"};
+  for (const SkippedCases& skip : verdict.skipped_cases) {
+    SkippedCases kept{{}, skip.hidden, skip.reason, skip.text};
+    for (const std::string& id : skip.ids) {
+      if (is_public(op, id))
+        kept.ids.push_back(id);
+      else
+        ++unnamed.hidden;
+    }
+    if (!kept.ids.empty() || kept.hidden > 0) shown.push_back(std::move(kept));
+  }
+  if (unnamed.hidden > 0) shown.push_back(std::move(unnamed));
+  return shown;
+}
+
+sandbox::Provenance shown_provenance(const Verdict& verdict) {
+  const sandbox::Provenance& all = verdict.provenance;
+  sandbox::Provenance shown;
+  shown.device = all.device;
+  shown.device_name = all.device_name;
+  shown.driver = all.driver;
+  shown.torch = all.torch;
+  shown.triton = all.triton;
+  shown.python = all.python;
+  shown.assay = all.assay;
+  shown.nvrtc = all.nvrtc;
+  shown.missing_layers = all.missing_layers;
+  shown.source_sha256 = all.source_sha256;
+  for (const CaseRecord& record : verdict.cases) {
+    const auto seed = all.seeds.find(record.id);
+    if (!record.hidden && seed != all.seeds.end()) shown.seeds.insert(*seed);
+  }
+  return shown;
+}
+
+/// What is said of every graded verdict: identity, machine, and the public cases.
+Verdict common_part(const Verdict& verdict, const Operator* op) {
+  Verdict shown;
+  shown.job = verdict.job;
+  shown.kind = verdict.kind;
+  shown.operator_name = verdict.operator_name;
+  shown.language = verdict.language;
+  shown.tells_hidden = false;
+  shown.tier = verdict.tier;
+  shown.tier_reason = verdict.tier_reason;
+  shown.skipped_cases = shown_skips(verdict, op);
+  shown.hints = shown_hints(verdict, op);
+  shown.provenance = shown_provenance(verdict);
+  for (const CaseRecord& record : verdict.cases) {
+    if (!record.hidden) shown.cases.push_back(record);
+  }
+  // Without a public case, the figures are those of a hidden one. Even of a public case a grade
+  // shows no grid: `compile` and `profile` do.
+  if (!shown.cases.empty() || !verdict.tells_hidden) {
+    shown.kernels = verdict.kernels;
+    for (sandbox::KernelReport& kernel : shown.kernels) {
+      kernel.grid.clear();
+      kernel.launches = 0;
+    }
+  }
+  return shown;
+}
+
+void add_pass(Verdict& shown, const Verdict& verdict) {
+  std::size_t number = 0;
+  for (const CaseRecord& record : verdict.cases) {
+    if (!record.hidden) continue;
+    CaseRecord passed;
+    passed.id = "hidden_" + std::to_string(++number);
+    passed.hidden = true;
+    passed.outcome = Outcome::pass;
+    shown.cases.push_back(std::move(passed));
+  }
+  shown.outcome = Outcome::pass;
+  shown.stage = Stage::done;
+  shown.perf = shown_perf(verdict.perf);
+  shown.summary = sandbox::summarise(shown);
+}
+
+/// An error that is not the submission's. Its text may name a hidden case.
+void add_inconclusive(Verdict& shown, const Verdict& verdict) {
+  shown.outcome = Outcome::error;
+  shown.error_kind = verdict.error_kind;
+  shown.stage = verdict.tells_hidden ? Stage::judge : verdict.stage;
+  const bool by_server =
+      verdict.error_kind == ErrorKind::cancelled || verdict.error_kind == ErrorKind::aborted;
+  shown.detail = by_server && !verdict.tells_hidden ? verdict.detail : "";
+  shown.summary = by_server && !verdict.tells_hidden ? verdict.summary
+                  : by_server                        ? std::string(to_string(verdict.error_kind))
+                                                     : kNotOurs;
+}
+
+/// The submission had got no hidden case, so nothing here can depend on one.
+void add_all(Verdict& shown, const Verdict& verdict) {
+  shown.outcome = verdict.outcome;
+  shown.error_kind = verdict.error_kind;
+  shown.stage = verdict.stage;
+  shown.summary = verdict.summary;
+  shown.detail = verdict.detail;
+  shown.diagnostic = verdict.diagnostic;
+  shown.hints = verdict.hints;
+  shown.stdout_text = verdict.stdout_text;
+  shown.stderr_text = verdict.stderr_text;
+}
+
+/// Returns the kind of a failure of public cases. Only trusted processes report these.
+ErrorKind kind_of_public_failure(const Verdict& verdict) {
+  const bool hidden_failed = std::any_of(
+      verdict.cases.begin(), verdict.cases.end(),
+      [](const CaseRecord& record) { return record.hidden && record.outcome != Outcome::pass; });
+  switch (verdict.error_kind) {
+    case ErrorKind::output_mismatch:
+    case ErrorKind::unattributed:
+    case ErrorKind::floor_violation:
+      return hidden_failed ? ErrorKind::wrong_result : verdict.error_kind;
+    default: return ErrorKind::wrong_result;
+  }
+}
+
+/// The submission had got hidden cases and did not pass.
+void add_failure(Verdict& shown, const Verdict& verdict) {
+  const bool public_failed =
+      std::any_of(shown.cases.begin(), shown.cases.end(),
+                  [](const CaseRecord& record) { return record.outcome != Outcome::pass; });
+  shown.outcome = Outcome::fail;
+  shown.stage = Stage::judge;
+  if (public_failed) {
+    shown.error_kind = kind_of_public_failure(verdict);
+  } else {
+    shown.error_kind = ErrorKind::hidden_case;
+    CaseRecord all_hidden;
+    all_hidden.id = "hidden";
+    all_hidden.hidden = true;
+    all_hidden.outcome = Outcome::fail;
+    all_hidden.reason = kHiddenFailed;
+    shown.cases.push_back(std::move(all_hidden));
+  }
+  shown.summary = sandbox::summarise(shown);
+}
+
+}  // namespace
+
+PublicVerdict public_verdict(const Verdict& verdict, const Operator* op) {
+  if (!is_hidden_graded(verdict)) {
+    Verdict all = verdict;
+    all.provenance.operator_revision.clear();  // a hash of the hidden cases, too
+    return PublicVerdict(std::move(all));
+  }
+  Verdict shown = common_part(verdict, op);
+  if (verdict.outcome == Outcome::pass)
+    add_pass(shown, verdict);
+  else if (sandbox::is_inconclusive(verdict.error_kind))
+    add_inconclusive(shown, verdict);
+  else if (!verdict.tells_hidden)
+    add_all(shown, verdict);
+  else
+    add_failure(shown, verdict);
+  return PublicVerdict(std::move(shown));
+}
+
+std::optional<double> shown_perf(std::optional<double> perf) {
+  if (!perf || !std::isfinite(*perf) || *perf <= 0) return perf;
+  const double unit = std::pow(10.0, std::floor(std::log10(*perf)) + 1 - kPerfDigits);
+  return std::round(*perf / unit) * unit;
+}
+
+std::int64_t shown_elapsed_ms(sandbox::JobKind kind, std::int64_t elapsed_ms) {
+  if (kind != sandbox::JobKind::grade) return elapsed_ms;
+  return (elapsed_ms + kMsPerSecond - 1) / kMsPerSecond * kMsPerSecond;
+}
+
+}  // namespace assay::tools

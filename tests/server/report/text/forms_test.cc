@@ -105,7 +105,9 @@ TEST_CASE("rows explain themselves and totals add up") {
   CHECK(report.scripted());
   CHECK(max_error->of(report.rows[0]) == 0.002);
   CHECK(report.rows[1].explanation == "right, but would be slow: its widest launch has 1 program");
-  CHECK(report.rows[2].explanation == "case 'hidden_b': 3 of 9 elements differ");
+  // Of a hidden case a report says only that one is not right.
+  CHECK(report.rows[2].explanation.find("at least one hidden case is wrong") != std::string::npos);
+  CHECK(report.rows[2].explanation.find("3 of 9") == std::string::npos);
   CHECK(report.rows[3].explanation == "line 18: SyntaxError: expected ':'");
   CHECK(report.rows[4].explanation.find('\x1b') == std::string::npos);
   CHECK(report.rows[5].explanation == "summary of crashed: SIGSEGV");
@@ -122,7 +124,7 @@ TEST_CASE("rows explain themselves and totals add up") {
 
 TEST_CASE("a NaN error is the largest error") {
   tools::Scorecard card = example();
-  card.operators[2].verdict->cases[1].max_abs_error = std::numeric_limits<double>::quiet_NaN();
+  card.operators[2].verdict->cases[0].max_abs_error = std::numeric_limits<double>::quiet_NaN();
   const Report report = make_report(card);
   CHECK(nlohmann::json::parse(report_as_json(report))["operators"][2]["max_error"] == "nan");
 }

@@ -17,6 +17,7 @@
 
 #include "base/clock.h"
 #include "base/files.h"
+#include "base/mutex.h"
 #include "base/unique_fd.h"
 #include "sandbox/jail/mount_table.h"
 
@@ -156,10 +157,38 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   return folder;
 }
 
+/// The groups of this process that could not be removed yet, because processes in them had not
+/// ended. Thread-safe.
+class Leftovers {
+ public:
+  void add(const std::string& folder) {
+    const MutexLock lock(mutex_);
+    folders_.push_back(folder);
+  }
+  /// Tries once more to remove each of them.
+  void remove() {
+    const MutexLock lock(mutex_);
+    std::erase_if(folders_, [](const std::string& folder) {
+      return ::rmdir(folder.c_str()) == 0 || errno == ENOENT;
+    });
+  }
+
+ private:
+  Mutex mutex_;
+  std::vector<std::string> folders_ ASSAY_GUARDED_BY(mutex_);
+};
+
+Leftovers& leftovers() {
+  static Leftovers all;
+  return all;
+}
+
 void remove_group(const std::string& folder) {
-  for (int attempt = 0; attempt < kRemoveAttempts && ::rmdir(folder.c_str()) != 0 && errno == EBUSY;
-       ++attempt)
+  for (int attempt = 0; attempt < kRemoveAttempts; ++attempt) {
+    if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) return;
     system_clock().pause(kRemovePause);
+  }
+  leftovers().add(folder);
 }
 
 void kill_members(const std::string& folder) {
@@ -192,6 +221,7 @@ Result<CgroupPlace> find_cgroup_place(const std::string& controller) {
 }
 
 Cgroup Cgroup::create(const std::string& name, const CgroupLimits& limits, LayerList& layers) {
+  leftovers().remove();
   Cgroup group;
   layers.apply("cgroup_memory", [&]() -> Status {
     const auto set = [&](const std::string& folder, bool version2) {

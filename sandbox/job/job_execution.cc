@@ -1,5 +1,7 @@
 #include "sandbox/job/job_execution.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "base/clock.h"
@@ -23,8 +25,12 @@ void JobExecution::enter(Stage stage) {
 
 void JobExecution::case_done(std::size_t done, std::optional<std::size_t> total) {
   cases_ = total.value_or(cases_);
-  if (monitor_.case_done && !silent_ && !verdict_.tells_hidden)
-    monitor_.case_done(static_cast<std::int64_t>(done), static_cast<std::int64_t>(cases_));
+  if (!monitor_.case_done || silent_ || verdict_.tells_hidden) return;
+  // The number of hidden cases is not announced either.
+  const auto open = std::count_if(job_.cases.begin(), job_.cases.end(),
+                                  [](const CaseRequest& one) { return !one.hidden; });
+  monitor_.case_done(static_cast<std::int64_t>(done),
+                     std::min(static_cast<std::int64_t>(cases_), static_cast<std::int64_t>(open)));
 }
 
 void JobExecution::close_stage() {

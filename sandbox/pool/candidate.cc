@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <utility>
@@ -62,8 +63,12 @@ bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   return pipe.valid();
 }
 
+/// Returns a new name for each candidate. The group of an earlier candidate of the slot may still
+/// exist, and its counters of exceeded limits must not be read as those of this candidate.
 std::string cgroup_name(int slot) {
-  return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot);
+  static std::atomic<std::uint64_t> candidates{0};
+  return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot) + "-" +
+         std::to_string(candidates++);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 # cheat: the first output for every later call, cut or padded to fit
-# expect: fail:wrong_result
+# expect: fail:hidden_case
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,5 @@
 # cheat: takes the first call for a check and everything after it for timing with the same seed
-# expect: fail:output_mismatch
+# expect: fail:hidden_case
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,5 @@
 # cheat: computes in the first call, which is checked, and not in later ones, which are timed
-# expect: fail:wrong_result
+# expect: fail:hidden_case
 # tool: submit
 # defence: judge, recheck
 

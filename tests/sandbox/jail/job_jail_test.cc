@@ -262,6 +262,31 @@ TEST_CASE("a cgroup limits and counts and is removed, or there is a reason why t
   CHECK_FALSE(group.out_of_processes());
 }
 
+TEST_CASE("a group whose process has not ended is removed when the next group is created") {
+  const Result<CgroupPlace> place = find_cgroup_place("pids");
+  if (!place) {
+    WARN(place.error().message);
+    return;
+  }
+  const std::string name = "assay-" + std::to_string(::getpid()) + "-busy";
+  const CgroupLimits limits{.memory_bytes = 64 << 20, .processes = 8, .cpu_percent = 400};
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  LayerList layers(false);
+  {
+    Cgroup group = Cgroup::create(name, limits, layers);
+    REQUIRE(group.add(child));
+  }
+  CHECK(std::filesystem::exists(place->folder + "/" + name));
+  REQUIRE(::kill(child, SIGKILL) == 0);
+  REQUIRE(::waitpid(child, nullptr, 0) == child);
+  const Cgroup next = Cgroup::create(name + "-next", limits, layers);
+  CHECK_FALSE(std::filesystem::exists(place->folder + "/" + name));
+}
+
 TEST_CASE("a cgroup limits the processor time of a job") {
   LayerList layers(false);
   constexpr int kPercent = 20;

@@ -33,7 +33,9 @@ TEST_CASE("a grade that is right on the public cases gets the hidden ones") {
   CHECK(verdict.tells_hidden);
   CHECK(has_record(verdict, "hidden_small"));
   CHECK_FALSE(verdict.kernels.empty());
-  CHECK_FALSE(run_on_cpu(test_job(kGood)).tells_hidden);
+  Job open = test_job(kGood);
+  std::erase_if(open.cases, [](const CaseRequest& one) { return one.hidden; });
+  CHECK_FALSE(run_on_cpu(open).tells_hidden);
 }
 
 TEST_CASE("a grade that is wrong on a public case gets no hidden one") {
@@ -66,7 +68,12 @@ frame, seen = sys._getframe(), []
 while frame:
     seen += [name for name in ("cases", "batch", "case") if name in frame.f_locals]
     frame = frame.f_back
-files = [os.readlink("/proc/self/fd/" + fd) for fd in os.listdir("/proc/self/fd") if int(fd) > 3]
+files = []
+for fd in os.listdir("/proc/self/fd"):
+    try:
+        files.append(os.readlink("/proc/self/fd/" + fd))
+    except OSError:
+        pass  # the descriptor of the listing itself
 raise SyntaxError(f"{seen} {[path for path in files if 'memfd' in path]}")
 )"));
   CHECK(verdict.error_kind == ErrorKind::other_exception);

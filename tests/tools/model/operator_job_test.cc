@@ -35,7 +35,7 @@ TEST_CASE("only graded jobs have hidden cases; only profile and grade have the o
   for (const JobKind kind : {JobKind::compile, JobKind::test, JobKind::profile})
     CHECK(ids(operator_job(op, kind, "s")) == std::vector<std::string>{"small", "large"});
   CHECK(ids(operator_job(op, JobKind::grade, "s")) ==
-        std::vector<std::string>{"small", "secret", "large"});
+        std::vector<std::string>{"small", "large", "secret"});  // the hidden cases come last
   CHECK(operator_job(op, JobKind::test, "s").baseline_source.empty());
   CHECK(operator_job(op, JobKind::profile, "s").baseline_source == op.oracle_source);
   CHECK(operator_job(op, JobKind::grade, "s").baseline_source == op.oracle_source);

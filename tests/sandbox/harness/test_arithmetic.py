@@ -161,7 +161,7 @@ def test_other_targets(supervisor: Supervisor, target: str) -> None:
     assert names_of(record(supervisor, "return (x * 2).sum(0).half()", target=target)) == [
         "pointwise",
         "reduce",
-        "copy",
+        "copy_in_order",
     ]
 
 

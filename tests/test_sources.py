@@ -21,7 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 MAP = ROOT / "tests/source_map.toml"
 CPP = re.compile(r"(base|server|tools|sandbox|operators|metrics|reference_agents)/.*\.(h|cc)")
 PYTHON = re.compile(r"(sandbox/harness|importers)/.*\.py")
-# Headers that submissions are compiled with; tests of the harness compile them.
+# The checks leave out these headers. Submissions in CUDA C++ include the headers, and the harness's
+# tests compile them.
 NOT_OURS = "sandbox/harness/cuda_cpp/include/"
 INCLUDE = re.compile(r'#include "([^"]+)"')
 WORD = re.compile(r"\w+")

@@ -1,5 +1,6 @@
-// The limits for artifacts in the store, and the time after which those of practice expire. Without
-// them a client could fill the disk, because a submission chooses what its artifacts hold. Values.
+// The limits for artifacts in the store, and the time after which artifacts of practice jobs
+// expire. Without limits a client could fill the disk, because a submission chooses the content of
+// its artifacts. ArtifactLimits is a plain value.
 //
 //   const ArtifactLimits small{.job_bytes = 1 << 20, .store_bytes = 64 << 20};
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write, small);

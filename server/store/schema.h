@@ -140,7 +140,8 @@ CREATE TABLE IF NOT EXISTS tasks (
 CREATE INDEX IF NOT EXISTS tasks_by_end ON tasks(ends_unix_ms);
 )sql";
 
-/// Version 2 had no limits for artifacts, so it did not count them.
+/// Version 2 did not limit artifacts, so it stored neither their sizes nor their owners. This
+/// migration adds both.
 inline constexpr const char* kMigrateFromVersion2Sql = R"sql(
 ALTER TABLE submissions ADD COLUMN caller TEXT NOT NULL DEFAULT '';
 CREATE TABLE artifact_sizes (

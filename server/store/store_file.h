@@ -36,7 +36,8 @@ Status check_store_file(const std::filesystem::path& path);
 /// Becomes the only writer, until the descriptor is closed. Returns nothing if another process is.
 Result<std::optional<UniqueFd>> try_lock_store_file(const std::filesystem::path& path);
 
-/// Does the same. If another process is the writer, it returns the error `unavailable`.
+/// Becomes the only writer, until the descriptor is closed. Error: unavailable if another process
+/// is the writer.
 Result<UniqueFd> lock_store_file(const std::filesystem::path& path);
 
 /// Sets the connection up. Creates the tables of an empty file, and migrates those of an older one.

@@ -1,5 +1,6 @@
-"""Attempts that take more than one submission, with the test that tries them or the reason why none
-does. Also the layers whose loss no attempt shows, with the reason."""
+"""Attempts to escape that need more than one submission. Each names the test that tries it, or says
+why no test does. A second table lists the isolation layers that can be left out without any attempt
+succeeding, and says why."""
 
 # name -> (attempt, the test that tries it or the reason why none does)
 ELSEWHERE: dict[str, tuple[str, str]] = {

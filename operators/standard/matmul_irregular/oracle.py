@@ -55,8 +55,8 @@ def _tma_kernel(
 
 
 def _padded(x: torch.Tensor) -> torch.Tensor:
-    # Rows must only start at multiples of 16 bytes. TMA itself supplies zeros past the end of a
-    # row.
+    # Each row starts at a multiple of 16 bytes, which TMA requires. Rows need no other padding,
+    # because TMA supplies zeros past the end of a row.
     rows, cols = x.shape
     width = triton.cdiv(cols, 8) * 8
     out = torch.empty((rows, width), dtype=x.dtype, device=x.device)

@@ -100,8 +100,8 @@ def _gating_kernel(
     LOG: tl.constexpr,
     PIECE: tl.constexpr,
 ):
-    # A row is divided into pieces of 64 bytes. The same threads load all pieces of a row, one after
-    # another. So four threads have a whole row, and a warp loads eight rows at a time.
+    # A row is divided into pieces of 64 bytes. Four threads load a piece, 16 bytes each, and the same
+    # four threads load all pieces of the row. So a warp of 32 threads loads eight rows at a time.
     BLOCK_E: tl.constexpr = 1 << LOG
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     columns = (

@@ -1,4 +1,5 @@
-"""Compares the orders of elements in memory.
+"""Tells whether two layouts of one shape put the elements into the same order in memory. The
+arguments are the shape and the strides of both layouts.
 
     keeps_order((3, 4), (4, 1), (8, 1))  # True: rows with gaps
     keeps_order((3, 4), (4, 1), (1, 3))  # False: a transposition

@@ -100,7 +100,7 @@ Result<PruneOptions> rules_from(const StoreOptions& options, std::int64_t now_un
 }
 
 std::string space_text(const PruneReport& report) {
-  const std::string sizes = "; now " + sizes_text(report.after);
+  std::string sizes = "; now " + sizes_text(report.after);
   switch (report.space) {
     case SpaceReturn::none: return "nothing was changed (--dry-run)";
     case SpaceReturn::returned: return "the free space went back to the file system" + sizes;

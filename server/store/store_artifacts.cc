@@ -29,7 +29,7 @@ Status Store::remove_expired_artifacts(std::int64_t now_unix_ms) {
       more = !batch.empty();
       return {};
     });
-    if (!removed) return removed;
+    if (!removed) return fail(removed.error());
   }
   return {};
 }

@@ -70,19 +70,25 @@ class Server:
 
 
 @contextmanager
-def serving(binary: str, store: Path, *arguments: str) -> Iterator[Server]:
+def serving(
+    binary: str,
+    store: Path,
+    *arguments: str,
+    device: str = "fake",
+    environment: dict[str, str] | None = None,
+) -> Iterator[Server]:
     command = [
         binary,
         "serve",
         "--http",
         "127.0.0.1:0",
         "--device",
-        "fake",
+        device,
         "--store",
         str(store / "assay.db"),
         *arguments,
     ]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
     assert process.stderr is not None
     lines = []
     for line in process.stderr:

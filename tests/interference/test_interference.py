@@ -50,15 +50,22 @@ def test_the_answers_do_not_depend_on_the_hidden_cases(case: Path, twins: Twins)
         assert not secrets_in(first)
 
 
-def test_the_submissions_do_see_different_cases(twins: Twins, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("case", "part", "told"),
+    [
+        ("01_class_name", "exception", ("n12289_float32", "n778_float16")),
+        ("33_import_that_never_ends", "message", ("hidden_small", "unseen_a")),
+    ],
+)
+def test_the_submissions_do_see_different_cases(
+    case: str, part: str, told: tuple[str, str], twins: Twins, tmp_path: Path
+) -> None:
     """A maintainer's verdict shows what the answers keep back."""
-    case = HERE / "cases" / "01_class_name.py"
-    seen = [twin.evaluated(source_of(case), tmp_path) for twin in twins.both]
-    assert [verdict["diagnostic"]["exception"] for verdict in seen] == [
-        "n12289_float32",
-        "n778_float16",
-    ]
-    assert all(verdict["tells_hidden"] for verdict in seen)
+    source = source_of(HERE / "cases" / f"{case}.py")
+    for twin, name in zip(twins.both, told, strict=True):
+        verdict = twin.evaluated(source, tmp_path)
+        assert name in verdict["diagnostic"][part]
+        assert verdict["tells_hidden"]
 
 
 def test_what_was_known_before_the_hidden_cases_is_said_in_full(twins: Twins) -> None:

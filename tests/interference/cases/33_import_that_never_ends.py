@@ -1,20 +1,38 @@
-# says: cases that a forged `imported` brings while the import still runs
-# expect: fail:output_mismatch
+# says: hidden cases that a forged `imported` brings while the import still runs
+# expect: fail:hidden_case
 
-channel = caller("channel")
-if caller("header")["mode"] == "interpret":
+# The import answers the public case rightly, in a thread of its own: torch's modes, which are on
+# during the import, do not concern other threads. So the hidden cases are sent, and the error that
+# quotes them comes from the import.
+
+import threading
+
+channel, runner = caller("channel"), caller("runner")
+hidden = []
+
+
+def answer_public_cases():
     from harness.entry.cases import CaseInput
     from harness.interpreting.interpret import InterpretRunner
 
-    runner = caller("runner")
-    channel.send({"type": "imported"})
-    while True:
+    last = False
+    while not last:
         frame = channel.receive()
+        last = bool(frame.header.get("last"))
         for wire in frame.header["cases"]:
             case = CaseInput(wire, frame.fds)
-            if is_hidden(torch.empty(case.arguments[0]["shape"])):
-                raise SyntaxError(json.dumps(wire))
-            channel.send(*InterpretRunner.run_case(runner, case, honest_add))
+            if is_hidden(torch.empty(case.arguments[0]["shape"], device="meta")):
+                hidden.append(wire)
+            else:
+                channel.send(*InterpretRunner.run_case(runner, case, honest_add))
+
+
+if caller("header")["mode"] == "interpret":
+    channel.send({"type": "imported"})
+    answering = threading.Thread(target=answer_public_cases)
+    answering.start()
+    answering.join()
+    raise SyntaxError(json.dumps(hidden))
 
 
 def vector_add(x, y):

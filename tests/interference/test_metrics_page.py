@@ -1,0 +1,81 @@
+"""`/metrics` of the HTTP server does not depend on the hidden cases.
+
+Two servers whose suites differ only in the hidden cases grade the same submissions. The pages must
+be equal byte for byte, but for times and for what the operating system says about the process. The
+number of requests is replaced too, after it is checked: a slow grade needs further requests."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from http_serving import Server, serving
+from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write_suites
+
+# An exception that names the case, a kernel that does, and an error of a size that depends on it.
+CASES = ("01_class_name.py", "04_kernel_name.py", "38_strict_rule.py")
+SECONDS = re.compile(
+    r"^(assay_message_seconds_(?:bucket\{.*\}|sum)|assay_uptime_seconds) .*$", re.M
+)
+PROCESS = re.compile(r"^(process_\w+) .*$", re.M)
+METERED = ("assay_messages_total", "assay_message_seconds_count", "assay_http_responses_total")
+
+
+class Metered:
+    """A server, and the numbers of calls and of pages that it has answered."""
+
+    def __init__(self, server: Server) -> None:
+        self.server, self.calls, self.pages = server, 0, 0
+
+    def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        self.calls += 1
+        said: dict[str, Any] = self.server.call(tool, arguments)["structuredContent"]
+        return said
+
+    def grade(self, source: str) -> dict[str, Any]:
+        run = self.call(
+            "start_run",
+            {"agent": "twin", "model": "none", "track": "practice", "suite": OPERATOR},
+        )["run"]
+        said = self.call("submit", {"operator": OPERATOR, "code": source, "run": run})
+        while said["status"] == "running":
+            said = self.call("job", {"job": said["job"], "wait_s": 20})
+        return said
+
+    def page(self) -> str:
+        """Returns the page. Times are `T`, the system's facts are `P`, numbers of requests `N`."""
+        status, _, text = self.server.request("GET", "/metrics")
+        assert status == 200, text
+        counted = [line for line in text.splitlines() if line.startswith(METERED)]
+        assert len(counted) == len(METERED), counted
+        for line in counted:
+            answered = self.calls + (self.pages if "http" in line else 0)
+            assert line.endswith(f" {answered}"), (line, answered)
+            text = text.replace(line, f"{line.rpartition(' ')[0]} N")
+        self.pages += 1
+        return PROCESS.sub(r"\1 P", SECONDS.sub(r"\1 T", text))
+
+
+def test_the_page_of_metrics_does_not_depend_on_the_hidden_cases(
+    binary: str, tmp_path: Path
+) -> None:
+    prelude = (HERE / "prelude.py").read_text(encoding="utf-8")
+    with ExitStack() as stack:
+        both = []
+        for name, suite in zip("ab", write_suites(tmp_path), strict=True):
+            (store := tmp_path / name).mkdir()
+            options = ["--suite", str(suite), "--import-wall-ms", str(IMPORT_WALL_MS)]
+            options += ["--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
+            environment = {**os.environ, "ASSAY_STATE_DIR": str(store / "state")}
+            server = serving(binary, store, *options, device="cpu", environment=environment)
+            both.append(Metered(stack.enter_context(server)))
+        for case in CASES:
+            source = f"{prelude}\n\n{(HERE / 'cases' / case).read_text(encoding='utf-8')}"
+            outcomes = [metered.grade(source)["outcome"] for metered in both]
+            assert outcomes[0] == outcomes[1] in ("pass", "fail"), case
+            first, second = (metered.page() for metered in both)
+            assert first == second, case
+            assert 'assay_messages_total{method="tools/call",outcome="ok"} N' in first

@@ -32,7 +32,7 @@ struct Argument {
   std::string name;
   ArgumentType type = ArgumentType::tensor;
   std::string dtype;  // "case" (the case's dtype) or a dtype; empty for scalars
-  // Each extent is an axis name, an integer or a product of these. Empty for scalars.
+  // Each extent is an axis name, an integer or a product of both. The list is empty for a scalar.
   std::vector<std::string> shape;
   Role role = Role::input;
   std::string description;
@@ -45,7 +45,8 @@ struct Output {
   std::vector<std::string> shape;
   double max_abs_error = 0.01;  // the tolerance after scaling; 0: the output must be exact
   std::string scale = "1";      // a number, an axis or a product; errors are multiplied by it
-  // The inout argument that becomes this output. Empty if the entry function returns the output.
+  // The name of the inout argument that becomes this output. Empty if the entry function returns
+  // the output.
   std::string from;
 };
 
@@ -68,7 +69,7 @@ struct Operator {
   std::string family, dialect;
   int difficulty = 1;
   std::string summary, description, entry, signature;
-  // The operator comes from another benchmark, so its cases must not be changed.
+  // True if the operator was imported from another benchmark. Its cases must not be changed then.
   bool imported = false;
   /// Python code that the server appends to every submission. It may define the entry function.
   /// Empty if the operator has no adapter.

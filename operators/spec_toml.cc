@@ -13,7 +13,7 @@ namespace assay::operators {
 namespace {
 
 constexpr std::int64_t kMaxDifficulty = 5;
-// The limit of TritonGym's pass rule. A spec may only be stricter.
+// The largest tolerance that a spec may set. It is the tolerance of TritonGym's pass rule.
 constexpr double kMaxAbsError = 0.01;
 constexpr std::int64_t kMaxAxis = std::int64_t{1} << 40;
 

@@ -119,7 +119,8 @@ SimilarCode::SimilarCode(const std::vector<std::string_view>& texts) : texts_(te
 double SimilarCode::weight_of(std::uint64_t gram) const {
   const auto found = holders_.find(gram);
   const std::size_t holders = found == holders_.end() ? 0 : found->second.size();
-  // The + 2 keeps the weight above 0 even if every text contains the gram.
+  // The numerator is `texts_ + 2`, so that the weight is above 0 even if every text contains the
+  // gram.
   return std::log(static_cast<double>(texts_ + 2) / static_cast<double>(holders + 1));
 }
 

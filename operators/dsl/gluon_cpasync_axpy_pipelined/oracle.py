@@ -1,8 +1,9 @@
 """This Gluon kernel runs persistent programs. Each program keeps the loads of a ring of blocks in
 flight with cp.async, so that the latency of global memory overlaps with the work on earlier blocks.
 
-Copies into a slot and reads from it use the same layout: eight halves per thread, with one 16-byte
-cp.async each. cp.async cannot mask less than four bytes, so the ring contains whole blocks only.
+Copies into a slot of the ring and reads from the slot use the same layout: each thread has eight
+float16 values, which one 16-byte cp.async copies. cp.async cannot mask less than four bytes, so the
+ring contains whole blocks only.
 Plain masked loads and stores process the last, partial block."""
 
 import torch
@@ -21,8 +22,8 @@ def _fetch(
         offsets = block.to(gl.int64) * BLOCK + gl.arange(0, BLOCK, layout=layout)
         async_copy.async_copy_global_to_shared(x_ring.index(slot), x_ptr + offsets)
         async_copy.async_copy_global_to_shared(y_ring.index(slot), y_ptr + offsets)
-    # Commits a group even if nothing was fetched, because the number of groups after a block must
-    # not depend on the end of the input.
+    # Commits a group of copies even if this call copied nothing. So the number of groups in flight
+    # stays the same at the end of the input, and the wait below can use a constant.
     async_copy.commit_group()
 
 
@@ -48,8 +49,9 @@ def _axpy_kernel(
         _fetch(x_ptr, y_ptr, x_ring, y_ring, i, first + i * step, blocks, BLOCK, layout)
     for turn in range(gl.cdiv(blocks - first, step)):
         block = first + turn * step
-        # STAGES - 1 groups are in flight, and the oldest group is this block's. The wait is also a
-        # barrier: after it no thread reads the previous block's slot, so the slot can be refilled.
+        # STAGES - 1 groups of copies are in flight, and the oldest group copies this block. The
+        # wait is also a barrier: after it no thread reads the previous block's slot, so the slot
+        # can be refilled.
         async_copy.wait_group(STAGES - 2)
         _fetch(
             x_ptr,

@@ -111,8 +111,8 @@ def _gemm_kernel(
             index += 1
         acc = warpgroup_mma_wait(0, deps=(acc,))
         row, col = _corner(tile, tiles_m, tiles_n, BM, BN, GROUP)
-        # The store of the previous tile has long since read the buffer. The issuing thread waits
-        # for the store, and the barrier tells the other threads.
+        # The store of the previous tile must have read this buffer, which it usually has by now.
+        # Only the thread that issued the store can wait for it; the barrier informs the others.
         tma.store_wait(pendings=0)
         gl.thread_barrier()
         c_tile.store(acc.to(c_desc.dtype))

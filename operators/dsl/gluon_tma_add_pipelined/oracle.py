@@ -2,9 +2,9 @@
 tile, a ring of tiles is being loaded and two tiles are being stored.
 
 After a slot is read, it is refilled at once with the tile that is STAGES iterations ahead. So each
-slot needs only one mbarrier, and its phase flips once per lap of the ring. TMA fills positions
-outside the matrix with zeros, counts them as arrived, and does not write them back. So the kernel
-needs no masks."""
+slot needs only one mbarrier, whose phase flips once per lap of the ring. TMA loads zeros for
+positions outside the matrix, counts these positions as arrived, and does not store them. So the
+kernel needs no masks."""
 
 import torch
 import triton
@@ -57,8 +57,8 @@ def _add_kernel(
         if tile + STAGES * step < tiles:
             _fetch(x_desc, y_desc, x_ring, y_ring, ready, slot, tile + STAGES * step, tiles_across)
         z = (x.to(gl.float32) + y.to(gl.float32)).to(dtype)
-        # Waits until at most one store is still reading. That store reads the other half of the
-        # pair.
+        # Waits until at most one store is still reading shared memory. That store reads the other
+        # buffer of the pair.
         z_tile = z_pair.index(turn % 2)
         tma.store_wait(pendings=1)
         gl.thread_barrier()

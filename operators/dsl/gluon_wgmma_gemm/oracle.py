@@ -35,8 +35,8 @@ def _gemm_kernel(
     BM: gl.constexpr = a_desc.block_shape[0]
     BK: gl.constexpr = a_desc.block_shape[1]
     BN: gl.constexpr = b_desc.block_shape[1]
-    # The tiles go down GROUP rows before they move right, so that programs that run at the same
-    # time share rows of a and columns of b.
+    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
+    # that run at the same time share rows of a and columns of b.
     tiles_m = gl.cdiv(m, BM)
     across = gl.cdiv(n, BN)
     program = gl.program_id(0)
@@ -75,8 +75,8 @@ def _gemm_kernel(
 
     rows = row + gl.arange(0, BM, layout=gl.SliceLayout(1, layout))
     cols = col + gl.arange(0, BN, layout=gl.SliceLayout(0, layout))
-    # Four lanes contain eight consecutive floats of a row. So the stores write whole 32-byte
-    # sectors directly, without going through shared memory.
+    # Four neighbouring lanes contain eight consecutive floats of a row. So direct stores from
+    # registers write whole 32-byte sectors, and c need not go through shared memory.
     gl.store(
         c_ptr + rows.to(gl.int64)[:, None] * n + cols[None, :],
         acc,

@@ -27,8 +27,8 @@ def _add_kernel(x_ptr, y_ptr, z_ptr, n, BLOCK: tl.constexpr, STAGES: tl.constexp
         y_copy = tlx.async_load(y_ptr + offsets, y_ring[i], mask=offsets < whole)
         tlx.async_load_commit_group([x_copy, y_copy])
     for turn in tl.range(0, tl.cdiv(blocks - first, step), num_stages=0):
-        # STAGES - 1 groups are in flight, and the oldest group is this block's. A group is
-        # committed even if nothing is left to copy.
+        # STAGES - 1 groups of copies are in flight, and the oldest group copies this block. A group
+        # is committed even if nothing is left to copy, so this number stays constant.
         tlx.async_load_wait_group(STAGES - 2)
         slot = turn % STAGES
         x = tlx.local_load(x_ring[slot])

@@ -29,8 +29,8 @@ def _gemm_kernel(
     STAGES: tl.constexpr,
 ):
     n, k = n8 * 8, k8 * 8
-    # The tiles go down GROUP rows before they move right, so that programs that run at the same
-    # time share rows of a and columns of b.
+    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
+    # that run at the same time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -57,10 +57,10 @@ def _gemm_kernel(
     b_tile += (STAGES - 1) * BK * n
     acc = tl.zeros((BM, BN), tl.float32)
     for i in tl.range(0, tl.cdiv(k, BK), num_stages=0):
-        # STAGES - 1 groups are in flight, and the oldest group is this step's. Threads read data
-        # that other threads copied, and the MMA reads through a different path (the async proxy)
-        # from the one that the copies use. So each thread fences its own copies, and then all
-        # threads meet at a barrier.
+        # STAGES - 1 groups of copies are in flight, and the oldest group copies this step's tiles.
+        # The MMA of a warp group reads tiles that many threads copied. It also reads them through a
+        # different path to memory (the async proxy) than the copies used. So each thread fences its
+        # own copies, and then all threads meet at a barrier.
         tlx.async_load_wait_group(STAGES - 2)
         tlx.fence("async_shared")
         tl.debug_barrier()

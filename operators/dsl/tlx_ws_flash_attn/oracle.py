@@ -37,8 +37,8 @@ def _attention_kernel(
     v_loaded = tlx.alloc_barriers(STAGES, arrive_count=1)
     k_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
     v_taken = tlx.alloc_barriers(STAGES, arrive_count=2)
-    # TMA signals the barriers through a different path (the async proxy) from the one that
-    # initialises them.
+    # This fence is needed because TMA signals the barriers through a different path to memory (the
+    # async proxy) than the path that initialised them.
     tlx.fence("async_shared")
     with tlx.async_tasks():
         with tlx.async_task("default"):

@@ -1,11 +1,12 @@
 """Each thread filters a strip of ROWS rows and four neighbouring columns. It issues all its loads
-before it computes. From each row it loads its four pixels as one vector, and the pixels to the left
-and right of them, which are in the L1 cache.
+before it computes. From each row it loads its four pixels as one vector. It also loads the pixel to
+the left and the pixel to the right of these four; both are usually in the L1 cache.
 
 The median needs no full sort. After each column of three pixels is sorted, the median of the nine
 pixels is the median of three values: the largest of the three minima, the median of the three
-medians, and the smallest of the three maxima. Windows that share a column share its sort. Only
-every second pixel of a row needs a median, and the row's parity determines which."""
+medians, and the smallest of the three maxima. Each column is sorted once, and every window that
+contains the column uses the result. Only every second pixel of a row needs a median. The parity of
+the row's index determines whether these are the even or the odd pixels."""
 
 import torch
 import triton
@@ -86,8 +87,8 @@ def _quads_kernel(
             sums = sums + (p + q + s,)
         y = ()
         for k in tl.static_range(4):
-            # Strips start at even rows and groups of four pixels at even columns, so r + k has the
-            # pixel's parity.
+            # Even pixels get a median: those whose row plus column is even. `top` and `column` are
+            # even, so r + k has the same parity as row plus column.
             if (r + k) % 2 == 0:
                 value = _median(
                     low[k],

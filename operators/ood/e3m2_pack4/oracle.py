@@ -9,7 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
-# The value is 1.5 * 2^23. Adding it to a small float rounds the float to an integer, ties to even.
+# The value is 1.5 * 2^23. A float32 of this size has no fraction bits. So adding the value to a
+# small float and subtracting it again rounds the float to an integer, ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["rows"], 4 * case.axes["groups"])
     x = 3.0 * rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # Half of the entries are a representable magnitude or the midpoint of two such magnitudes.
-        # The other entries are the next float above or below such a point.
+        # Half of the entries are representable magnitudes or midpoints between two such magnitudes.
+        # Each other entry is the next float above or below one of these values.
         table = torch.tensor(_magnitudes(), device=rng.device)
         points = torch.cat(
             (
@@ -59,7 +59,7 @@ def _codes(x: Tensor, ties: str = "even", keep_sign_of_zero: bool = True) -> Ten
     table = torch.tensor(_magnitudes(), dtype=x.dtype, device=x.device)
     middles = (table[1:] + table[:-1]) / 2.0
     size = x.abs()
-    # The code is the number of midpoints below `size`. A tie counts as below.
+    # The code is the number of midpoints that are less than `size`. So a tie rounds down.
     code = torch.bucketize(size, middles, out_int32=True)
     tie = size == middles[code.clamp_max(middles.numel() - 1)]
     if ties == "even":

@@ -1,16 +1,18 @@
 """Large and small products use different kernels.
 
 Large products: tensor cores multiply bits stored as int8. The int32 sums are exact, and the last
-bit of a sum is its parity. Each int8 contains two rows of A, in bits 0 and 7. A sum of 64 products
-fits in seven bits, so the lower row's sum does not overflow into bit 7. XOR combines the sums of
-the blocks of k. Bits 0 and 7 of the result are then the parities for the two rows.
+bit of a sum is its parity. Each int8 contains one bit from each of two rows of A: the lower row's
+bit is bit 0, and the upper row's bit is bit 7. A sum of 64 products fits in seven bits, so the
+lower row's sum does not overflow into bit 7. XOR combines the sums of the blocks of k. Bits 0 and 7
+of the result are then the parities for the two rows.
 
 Small products: the kernel XORs whole words along k and computes the parity once, at the end. This
 is possible because parity(x) xor parity(y) = parity(x xor y), so the loop needs no population
 count. acc ^= a & b is one three-input logic instruction for 32 terms. The rest is a register-tiled
 product. Another small kernel first transposes a, so that the BM words of a thread are contiguous. A
-thread needs only one address for them, and a whole warp shares their 16-byte loads. The copy of a
-is padded in both directions, with zeros along k, so the main loop needs no masks."""
+thread then needs only one address for these words. All threads of a warp load the same words, with
+16-byte loads. The copy of a is padded in both directions, with zeros along k, so the main loop
+needs no masks."""
 
 import torch
 import triton
@@ -38,7 +40,7 @@ def _gf2_kernel(
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    # Lanes past the end load the last column again. Their results are not stored.
+    # Lanes past the end load the last column again. The results of these lanes are not stored.
     b_row = b_ptr + tl.minimum(columns, n - 1)
     acc = tl.zeros((BM, BN), tl.int32)
     for first in range(0, k, UNROLL):

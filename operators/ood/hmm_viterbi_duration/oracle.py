@@ -1,9 +1,10 @@
 """Each program computes one sequence and keeps the transition matrix in registers for all steps.
 
-A step is a max-plus product of a vector and a matrix, and then a maximum. Latency limits this
-chain, not memory traffic. The programs are small (one warp for up to 32 states), so that an SM can
-interleave many sequences. The kernel loads the next step's emissions before it needs this step's. A
-scan over matrices would also work, but it costs `states` times as many operations."""
+A step is a max-plus product of a vector and a matrix, and then a maximum. Each step depends on the
+step before it, so latency limits the kernel, not memory traffic. The programs are small (one warp
+for up to 32 states), so that an SM can interleave many sequences. The loads of emissions depend on
+no earlier step, so they run ahead. A scan over matrices would also work, but it costs `states`
+times as many operations."""
 
 import torch
 import triton
@@ -43,8 +44,9 @@ def _forward_kernel(
         emit = tl.load(emit_row, mask=mask, other=0.0)
         best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
         tl.store(state_row + step - 1, state)
-        # Subtracts the previous step's best score here. The subtraction commutes with the maximum
-        # and depends on nothing else, so it need not delay the step.
+        # Subtracts the previous step's best score from `emit`, not from `score`. The scores are the
+        # same, because `best` is one number for all states. In this form the maximum over `score +
+        # moves` does not wait for `best`.
         score = tl.max(score[:, None] + moves, axis=0) + (emit - best)
     best, state = tl.max(score, axis=0, return_indices=True, return_indices_tie_break_left=True)
     tl.store(state_row + steps - 1, state)

@@ -37,7 +37,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _forward(
     emit: Tensor, moves: Tensor, init: Tensor, renormalise: bool = True, last: bool = False
 ) -> tuple[Tensor, Tensor]:
-    """`moves` is the transition matrix. Its diagonal includes the stay penalties."""
+    """Computes the recurrence. `moves` is the transition matrix, and its diagonal includes the stay
+    penalties."""
     batch, steps, states = emit.shape
     index = torch.arange(states, device=emit.device)
     state = torch.empty((batch, steps), dtype=torch.int32, device=emit.device)

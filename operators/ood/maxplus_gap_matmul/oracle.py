@@ -3,9 +3,10 @@ each of its outputs in registers.
 
 Tensor cores cannot compute max-plus products, so the kernel is a register-tiled product: each step
 uses one column of a and one row of b, with four operations per element. A small kernel first
-transposes a, so that the BM values of a thread are contiguous. A thread needs only one address for
-them, and a whole warp shares their 16-byte loads. Each thread owns BM rows of two columns. The
-transposed copy is padded in both directions, with -inf along k, so the main loop needs no masks."""
+transposes a, so that the BM values of a thread are contiguous. A thread then needs only one address
+for these values. All threads of a warp load the same values, with 16-byte loads. Each thread
+computes BM rows of two columns. The transposed copy is padded in both directions, with -inf along
+k, so the main loop needs no masks."""
 
 import torch
 import triton
@@ -34,7 +35,7 @@ def _margin_kernel(
     rows = tl.program_id(0) * BM + tl.arange(0, BM)
     columns = tl.program_id(1) * BN + tl.arange(0, BN)
     a_row = at_ptr + rows
-    # Lanes past the end load the last column again. Their results are not stored.
+    # Lanes past the end load the last column again. The results of these lanes are not stored.
     b_row = b_ptr + tl.minimum(columns, n - 1)
     best = tl.full((BM, BN), -float("inf"), tl.float32)
     second = tl.full((BM, BN), -float("inf"), tl.float32)

@@ -18,8 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         a[::2, k - half :] = a[::2, :half]
         b[k - half :] = b[:half]
     elif case.distribution == "offsets":
-        # Each row of a has a common offset of either sign. So every sum is far from 0, but the
-        # margins do not change.
+        # Adds the same offset, -40 or 30, to all values of a row of a. So every sum is far from 0,
+        # but the margins do not change.
         a += torch.where(rng.uniform((m, 1), torch.float32, 0.0, 1.0) < 0.5, -40.0, 30.0)
         b -= 40.0
     elif case.distribution == "tail":

@@ -1,11 +1,12 @@
 """One kernel hashes and gathers. Each program computes one row and a slice of dim, and gathers many
 table rows at a time.
 
-Gathers wait for memory, so a tile contains as many trigrams as fit in registers. The program sums
-over the trigrams only once, at the end. If there are few rows, each row is split over several
-programs, and a second kernel adds their partial sums in a fixed order. The slices are narrow, and
-the slice index changes slowest between programs, so the part of the table in use fits in the L2
-cache. Every slice computes the hashes again, because hashes are cheap."""
+Latency limits the gathers, so a tile contains as many trigrams as fit in registers. The program
+sums over the trigrams of its tile only once, at the end. If there are few rows, each row is split
+over several programs, and a second kernel adds their partial sums in a fixed order. The slices are
+narrow, and the slice index changes slowest from program to program. So programs that run at the
+same time use the same narrow part of the table, and this part fits in the L2 cache. Every slice
+computes the hashes again, because hashes are cheap."""
 
 import torch
 import triton

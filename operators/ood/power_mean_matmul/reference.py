@@ -26,8 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _power_mean(a: Tensor, b: Tensor, power: float = 3.0, mean: bool = True) -> Tensor:
-    """First scales rows of a and columns of b to a largest magnitude of 1, so that no cube
-    overflows or underflows."""
+    """Computes the power mean. First scales rows of a and columns of b to a largest magnitude of 1,
+    so that no cube overflows or underflows."""
     rows = a.abs().amax(dim=1, keepdim=True)
     columns = b.abs().amax(dim=0, keepdim=True)
     one = torch.ones((), dtype=a.dtype, device=a.device)

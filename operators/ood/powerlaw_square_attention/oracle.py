@@ -170,8 +170,8 @@ def powerlaw_square_attention(
     )
     far = 4 * max(bm, bn)
     c = _polynomial(alpha, max(bm, bn) / (far + 1))
-    # One view contains the rows of all heads. A block can read past the end of its head. The values
-    # there are finite; the causal mask hides them, or they are not stored.
+    # One view contains the rows of all heads, so the last block of a head can also read rows of the
+    # next head. These rows are finite. The causal mask hides them, or their results are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

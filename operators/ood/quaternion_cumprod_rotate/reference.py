@@ -16,7 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q *= 0.05
         q[..., 0] = 1.0
     elif case.distribution == "flips":
-        # The factors are half turns about an axis or its negative. q and -q are the same rotation.
+        # The factors are half turns about the same axis, with random signs. q and -q are the same
+        # rotation.
         turn = torch.eye(4, dtype=torch.float32, device=rng.device)[
             rng.integers((rows, steps), 0, 4)
         ]

@@ -17,7 +17,7 @@ import triton.language as tl
 
 BLOCK = 1024
 ABSENT: tl.constexpr = tl.constexpr(-1.0e30)
-# finite, so that lanes without entries do not compute NaN
+# The start value of a maximum. It is finite, so that lanes without entries do not compute NaN.
 LOWEST: tl.constexpr = tl.constexpr(-3.0e38)
 
 
@@ -34,8 +34,8 @@ def _one_block_kernel(
     x = tl.load(values_ptr + start[:, None] + lane, mask=mask, other=LOWEST)
     shifted = tl.where(mask, x - tl.max(x, axis=1)[:, None], 0.0)
     weight = tl.where(mask, tl.exp(shifted), 0.0)
-    # The sum is at least 1 unless the segment is empty. For an empty segment the result is ln 1 -
-    # 0.
+    # The sum is at least 1 unless the segment is empty. For an empty segment, the maximum with 1
+    # makes the entropy ln 1 - 0 = 0.
     total = tl.maximum(tl.sum(weight, axis=1), 1.0)
     tl.store(h_ptr + segment, tl.log(total) - tl.sum(weight * shifted, axis=1) / total, mask=real)
 
@@ -45,8 +45,8 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
-    # The whole vectors are in first .. last. The code computes both so that the compiler sees that
-    # they are multiples of 4.
+    # The whole vectors are the entries from `first` to `last`. These expressions show the compiler
+    # that both bounds are multiples of 4.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)

@@ -48,7 +48,8 @@ def _lengths(case: Case, rng: Rng) -> Tensor:
 
 
 def _prefix_sums(x: Tensor) -> Tensor:
-    """Sums in blocks of rows, because on a GPU torch adds up one long row in a varying order."""
+    """Computes prefix sums in blocks, because on a GPU torch adds up one long row in a varying
+    order."""
     if x.numel() <= BLOCK:
         return x.cumsum(0)
     blocks = torch.nn.functional.pad(x, (0, -x.numel() % BLOCK)).reshape(-1, BLOCK).cumsum(1)

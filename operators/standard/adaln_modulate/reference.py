@@ -10,8 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     batch, seq, dim = case.axes["batch"], case.axes["seq"], case.axes["dim"]
     if case.dtype == torch.bfloat16:
-        # The values are bounded, so that |y| stays below 1. For a larger |y|, half a unit in the
-        # last place of bfloat16 would be near the tolerance.
+        # The values are bounded, so that |y| stays below 1. For a larger |y|, the rounding error of
+        # bfloat16 (half a unit in the last place) would be near the tolerance.
         x = rng.uniform((batch, seq, dim), torch.float32, -1.0, 1.0)
         scale = rng.uniform((batch, dim), torch.float32, -0.75, -0.53)
         shift = rng.uniform((batch, dim), torch.float32, -0.1, 0.1)

@@ -125,8 +125,8 @@ def alibi_attn(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.Tenso
     # BM is a multiple of BN, so the unmasked loop ends exactly at the diagonal block.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 else (64, 64, 4, 2)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view contains the rows of all heads. A block can read past the end of its head. The values
-    # there are finite; the causal mask hides them, or they are not stored.
+    # One view contains the rows of all heads, so the last block of a head can also read rows of the
+    # next head. These rows are finite. The causal mask hides them, or their results are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

@@ -1,9 +1,9 @@
 """Each program computes a tile of rows x columns. Each lane keeps its largest entry and the first
 column of that entry, and one reduction follows at the end.
 
-Several short rows share a program. Long rows are split over programs, and a second kernel takes the
-best of the splits. A lane that finds no entry above -inf keeps its first column, so a row of -inf
-gets index 0 without a special case."""
+Several short rows share a program. Long rows are split over programs, and a second kernel chooses
+the largest result of a row's splits. A lane that finds no entry above -inf keeps its first column,
+so a row of -inf gets index 0 without a special case."""
 
 import torch
 import triton
@@ -55,8 +55,8 @@ def _tiles_kernel(
     BLOCK: tl.constexpr,
     STAGES: tl.constexpr,
 ):
-    # Each row fits in one block, so lanes keep nothing between tiles. The next tiles are copied
-    # into shared memory while this tile is reduced.
+    # Each row fits in one block, so a tile is reduced at once and lanes keep no values from tile to
+    # tile. The next tiles are copied into shared memory while this tile is reduced.
     column = tl.arange(0, BLOCK)[None, :]
     for tile in tl.range(
         tl.program_id(0), tl.cdiv(rows, ROWS), tl.num_programs(0), num_stages=STAGES
@@ -67,7 +67,8 @@ def _tiles_kernel(
             x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf")
         )
         greatest = tl.max(x, axis=1)
-        # This finds the first column also in a row of -inf.
+        # The minimum over all columns of the largest entry is its first column. In a row of -inf
+        # this is column 0.
         index = tl.min(tl.where(x == greatest[:, None], column, NOWHERE), axis=1)
         tl.store(values_ptr + row, greatest, mask=row < rows)
         tl.store(indices_ptr + row, index.to(tl.int64), mask=row < rows)

@@ -1,10 +1,11 @@
 """Each program computes average pooling for a tile of output rows x columns. The loop over the
 window is unrolled.
 
-Rows are numbered across all images. So small images share a program, and there is one division per
-row, not one per pixel. Pixels that windows share come from the L1 cache. If the windows are 2 x 2
-and neither overlap nor touch the border, the kernel reads whole lines instead and adds neighbours
-in registers. The divisor is the product of a count for the row and a count for the column."""
+Output rows are numbered across all images. So small images share a program, and the kernel divides
+once per row, not once per pixel. Pixels that several windows contain come from the L1 cache. If the
+windows are 2 x 2 and neither overlap nor touch the border, another kernel reads whole lines and
+adds neighbours in registers. A window's divisor is the number of its rows that count times the
+number of its columns that count."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Axes must be positive, so the padding is its axis minus one. `divisor_kind` is 1 if the
-    divisor counts padding, and 2 if it does not."""
+    """The value of an axis must be positive, so the axis for the padding is the padding plus one.
+    `divisor_kind` is 1 if the divisor counts padding, and 2 if it does not."""
     x = rng.normal(
         (case.axes["batch"], case.axes["channels"], case.axes["height"], case.axes["width"]),
         torch.float32,
@@ -31,8 +31,9 @@ def reference(x: Tensor, kernel: int, stride: int, padding: int, count_include_p
 
 
 def _pool(x: Tensor, kernel: int, stride: int, padding: int, count_include_pad: bool) -> Tensor:
-    """Sums shifted copies of the image. Divides by the window's size, or by the sum of the same
-    shifts of an image of ones, which counts the pixels inside."""
+    """Sums shifted copies of the image, and divides by the window's size if the padding counts. If
+    it does not count, divides by the same sum over an image of ones, which is the number of pixels
+    in each window."""
     total = _sums(x, kernel, stride, padding)
     ones = torch.ones((1, 1, *x.shape[2:]), dtype=x.dtype, device=x.device)
     return total / (kernel * kernel if count_include_pad else _sums(ones, kernel, stride, padding))
@@ -44,7 +45,8 @@ def _sums(x: Tensor, kernel: int, stride: int, padding: int) -> Tensor:
     total = torch.zeros((*x.shape[:2], rows, columns), dtype=x.dtype, device=x.device)
     for r in range(kernel):
         for s in range(kernel):
-            # The slice ends directly after stride * (rows - 1), where the last window starts.
+            # Each slice ends directly after its element of the last window, which starts at
+            # stride * (rows - 1).
             total += padded[
                 :,
                 :,

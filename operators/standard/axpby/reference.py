@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In float16 the values are uniform in a range that keeps |z| below 4. There the rounding error
-    of float16 is far below the tolerance."""
+    """In float16 the values are uniform in a range that keeps |z| below 4. For such z the rounding
+    error of float16 is far below the tolerance."""
     n = case.axes["n"]
     a, b = 0.7, -1.3  # neither value is exact in float16
     if case.dtype == torch.float16:
@@ -31,7 +31,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[:start] *= 0.01
         y[:start] *= 0.01
     if n == 1:
-        # If there is only one element, its rounding to bfloat16 must be visible.
+        # A case with one element needs a value whose rounding to bfloat16 exceeds the tolerance.
         x[0], y[0] = 1.254, 0.5
     return {"x": x.to(case.dtype), "y": y.to(case.dtype), "a": a, "b": b}
 

@@ -32,8 +32,8 @@ def _batched_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
-    # results are never stored.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. The results
+    # of these rows and columns are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -92,8 +92,8 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     batch, m, k = a.shape
     n = b.shape[2]
     c = torch.empty((batch, m, n), dtype=a.dtype, device=a.device)
-    # The tile size depends on the matrix (a small matrix must not waste lanes) and on the number of
-    # tiles of the whole batch.
+    # The tile size depends on the size of one matrix, so that small matrices do not waste lanes. It
+    # also depends on the number of tiles of the whole batch.
     if min(m, n) >= 256 and batch * m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3
     elif min(m, n) >= 128:

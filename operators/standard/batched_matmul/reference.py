@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((batch, m, k), torch.float32)
     b = rng.normal((batch, k, n), torch.float32)
     if case.distribution == "cancellation":
-        # The second half of k cancels most of the first half.
+        # The products of the second half of k cancel most of the products of the first half.
         half = k // 2
         a[:, :, half : 2 * half] = -a[:, :, :half]
         b[:, half : 2 * half] = b[:, :half] + 0.5 * b[:, half : 2 * half]

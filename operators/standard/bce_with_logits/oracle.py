@@ -15,8 +15,8 @@ PROGRAMS = 792
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # The fast logarithm is one special-function instruction, where the exact logarithm needs about
-    # twenty instructions. Its absolute error is below 1e-6.
+    # The fast logarithm is one special-function instruction, while the exact logarithm needs about
+    # twenty instructions. The absolute error of the fast logarithm is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -46,8 +46,8 @@ def _terms_kernel(
         row = first + lane
         mask = (row < rows)[:, None] & (column < cols)[None, :]
         place = row.to(tl.int64)[:, None] * cols + column[None, :]
-        # Past the end, both terms of the loss are 0. With the label 1 the first term has the factor
-        # 1 - y = 0, and x is so large that its softplus is 0.
+        # For positions past the end, both terms of the loss are 0. The label is y = 1, so the first
+        # term has the factor 1 - y = 0. x is so large that the softplus in the second term is 0.
         x = tl.load(x_ptr + place, mask=mask, other=200.0)
         y = tl.load(y_ptr + place, mask=mask, other=1.0)
         softplus = _log(1.0 + tl.exp(-tl.abs(x)), HOPPER) + tl.maximum(-x, 0.0)

@@ -4,10 +4,10 @@ warps for the longest rows).
 Most steps of the network exchange entries whose positions differ in a low bit. The low bits of a
 position select a register of a thread, so most compare-exchanges are one minimum or maximum within
 a thread. Only the few steps over high bits need shuffles. The input is unsorted, so the kernel may
-load entries into any positions, and it uses the order that is best for memory accesses. Only the
-result is moved into order. Descending runs are sorted as ascending runs of complements, at a cost
-of one exclusive or per merge. The padding is the largest value, so it is sorted past the end. Short
-rows share a program."""
+load entries into any positions, and it uses the positions that are best for memory accesses. Only
+the sorted result is moved into the order of memory. The kernel sorts a descending run as an
+ascending run of complements, at a cost of one exclusive or per merge. Rows are padded with the
+largest value, so the padding ends up behind all entries. Several short rows share a program."""
 
 import torch
 import triton
@@ -18,8 +18,9 @@ LANES = 32
 
 @triton.jit
 def _partner(x, DIM: tl.constexpr):
-    """Returns the entry at the other position along one dimension of the hypercube. This needs no
-    instruction within a thread, and a shuffle within a warp."""
+    """Returns the entry at the other position along one dimension of the hypercube. If both
+    positions are in one thread, this needs no instruction. If they are in one warp, it needs a
+    shuffle."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ tl.xor_sum(bits, DIM, True)).to(x.dtype, bitcast=True)
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Adds 0 to turn -0 into 0. Multiples of 0.337 are not exact in bfloat16, so a cast is
-    visible."""
+    """Adding 0 turns -0 into 0. Multiples of 0.337 are not exact in bfloat16, so a cast to bfloat16
+    changes them."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.int32:
         x = rng.integers((rows, cols), -(2**31), 2**31, torch.int32)

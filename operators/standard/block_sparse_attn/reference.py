@@ -28,7 +28,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _mask(case: Case, rng: Rng) -> tuple[Tensor, Tensor]:
-    """Returns a CSR mask with the `blocks` positions of lowest rank."""
+    """Returns a CSR mask that selects `blocks` positions: those with the lowest ranks."""
     rows, blocks = case.axes["row_count"] - 1, case.axes["blocks"]
     rank = rng.uniform((rows, rows), torch.float64)
     if case.distribution == "local":

@@ -1,6 +1,6 @@
-"""Each program computes one tile of the padded concatenation y. It loads from both sources under
-disjoint masks, so that every row is read once. A program whose tile is only padding reads nothing
-but four offsets."""
+"""Each program computes one tile of the padded concatenation y. It loads from both sources with
+masks that do not overlap, so that every row is read once. A program whose tile is only padding
+reads four offsets and no rows."""
 
 import torch
 import triton

@@ -13,8 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = 8.0 * rng.normal(shape, torch.float32)
     scale = 0.125
     if case.distribution == "garbage":
-        # Values above the diagonal must not count. They are inf, NaN, or larger than all values
-        # that count.
+        # Values above the diagonal must not affect the result. They are inf, NaN, or larger than
+        # all values on and below the diagonal.
         place = torch.arange(seq, device=rng.device)
         distance = place[None, :] - place[:, None]
         above = torch.where(
@@ -45,7 +45,8 @@ def _wide(x: Tensor) -> Tensor:
 
 
 def _masked_softmax(scores: Tensor, ahead: int) -> Tensor:
-    """`ahead` is the number of columns after the diagonal that are not masked."""
+    """Computes the softmax. `ahead` is the number of columns after the diagonal that are not
+    masked."""
     hidden = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1 + ahead)
     return torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
 

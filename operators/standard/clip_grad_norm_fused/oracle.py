@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-# The number of programs per SM. All of them must run at the same time, because they wait for each
+# The number of programs per SM. All programs must run at the same time, because they wait for each
 # other.
 PER_SM = 2
 

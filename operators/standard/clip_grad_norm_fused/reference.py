@@ -9,8 +9,8 @@ from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
 EPS = 1e-6
-# The approximate global norm of the gradients. It is not 1, because then a kernel that does not
-# scale would be correct.
+# The approximate global norm of the gradients. It is above 1, because otherwise a kernel that never
+# scales would pass.
 NORM = 1.5
 
 

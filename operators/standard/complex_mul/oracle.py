@@ -1,5 +1,5 @@
-"""The kernel computes the complex product of interleaved pairs. It loads pairs as one contiguous
-block of words, and splits and joins them in registers.
+"""The kernel computes the complex product of interleaved (real, imaginary) pairs. It loads the
+pairs of a block as contiguous words, and splits and joins the pairs in registers.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

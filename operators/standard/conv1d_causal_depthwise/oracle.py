@@ -1,9 +1,10 @@
-"""The kernel computes a causal depthwise convolution. It keeps short strips of time in registers,
-so that a step is read once per strip and not four times.
+"""The kernel computes a causal depthwise convolution over four time steps. A thread keeps a short
+strip of steps in registers, so that it reads each step once and not four times.
 
-A thread owns a vector of channels and the steps of a strip. It issues the loads of all these steps
-and of the three steps before them at once. The four weights of a channel are adjacent, so they are
-also read as whole vectors. They are split once for all steps of the program."""
+A thread computes a vector of channels for the steps of one strip. It issues the loads of these
+steps and of the three steps before them at once. The four weights of a channel are adjacent in
+memory, so the kernel reads the weights as whole vectors. It separates the four weights once for all
+steps of the program."""
 
 import torch
 import triton

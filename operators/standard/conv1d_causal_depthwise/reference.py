@@ -33,8 +33,8 @@ def _wide(x: Tensor) -> torch.dtype:
 
 
 def _convolve(x: Tensor, weight: Tensor, ahead: int = 0) -> Tensor:
-    """Returns the sum without bias and SiLU. Every step uses inputs that are `ahead` steps too
-    late."""
+    """Returns the convolution without bias and SiLU. With `ahead` > 0, every step uses inputs that
+    are `ahead` steps too late (a mutant's mistake)."""
     seq = x.shape[1]
     padded = torch.nn.functional.pad(x.to(_wide(x)), (0, 0, WIDTH - 1 - ahead, ahead))
     taps = weight.to(_wide(x))

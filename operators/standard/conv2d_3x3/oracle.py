@@ -1,10 +1,10 @@
-"""The kernels compute a 3 x 3 convolution as a matrix product. The product's right operand is never
-stored: each program loads it from the reordered inputs.
+"""The kernels compute a 3 x 3 convolution as a matrix product. The product's right operand (the
+patches of the image) is never stored: each program loads its part from the reordered inputs.
 
-The first kernel moves channels to the last dimension, pads them to whole blocks and adds a border
-of zeros to each image. This costs one pass over memory. In return, the second kernel loads whole
-vectors without a mask, and a filter position is only an offset. Its tiles are filters x pixels, so
-that stores to NCHW are contiguous along pixels."""
+The first kernel moves channels to the last dimension, pads the channels to whole blocks and adds a
+border of zeros to each image. This costs one pass over memory. In return, the second kernel loads
+whole vectors without a mask, and a filter position is only an offset of an address. The tiles of
+the second kernel are filters x pixels, so that stores to NCHW are contiguous along pixels."""
 
 import torch
 import triton
@@ -31,7 +31,7 @@ def _reorder_kernel(
     row = tl.program_id(0)
     depth = tl.program_id(1) * BC + tl.arange(0, BC)
     if row >= rows:
-        # The last programs reorder the weights, which saves a launch.
+        # The programs past the last image row reorder the weights, which saves a launch.
         f = row - rows
         for place in range(9):
             w = tl.load(
@@ -48,12 +48,13 @@ def _reorder_kernel(
     edge = tl.zeros((BC,), x_ptr.dtype.element_ty)
     tl.store(image_ptr + target + depth, edge)
     tl.store(image_ptr + target + (width + 1) * padded + depth, edge)
-    # Reads begin at the row's first pixel and not at the border, so that vectors of pixels are
-    # aligned. The shift by one pixel is in the store, which is contiguous along channels.
+    # Reads begin at the first pixel of the image row, so that vectors of pixels are aligned. The
+    # border shifts each pixel by one position, but only the stores have this shift, and they are
+    # contiguous along channels.
     for first in range(0, width, BW):
         j = first + tl.arange(0, BW)
-        # The condition is the same for eight neighbouring pixels. With a condition per pixel, each
-        # load would have only 2 bytes.
+        # If `EIGHTS` is set, the condition is the same for eight neighbouring pixels, so one load
+        # reads all eight. With a condition per pixel, each load would read only 2 bytes.
         in_row = j // 8 < width // 8 if EIGHTS else j < width
         inside = ((i >= 0) & (i < height)) & in_row[:, None] & (depth < channels)[None, :]
         x = tl.load(x_ptr + source + depth[None, :] * area + j[:, None], mask=inside, other=0.0)
@@ -81,8 +82,8 @@ def _conv_kernel(
 ):
     rows = tl.program_id(0) * BF + tl.arange(0, BF)
     places = tl.program_id(1) * BP + tl.arange(0, BP)
-    # Filters and pixels past the end wrap around to the start instead of being masked. Their
-    # products are never stored.
+    # Filters and pixels past the end wrap around to the start, so the loads need no mask. The
+    # products of these filters and pixels are never stored.
     f = rows % filters
     pixel = places % pixels
     image = pixel // (height * width)
@@ -100,8 +101,8 @@ def _conv_kernel(
         w = tl.load(weight_tile + place * filters * padded + first)
         x = tl.load(x_tile + shift * padded + first)
         acc = tl.dot(w, x, acc)
-    # Computes image and position again, here without the wrap. If they were kept from above, they
-    # would occupy registers during the loop.
+    # Computes the image and the position of each pixel again, here without the wrap. Values kept
+    # from above would occupy registers during the loop.
     area = height * width
     images = places // area
     within = places % area
@@ -118,9 +119,9 @@ def _conv_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
-        # terms. y is about 3.
+        # terms. The entries of y are about 3.
         x = 1.75 * rng.uniform(x.shape, torch.float32, 0.5, 1.5)
         weight = 1.75 * rng.uniform(weight.shape, torch.float32, 0.5, 1.5)
         terms = terms**2

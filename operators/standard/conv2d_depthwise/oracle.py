@@ -1,9 +1,9 @@
 """The kernel computes a depthwise convolution. Each thread owns four neighbouring columns and a
 short strip of rows, and issues all its loads at once.
 
-From each row a thread loads its four pixels as one vector, and the pixels to the left and right of
-them, which are in the L1 cache. Loading three shifted rows pixel by pixel would be slower. A row in
-registers is used for the three results around it."""
+From each row a thread loads its four pixels as one vector. It also loads the pixel to the left and
+the pixel to the right of these four; both are usually in the L1 cache. Loading three shifted rows
+pixel by pixel would be slower. Each row in registers contributes to three rows of results."""
 
 import torch
 import triton

@@ -91,9 +91,9 @@ def _transpose_kernel(
         left = tl.load(tile - 1, mask=seen & (b > 0)[:, None], other=0.0)
         middle = tl.load(tile, mask=seen, other=0.0)
         right = tl.load(tile + 1, mask=seen & (b + 1 < width)[:, None], other=0.0)
-        # The sums of a step are added outside of the tensor cores, because tensor cores round
-        # towards zero. At this point the tensor cores must also have finished reading the registers
-        # of x.
+        # Each step starts its products at `zero`, and its sums are added to the totals outside of
+        # the tensor cores, because tensor cores round towards zero. Adding the sums also waits
+        # until the tensor cores have read the registers of x.
         zero = tl.zeros((BP, BF), tl.float32)
         high = _high(middle)
         low = middle - high
@@ -124,8 +124,8 @@ def _transpose_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for the eleven tiles of a
-    step only if the tiles are half as large."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for the
+    eleven tiles of a step only if the tiles are half as large."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

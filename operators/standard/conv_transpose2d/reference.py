@@ -17,7 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # Values at the borders of the image are larger, because patches are cut off there.
         x[..., 1:-1, 1:-1] *= 0.5
     elif case.distribution == "cancellation":
-        # The second half of the channels cancels most of the first half.
+        # The products of the second half of the channels cancel most of the products of the first
+        # half.
         half = channels // 2
         x[:, half : 2 * half] = x[:, :half]
         weight[half : 2 * half] = 0.5 * weight[half : 2 * half] - weight[:half]

@@ -1,5 +1,5 @@
-"""The kernels compute cross entropy in chunks of rows that fit in registers. So each entry needs
-one exponential, and all loads of a chunk are in flight at once. There are enough programs that some
+"""The kernels split each row into chunks that fit in registers. So each entry needs one
+exponential, and all loads of a chunk are in flight at once. There are enough programs that some
 programs read while others compute.
 
 The second kernel merges the chunks of each row and adds up the losses in a fixed order. It is a
@@ -11,7 +11,8 @@ import triton
 import triton.language as tl
 
 CHUNK = 8192
-# The value is finite: an ignored row is all -inf, because it is not read, and must not become NaN.
+# The smallest maximum that a row can have. It is finite, because an ignored row is not read and
+# counts as all -inf: with the maximum -inf its sum would become NaN.
 LOWEST = tl.constexpr(-3.0e38)
 
 
@@ -52,7 +53,8 @@ def _chunk_kernel(
     out = row * chunks + chunk
     tl.store(tops_ptr + out, top, mask=row < rows)
     tl.store(sums_ptr + out, tl.sum(tl.exp(x - top[:, None]), axis=1), mask=row < rows)
-    # Stores the part of the loss that is subtracted from the logarithm of the sum.
+    # Stores, for each row, the part of the loss that the second kernel subtracts from the logarithm
+    # of the sum.
     tl.store(
         linear_ptr + out, (1.0 - smoothing) * picked + smoothing * plain / classes, mask=row < rows
     )

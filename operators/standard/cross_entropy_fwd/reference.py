@@ -22,8 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         targets = torch.where(rng.uniform((rows,), torch.float32) < 0.2, ignore, targets)
         targets[rows // 2] = ignore
     targets[-1] = classes - 1
-    # Targets are less likely than in a random choice. So the result shows over which classes the
-    # smoothing is spread.
+    # Lowers the logits of the targets, so that the loss depends visibly on the classes over which
+    # the smoothing is spread.
     chosen = targets.clamp_min(0)[:, None]
     logits.scatter_(1, chosen, logits.gather(1, chosen) - 2.0)
     smoothing = {"plain": 0.0, "pad_class": 0.2}.get(case.distribution, 0.1)
@@ -36,8 +36,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
-    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
+    """Returns values whose magnitudes are each slightly larger than a bfloat16 number. So a cast to
+    bfloat16 always rounds in the same direction, and the errors do not cancel out in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

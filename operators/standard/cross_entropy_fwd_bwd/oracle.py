@@ -1,8 +1,9 @@
 """The kernel computes loss and gradient with the row in registers. It reads the logits once and
 writes the gradient once.
 
-Rows that do not fit in registers need an online pass and a second read. A second kernel adds up the
-losses of the rows in a fixed order."""
+A row that does not fit in registers is read twice: first to compute its maximum and sum in one
+pass, then to compute the gradient. A second kernel adds up the losses of the rows in a fixed
+order."""
 
 import torch
 import triton

@@ -24,8 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
-    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
+    """Returns values whose magnitudes are each slightly larger than a bfloat16 number. So a cast to
+    bfloat16 always rounds in the same direction, and the errors do not cancel out in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 
@@ -40,8 +40,8 @@ def _scalar(loss: Tensor, like: Tensor) -> Tensor:
 
 
 def _rows(logits: Tensor, targets: Tensor, counts: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the sum of the losses that are not ignored, in float64, and the gradient of every
-    row."""
+    """Returns the sum of the losses in float64, over the rows that are not ignored, and the
+    gradient of every row."""
     lse = torch.logsumexp(logits, dim=-1)
     safe = torch.where(counts, targets, 0)[:, None]
     picked = logits.gather(1, safe)

@@ -1,9 +1,9 @@
 """Each program computes a block of columns of one row of the product of A (CSR) and b (dense).
 
-Several rows of b are in flight at a time, and each load is coalesced. Separate registers accumulate
-the products and are added up at the end. The program is a single warp, so the sum needs no barrier.
-b is read from the L2 cache far more often than from memory. Therefore programs that run at the same
-time should use the same columns of b: the column block is the slower grid axis."""
+The program loads several rows of b at a time, and each load is coalesced. Each of these rows has
+its own accumulators, which are added up at the end. The program is a single warp, so this sum needs
+no barrier. b is read from the L2 cache far more often than from memory. Therefore programs that run
+at the same time should use the same columns of b: the column block is the slower grid axis."""
 
 import torch
 import triton
@@ -45,7 +45,7 @@ def csr_spmm(
     m = offsets.numel() - 1
     c = torch.empty((m, n), dtype=b.dtype, device=b.device)
     block_n = min(256, triton.next_power_of_2(n))
-    # If b is narrow, the free lanes process more entries of the row at a time.
+    # If b has few columns, lanes are left over. They process more entries of the row at a time.
     block_e = min(32, max(8, 512 // block_n))
     _row_kernel[(m, triton.cdiv(n, block_n))](
         offsets, columns, values, b, c, n, BLOCK_E=block_e, BLOCK_N=block_n, num_warps=1

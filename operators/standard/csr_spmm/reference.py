@@ -20,7 +20,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     values = rng.normal((nnz,), torch.float32) * lengths[row].to(torch.float32) ** -0.5
     columns = rng.integers((nnz,), 0, k, torch.int32)
     if case.distribution == "duplicates":
-        # Three consecutive entries have the same column, so rows contain a column more than once.
+        # Three consecutive entries have the same column, so a row can have several entries in one
+        # column.
         columns = columns[torch.arange(nnz, device=rng.device) // 3 * 3]
     return {
         "offsets": offsets.to(torch.int32),

@@ -1,13 +1,15 @@
 """The kernels compute the running maximum and its index as an associative scan over pairs (value,
 column). There are two forms.
 
-Many rows: one warp computes one row in one pass over memory, block after block with a running pair.
-A warp scans by shuffles only and waits for no other warp. Other warps hide the latency, and so do
-the next DEPTH blocks of the row, whose loads are issued before a block is scanned.
+Many rows: one warp computes one row in one pass over memory. It scans block after block and keeps a
+running pair. A warp scans by shuffles only and waits for no other warp. Two things hide the latency
+of memory: other warps run meanwhile, and the loads of the next DEPTH blocks are issued before a
+block is scanned.
 
-Few long rows: the first kernel computes each tile's maximum and its column. The second kernel takes
-the best of the tiles before its own (a few KB from the L2 cache) and scans its tile. Reading x
-twice costs a quarter more traffic, but no tile waits for another tile."""
+Few long rows: the first kernel computes the maximum of each tile, and the column of this maximum.
+Each program of the second kernel finds the largest maximum of the tiles before its own tile (a few
+KB from the L2 cache) and scans its tile. Reading x twice costs a quarter more traffic, but no tile
+waits for another tile."""
 
 import torch
 import triton
@@ -21,7 +23,8 @@ DEPTH = 1
 
 @triton.jit
 def _later(value_a, at_a, value_b, at_b):
-    # b comes after a and wins only if it is larger, so the first of equal elements stays.
+    # b is the later pair. It replaces a only if its value is larger, so the first of equal values
+    # stays.
     larger = value_b > value_a
     return tl.where(larger, value_b, value_a), tl.where(larger, at_b, at_a)
 
@@ -68,8 +71,8 @@ def _warp_kernel(x_ptr, values_ptr, indices_ptr, cols, BLOCK: tl.constexpr, DEPT
         value, at = _scan(ahead[0], columns, before, before_at)
         tl.store(values_ptr + start + columns, value, mask=columns < cols)
         tl.store(indices_ptr + start + columns, at, mask=columns < cols)
-        # The running maximum and its index never decrease along the row, so the last pair has the
-        # maximum of both.
+        # The running maximum and its index never decrease along the row. So the last pair has the
+        # largest value and the largest index, and two maxima extract it.
         before = tl.max(value, axis=0)
         before_at = tl.max(at, axis=0)
         ahead = ahead[1:]

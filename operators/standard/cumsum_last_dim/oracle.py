@@ -2,19 +2,21 @@
 
 Many rows: each program computes one row, block after block, with a running total.
 
-Few long rows: each program computes one tile of a row, with decoupled look-back. Each tile
-publishes its own sum at once, and its inclusive prefix when it is known. A tile adds up what its
-predecessors have published. The value and its state share one 64-bit word, so a reader always sees
-both together. A ticket numbers the tiles in the order in which they start. So a tile waits only for
-tiles that already run."""
+Few long rows: each program computes one tile of a row, with decoupled look-back. A program
+publishes the sum of its tile at once. It publishes the prefix (the sum of the row up to the end of
+the tile) as soon as it has added up what the programs before it have published. A published value
+and its state (SUM or PREFIX) share one 64-bit word, so a reader always sees both together. A ticket
+numbers the tiles in the order in which their programs start. So a program waits only for programs
+that already run."""
 
 import torch
 import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
-SUM: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
-# The word contains the sum of the row up to the end of this tile.
+# States of a tile's word. SUM: the word contains the sum of this tile alone. PREFIX: the word
+# contains the sum of the row up to the end of this tile.
+SUM: tl.constexpr = tl.constexpr(1)
 PREFIX: tl.constexpr = tl.constexpr(2)
 
 
@@ -58,8 +60,8 @@ def _look_back_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), PREFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # Uses all words up to and including the nearest prefix. All of these words must have been
-        # published.
+        # Adds up the words of the tiles before this tile, back to the nearest PREFIX. First all of
+        # these words must have been published.
         stop = tl.min(tl.where(state == PREFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

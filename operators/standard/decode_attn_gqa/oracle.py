@@ -1,10 +1,10 @@
 """Two kernels compute decoding attention. The first kernel computes attention over parts of the
 keys, and the second combines the results.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once.
-So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products
-become tensor-core products. If the batch is too small to fill the GPU, there are several parts. If
-there is only one part, the first kernel writes the result."""
+A program processes one part of a sequence for one key head, and all query heads that share this key
+head. So the cache is read only once. The query heads are padded to 16 rows, so that matrix-vector
+products become tensor-core products. If the batch is too small to fill the GPU, each sequence is
+divided into several parts. If there is only one part, the first kernel writes the result."""
 
 import torch
 import triton
@@ -87,7 +87,7 @@ def _combine_kernel(
     sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence have stored nothing.
+    # The first kernel has stored nothing for parts past the end of the sequence.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.arange(0, D)
@@ -112,7 +112,8 @@ def decode_attn_gqa(
     group = heads // kv_heads
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
+    # Each part has at least 128 keys. With shorter parts, combining the results would cost more
+    # time than the additional programs save.
     wanted = min(triton.cdiv(PROGRAMS, batch * kv_heads), triton.cdiv(capacity, 128))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

@@ -1,11 +1,12 @@
-"""The kernel computes the delta rule. Rows of the state do not depend on each other, so each warp
-keeps 16 of them in registers and loops over time.
+"""The kernel computes the delta rule. Rows of the state S do not depend on each other, so each warp
+keeps 16 rows in registers and loops over time.
 
-The state is transposed and stored in a tile of (keys of a thread, threads that share a row, rows).
-A thread has consecutive keys. So it loads the vectors k and q in wide loads, and most of a sum over
-keys is inside the thread. The output of a step is S_old q + error (k . q), where S_old is the state
-before the step. So the three sums of a step are independent, and only S_old k delays the next step.
-Loads run several steps ahead (num_stages)."""
+The state is transposed: it is a tile with the dimensions (keys of a thread, threads that share a
+row, rows). A thread has consecutive keys. So it loads the vectors k and q in wide loads, and most
+additions of a sum over keys are inside the thread. The output of a step is S_old q + error (k . q),
+where S_old is the state before the step. So the three sums of a step, S_old q, S_old k and k . q,
+are independent, and only S_old k delays the next step. Loads run several steps ahead
+(num_stages)."""
 
 import torch
 import triton

@@ -14,8 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     low, high = {"slow": (0.01, 0.1), "sharp": (0.9, 0.999)}.get(case.distribution, (0.1, 0.9))
     beta = rng.uniform(keys[:3], torch.float32, low, high)
     if case.distribution == "repeated":
-        # Five keys recur, slightly changed, so most of each correction cancels an earlier
-        # correction.
+        # The same five keys recur with slight changes, so each correction of the state mostly
+        # cancels an earlier correction.
         k = 0.1 * k + k[:, :, torch.arange(seq, device=rng.device) % min(5, seq)]
     q = 2.0 * q / q.norm(dim=-1, keepdim=True)
     k = k / k.norm(dim=-1, keepdim=True)
@@ -30,7 +30,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _recur(
     q: Tensor, k: Tensor, v: Tensor, beta: Tensor, variant: str = ""
 ) -> tuple[Tensor, Tensor]:
-    """`variant` names the mistake of a mutant."""
+    """Computes the recurrence. `variant` names the mistake of a mutant."""
     state = torch.zeros((*v.shape[:2], v.shape[3], k.shape[3]), dtype=q.dtype, device=q.device)
     out = torch.empty_like(v)
     for t in range(q.shape[2]):

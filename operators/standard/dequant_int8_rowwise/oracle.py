@@ -1,5 +1,5 @@
 """Each program computes a tile of about 8192 values. A thread reads 16 int8 values in one access
-and writes them as two vectors of float16."""
+and writes the results as two vectors of float16."""
 
 import torch
 import triton

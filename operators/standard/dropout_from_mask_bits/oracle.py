@@ -1,5 +1,5 @@
-"""Each program computes a tile of whole mask words. A row of the tile is the 32 elements of one
-word, so each word is loaded once, and its bits are extracted in registers."""
+"""Each program computes a tile. A row of the tile consists of the 32 elements whose mask bits are
+in one word. So each mask word is loaded once, and its bits are extracted in registers."""
 
 import torch
 import triton

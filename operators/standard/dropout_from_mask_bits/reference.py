@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "infinite":
         p, bound = 0.2, 2.9
     elif case.distribution == "sparse":
-        # One bit in eight is set, so the factor 1 / (1 - p) is large.
+        # One element in eight is kept, so the factor 1 / (1 - p) is 8.
         p, bound = 0.875, 0.48
         bits = (
             bits

@@ -1,7 +1,7 @@
-"""The kernels gather instead of scattering. Every row of the table has a short list of the tokens
-that use it, and one program that owns the row. The program adds up the gradients of these tokens
-and writes the sum once. So the table need not be zeroed, read back or updated by atomics. Atomics
-only assign the list positions, one per token.
+"""The kernels gather instead of scattering. The first kernel makes, for every row of the table, a
+short list of the tokens that use the row. Then one program for each row adds up the gradients of
+these tokens and writes the sum once. So the gradient table need not be zeroed, read back or updated
+by atomics. Atomics only assign the list positions, one per token.
 
 If a row has more tokens than list positions, its program searches all indices for the row. That is
 slow only for rows that occur many times as often as the others."""

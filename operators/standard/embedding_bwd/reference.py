@@ -15,7 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         indices = (vocab * uniform**4).to(torch.int32)
         dy *= 0.25
     elif case.distribution == "hot":
-        # Half of the tokens are the same word. dy is scaled so that the sum over them stays O(1).
+        # Half of the tokens are the same word. dy is scaled so that the sum over these tokens stays
+        # O(1).
         indices = torch.where(
             uniform < 0.5, vocab // 3, (vocab * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)

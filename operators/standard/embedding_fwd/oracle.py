@@ -2,7 +2,7 @@
 16-byte vectors.
 
 The slice index is the slower grid axis. So the programs that run at the same time use only one
-slice of the table. That slice stays in the L2 cache despite the stream of writes; the whole table
+slice of the table. One slice stays in the L2 cache despite the stream of writes; the whole table
 would not."""
 
 import torch
@@ -18,7 +18,7 @@ def _lookup_kernel(
     columns = tl.program_id(1) * BLOCK_D + tl.arange(0, BLOCK_D)
     source = tl.load(indices_ptr + rows, mask=rows < tokens, other=-1)
     mask = (rows < tokens)[:, None] & (columns < dim)[None, :]
-    # The mask of the load excludes padding tokens, so their zeros need no read.
+    # The mask of the load excludes padding tokens. Their result is zeros, so nothing is read.
     present = mask & (source >= 0)[:, None]
     values = tl.load(
         table_ptr + source.to(tl.int64)[:, None] * dim + columns[None, :],

@@ -1,5 +1,5 @@
 """The kernel computes erf in one pass. Two polynomials and an exponential need about thirty
-instructions, which overlap with the memory traffic of 8 bytes per element.
+instructions per element. These overlap with the memory traffic of 8 bytes per element.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

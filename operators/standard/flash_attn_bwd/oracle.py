@@ -1,8 +1,8 @@
 """Three kernels compute the backward pass of attention: first delta, then dk and dv by blocks of
 keys, then dq by blocks of queries.
 
-The scores are computed twice, once for each of the last two kernels. This is cheaper than adding up
-dq with atomics, and it always gives the same bits. The second kernel transposes the scores (keys x
+The last two kernels both compute the scores. This is cheaper than one kernel that adds up dq with
+atomics, and it always gives the same bits. The second kernel transposes the scores (keys x
 queries), so that p and ds are left operands, which tensor cores can read from registers.
 Exponentials are base 2. Queries past the end are loaded as zeros, so they add nothing. The causal
 mask hides keys past the end."""
@@ -219,8 +219,8 @@ def _queries_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory and 512 registers per lane are enough
-    for blocks of 64 rows, with loops over blocks of 32 rows."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory and 512 registers per lane.
+    These are enough for blocks of 64 rows, with loops over blocks of 32 rows."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -17,11 +17,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "cancellation":
-        # The rows of v are nearly equal. So dp is nearly constant along a row, and subtracting
-        # delta cancels most of it.
+        # The rows of v are nearly equal. So dp (the gradient of the weights) is nearly constant
+        # along a row, and subtracting the row's delta cancels most of dp.
         v = 0.3 * v + 2.0 * rng.normal((*shape[:2], 1, shape[3]), torch.float32)
-    # Only the last queries attend to the last keys. They are changed to give about half of their
-    # weight to their own key.
+    # Only the last queries attend to the last keys. Changes these queries so that each gives about
+    # half of its weight to the key at its own position.
     for i in range(max(1, shape[2] - 4), shape[2]):
         scores = torch.einsum("bhd,bhjd->bhj", q[:, :, i], k[:, :, : i + 1]) * shape[3] ** -0.5
         missing = torch.logsumexp(scores[..., :i], dim=-1) - scores[..., i]

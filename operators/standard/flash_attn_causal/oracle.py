@@ -3,8 +3,8 @@ keys for one block of queries, with a running maximum and sum.
 
 TMA loads queries, keys and values from a (batch * heads * seq) x head_dim view, so the loads need
 neither pointers nor masks. A block at the end of a head also reads rows of the next head, or zeros.
-They are finite, and the causal mask hides them. Blocks left of the diagonal need no mask and have
-their own loop. The programs with the most blocks (those of the last queries) start first.
+These values are finite, and the causal mask hides them. Blocks left of the diagonal need no mask
+and have their own loop. The programs with the most blocks (those of the last queries) start first.
 Exponentials are base 2, and the scale includes log2(e)."""
 
 import torch

@@ -26,8 +26,9 @@ def reference(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, hidden: int) -> Tensor:
-    """Masks all keys at position i + hidden and later, where i is the query's position. Computes
-    one head at a time, because a long sequence needs memory for one score matrix."""
+    """Computes attention in which the query at position i does not see the keys at position i +
+    hidden and later. Computes one head at a time, so that a long sequence needs memory for only one
+    score matrix."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, head_dim = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

@@ -1,11 +1,12 @@
 """Two kernels compute split-KV decoding. The first kernel computes attention over parts of the
 keys, and the second combines the results by log-sum-exp.
 
-There is only one query per head, but tensor cores are still faster. They use keys and values
-directly in float16, while other arithmetic would convert every element and add across threads. The
-query is copied to all 16 rows of the smallest tensor-core tile. So nothing is masked, and all rows
-contain the same result. There are as many programs as can run at the same time. The programs share
-the keys evenly, and each program streams its part through a deep pipeline."""
+There is only one query per head, but tensor cores are still faster than ordinary arithmetic. Tensor
+cores use keys and values directly in float16, while ordinary arithmetic would convert every element
+and add across threads. The query is copied to all 16 rows of the smallest tensor-core tile. So
+nothing is masked, and all rows contain the same result. There are as many programs as can run at
+the same time. The keys are divided evenly among the programs, and each program streams its part
+through a deep pipeline."""
 
 import torch
 import triton
@@ -83,8 +84,8 @@ def _combine_kernel(sums_ptr, stats_ptr, o_ptr, lse_ptr, parts, P: tl.constexpr,
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of keys and
-    values. The next block waits in registers."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    block of keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

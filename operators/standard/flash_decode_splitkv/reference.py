@@ -18,10 +18,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal(shape, torch.float32)
     v = rng.normal(shape, torch.float32)
     if case.distribution == "extreme":
-        # All keys have a common component, which moves all scores of a head to about 200.
+        # All keys have a common component, so all scores of a head are near 200.
         k += 2.5 * q[:, :, None]
     elif case.distribution == "tail":
-        # The keys with large weights come last, so earlier parts lose their weight.
+        # The last eighth of the keys has the largest scores. When a kernel reaches these keys, the
+        # sums over earlier keys lose nearly all weight.
         k[:, :, : seq - seq // 8] *= 0.5
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}
 

@@ -1,6 +1,6 @@
-"""The kernel reverses and rotates rows. Reads in descending order cannot be 16-byte loads. Instead,
-each lane loads one element of a block. The lanes of a warp read neighbouring elements, so the loads
-still use whole cache lines.
+"""The kernel reverses and rotates rows. A thread cannot read descending elements with one 16-byte
+load, so each lane loads one element of a block. The lanes of a warp read neighbouring elements, so
+the loads still use whole cache lines.
 
 Four blocks are loaded before the first block is stored, which keeps enough bytes in flight. If the
 matrix is narrow, a block contains several rows."""

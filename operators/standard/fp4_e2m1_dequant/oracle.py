@@ -1,7 +1,7 @@
 """The kernel converts MXFP4 to 16-bit floats. It moves the bits of an e2m1 value to the sign bit,
-the two lowest exponent bits and the highest mantissa bit of a float16. That float16 is the value
-times 2^-14, also for the subnormal value 0.5. So the kernel needs one conversion and one
-multiplication by a power of two, and no table."""
+the two lowest exponent bits and the highest mantissa bit of a float16. The float16 number with
+these bits is the value times 2^-14, also for the subnormal value 0.5. So the kernel needs one
+conversion and one multiplication by a power of two, and no table."""
 
 import torch
 import triton
@@ -16,8 +16,8 @@ def _value(nibble):
 
 @triton.jit
 def _dequant_kernel(packed_ptr, scale_ptr, y_ptr, count, GROUPS: tl.constexpr):
-    # Groups are consecutive in memory, also from one row to the next. So the matrix is one long
-    # sequence of groups.
+    # The last group of a row is directly followed by the first group of the next row. So the kernel
+    # treats the matrix as one long sequence of groups.
     group = tl.program_id(0).to(tl.int64) * GROUPS + tl.arange(0, GROUPS)
     inside = (group < count)[:, None]
     byte = tl.load(

@@ -16,7 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "extreme":
         low, high = (117, 137) if half else (64, 191)
     packed = rng.integers((rows, 16 * groups), 0, 256, torch.uint8)
-    # The values are neither zero nor equal, so that an error in the last element is visible.
+    # The last byte contains two values that are neither zero nor equal, so that an error in the
+    # last element is visible.
     packed[-1, -1] = 0x52
     return {
         "packed": packed,
@@ -32,7 +33,7 @@ def _unpacked(
     half: bool,
     magnitudes: tuple[float, ...] = MAGNITUDES,
 ) -> Tensor:
-    """Powers of two and their products with e2m1 values are exact in float32."""
+    """Computes in float32, where powers of two and their products with e2m1 values are exact."""
     nibbles = torch.stack((low, high), dim=2).flatten(1).long()
     table = torch.tensor(
         [*magnitudes, *(-m for m in magnitudes)], dtype=torch.float32, device=low.device

@@ -1,5 +1,5 @@
-"""The kernel computes a float8 GEMM on tensor cores. Their sums of float8 products have low
-precision, so after every 128 products the sum is added to a float32 accumulator."""
+"""The kernel computes a float8 GEMM on tensor cores. Tensor cores add up float8 products with low
+precision, so after every 128 products their sum is added to a float32 accumulator."""
 
 import torch
 import triton
@@ -33,8 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap around to the start, so the loads need no mask for rows. Their results
-    # are never stored.
+    # Rows past the end wrap around to the start, so the loads need no mask for rows. The results of
+    # these rows are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -105,9 +105,9 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"
@@ -122,15 +122,15 @@ def fp8_gemm_rowwise(
     m, k = a.shape
     n = b.shape[0]
     c = torch.empty((m, n), dtype=torch.float16, device=a.device)
-    # There are two accumulators per tile. A tile of 128 x 256 would need all registers of 8 warps,
-    # so the large tile is 128 x 128.
+    # A tile needs two accumulators: the total, and the sum of the current block of k. With a tile
+    # of 128 x 256 they would need all registers of 8 warps, so the large tile is 128 x 128.
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 128, 128, 128, 8, 4
     elif m <= 32:
         bm, bn, bk, warps, stages = 16, 32, 256, 4, 4
     elif k % 16 != 0:
-        # If k is not a multiple of 16, rows are not aligned and are loaded byte by byte. Small
-        # tiles then compile in seconds and not in minutes.
+        # If k is not a multiple of 16, rows are not aligned to 16 bytes, so they are loaded byte by
+        # byte. Such code takes minutes to compile with large tiles, and seconds with small tiles.
         bm, bn, bk, warps, stages = 64, 64, 128, 8, 3
     elif m * n >= 512 * 512:
         bm, bn, bk, warps, stages = 128, 64, 128, 4, 4

@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     size = 400.0 * k**0.5
     if case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
-        # terms. c is about 1.
+        # terms. The entries of c are about 1.
         a = 20.0 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 20.0 * rng.uniform((n, k), torch.float32, 0.5, 1.5)
         size = 200.0 * k

@@ -1,5 +1,5 @@
-"""Each program quantises one block, which stays in registers. So one read is enough for the maximum
-and for the values. There is one IEEE division per block."""
+"""Each program quantises one block. The block stays in registers, so the kernel reads it once for
+both the maximum and the values. There is one IEEE division per block."""
 
 import torch
 import triton

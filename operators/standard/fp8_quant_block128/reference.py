@@ -34,7 +34,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         rng.uniform(blocks, torch.float32, 0.2, 2.0), rows, cols
     )
     if case.distribution == "spikes":
-        # The maximum is large, so most values of a block are subnormal in e4m3.
+        # A few values are large. So the block's scale is large, and most scaled values of the block
+        # are subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.0001)
     elif case.distribution == "zero_blocks":
         kept = rng.integers(blocks, 0, 2, torch.int32) * (

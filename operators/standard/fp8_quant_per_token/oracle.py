@@ -1,8 +1,9 @@
-"""The kernel quantises rows to float8. A row stays in registers, so one read is enough for the
-maximum and for the values.
+"""The kernel quantises rows to float8. A row stays in registers, so the kernel reads it once for
+both the maximum and the values.
 
-There is one IEEE division per row, and one multiplication per element. The multiplication is exact
-enough: ties occur only where the scale is a power of two, and there the reciprocal is exact."""
+There is one IEEE division per row, and one multiplication by the reciprocal per element. This
+multiplication is exact enough: ties occur only if the scale is a power of two, and then the
+reciprocal is exact."""
 
 import torch
 import triton

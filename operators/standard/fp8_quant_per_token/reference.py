@@ -26,7 +26,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         }
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "spikes":
-        # The row maximum is large, so most values of a row are subnormal in e4m3.
+        # A few values are large. So the row's scale is large, and most scaled values of the row are
+        # subnormal in e4m3.
         x += 3000.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.001)
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.01
@@ -62,7 +63,7 @@ def _steps(quotient: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _scale(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Returns the row scales and the divisors."""
+    """Returns the scale of each row, and the divisor of each row (1 if the scale is 0)."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = wide.abs().amax(dim=-1) / GREATEST
     return scale, torch.where(scale == 0, torch.ones_like(scale), scale)[:, None]

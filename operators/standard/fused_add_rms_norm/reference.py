@@ -10,8 +10,8 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.dtype == torch.bfloat16:
-        # The values are bounded, so that |s| and |y| stay below 1. For larger values, half a unit
-        # in the last place of bfloat16 would be near the tolerance.
+        # The values are bounded, so that |s| and |y| stay below 1. For larger values, the rounding
+        # error of bfloat16 (half a unit in the last place) would be near the tolerance.
         x = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         residual = rng.uniform((rows, cols), torch.float32, -0.49, 0.49)
         w = rng.uniform((cols,), torch.float32, 0.2, 0.38)

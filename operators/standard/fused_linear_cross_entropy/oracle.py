@@ -1,8 +1,9 @@
 """The kernels compute a linear layer and its cross entropy without storing the logits.
 
 The first kernel is a GEMM. It reduces each tile to one maximum and one sum of exponentials per
-token. The tile that contains a token's target also writes the target's logit. The second kernel
-combines the tiles of each token, and the third adds up the tokens. Both use a fixed order."""
+token. For the tile that contains a token's target it also writes the target's logit. The second
+kernel combines the tiles of each token, and the third kernel adds up the losses of the tokens. The
+second and third kernels add in a fixed order."""
 
 import torch
 import triton
@@ -39,7 +40,8 @@ def _tile_kernel(
     rows = tile_m * BM + tl.arange(0, BM)
     words = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    # Tokens and words past the end wrap around to the start here. Their results are masked below.
+    # Tokens and words past the end wrap around to the start here. The results of these tokens and
+    # words are masked below.
     x_tile = x_ptr + (rows % tokens)[:, None] * k + depth[None, :]
     w_tile = w_ptr + (words % vocab).to(tl.int64)[None, :] * k + depth[:, None]
     acc = tl.zeros((BM, BN), tl.float32)
@@ -103,9 +105,9 @@ def _mean_kernel(shares_ptr, loss_ptr, count, tokens, BLOCK: tl.constexpr):
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -17,7 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     w = k**-0.25 * rng.normal((vocab, k), torch.float32)
     targets = rng.integers((tokens,), 0, vocab, torch.int64)
     if case.distribution == "offset":
-        # Every word has the same weight for one of the inputs.
+        # All words have the same weight for input 0, so input 0 adds the same term to all logits of
+        # a token.
         x[:, 0] = rng.uniform((tokens,), torch.float32, -100.0, 100.0)
         x[-1, 0] = 100.0  # exp of this value overflows in float32
         w[:, 0] = 1.0
@@ -32,8 +33,8 @@ def reference(x: Tensor, w: Tensor, targets: Tensor) -> Tensor:
 
 
 def _loss(x: Tensor, w: Tensor, targets: Tensor, padding: float) -> Tensor:
-    """Returns the sum over all tokens. `padding` is the number of additional words with a logit of
-    zero."""
+    """Returns the sum of the losses of all tokens. `padding` is the number of additional words with
+    a logit of zero (a mutant's mistake)."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     total = torch.zeros((1,), dtype=torch.float64, device=x.device)
     weights = w.to(wide).T

@@ -1,10 +1,11 @@
 """The kernels compute gated linear attention in chunks of 64 steps, with the state in registers.
 Heads, segments of the sequence and blocks of value columns are computed in parallel.
 
-Within a chunk the decay between two steps is a quotient of two running products. The kernel divides
-both products by the decay in the middle of the chunk. So for g >= -1 neither factor exceeds e^32.
-This is too large for float16, but not for TF32, which has the range of float32. Decays towards the
-ends of the chunk are at most 1, so these products are computed in float16."""
+Within a chunk the decay between two steps is a quotient of two running products of the gates. The
+kernel divides both running products by the running product at the middle of the chunk. So for
+g >= -1 neither factor exceeds e^32. Numbers of this size are too large for float16, but not for
+TF32, which has the range of float32. Decays from or to an end of the chunk are at most 1, so matrix
+products with these decays are computed in float16."""
 
 import torch
 import triton
@@ -99,10 +100,10 @@ def gated_linear_attn_chunk(
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # A chunk needs the state of the previous chunk, but segments of the sequence run in parallel.
-    # The first kernel computes each segment's contribution to the state, for which it reads k, v
-    # and g an additional time. The second kernel starts each segment with the combined states of
-    # the segments before it.
+    # A chunk needs the state of the previous chunk, but segments of the sequence must run in
+    # parallel. So the first kernel computes each segment's contribution to the state, for which it
+    # reads k, v and g an additional time. The second kernel combines the contributions of all
+    # earlier segments, and starts each segment with that state.
     parts = max(1, min(4, triton.cdiv(seq, 256)))
     segment = triton.cdiv(triton.cdiv(seq, parts), 64) * 64
     parts = triton.cdiv(seq, segment)

@@ -30,7 +30,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, g: Tensor, scale: float, variant: str = "") -> Tensor:
-    """`variant` names the mistake of a mutant."""
+    """Computes the result step by step. `variant` names the mistake of a mutant."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     q, k, v, decay = q.to(wide), k.to(wide), v.to(wide), torch.exp(g.to(wide))
     state = torch.zeros((*k.shape[:2], k.shape[3], v.shape[3]), dtype=wide, device=q.device)

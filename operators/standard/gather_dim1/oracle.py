@@ -1,7 +1,7 @@
 """The kernel gathers along rows. A row that fits in registers is read once, with coalesced loads,
-and gathered on the chip. If a warp gathers from 32 scattered addresses, global memory needs many
-more cycles than shared memory. Longer rows are gathered from memory, where they are in the
-caches."""
+and then gathered through shared memory. The reason: for 32 scattered addresses of a warp, global
+memory needs many more cycles than shared memory. Longer rows are gathered from global memory, where
+the caches serve most loads."""
 
 import torch
 import triton

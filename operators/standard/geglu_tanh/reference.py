@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Draws values so that y is uniform up to its bound. At the bound, the rounding error of the
-    dtype is still far below the tolerance."""
+    """Draws values so that y is uniform from minus a bound to the bound. Even at the bound, the
+    rounding error of the dtype is far below the tolerance."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     bound = 0.45 if case.dtype == torch.bfloat16 else 3.5
     a = 1.5 * rng.normal((rows, cols), torch.float32)

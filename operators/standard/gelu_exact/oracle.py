@@ -1,5 +1,5 @@
-"""The kernel computes exact GELU in one pass. erf needs about thirty instructions per element,
-which still overlap with the memory traffic of float32.
+"""The kernel computes exact GELU in one pass. erf needs about thirty instructions per element.
+They overlap with the memory traffic of float32, so they cost no additional time.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -14,7 +14,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = k**-0.25 * rng.normal((k, n), torch.float32)
     bias = rng.uniform((n,), torch.float32, -0.5, 0.5)
     if case.distribution == "negative":
-        # Most arguments of gelu lie where its curvature is large.
+        # Most arguments of GELU are near -1, where the curvature of GELU is large.
         bias -= 1.0
     elif case.distribution == "tail":
         a[:, : k - k // 8] *= 0.1

@@ -2,8 +2,8 @@
 
 For up to 256 columns a tile contains whole rows, and one kernel computes everything. For wider rows
 such a tile would have too few rows for the tensor cores, and b would be read again for every few
-rows. Instead, the first kernel computes the sum in large tiles and stores it. The second kernel
-normalises the rows, which are mostly still in the L2 cache."""
+rows. In this case the first kernel computes the sum of product and residual in large tiles and
+stores the sum. The second kernel normalises the rows, which are mostly still in the L2 cache."""
 
 import torch
 import triton
@@ -37,8 +37,8 @@ def _product_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
-    # results are masked below.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. The results
+    # of these rows and columns are masked below.
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -82,9 +82,9 @@ def _norm_kernel(h_ptr, gamma_ptr, beta_ptr, y_ptr, n, eps, BLOCK: tl.constexpr)
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -1,7 +1,7 @@
-"""The kernel multiplies a matrix by a vector as fast as it can read the matrix. A program takes a
-few rows and keeps a tile of partial sums in registers, which it reduces once at the end. If there
-are few long rows, each row is split over programs, and a second kernel adds the partial sums in a
-fixed order."""
+"""The kernel multiplies a matrix by a vector as fast as it can read the matrix. A program processes
+a few rows and keeps a tile of partial sums in registers. It reduces the tile once, at the end. If
+there are few long rows, each row is split over programs, and a second kernel adds the partial sums
+in a fixed order."""
 
 import torch
 import triton
@@ -47,8 +47,8 @@ def _sum_kernel(shares_ptr, y_ptr, m, splits, BM: tl.constexpr, BS: tl.constexpr
 def gemv(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     m, k = a.shape
     y = torch.empty((m,), dtype=a.dtype, device=a.device)
-    # A program loads 16384 entries per step, which is 64 per thread. It takes several short rows at
-    # a time.
+    # A program loads 16384 entries per step, which is 64 per thread. If rows are short, these are
+    # entries of several rows.
     bk = min(4096, max(16, triton.next_power_of_2(k)))
     bm = min(16384 // bk, triton.next_power_of_2(m))
     blocks = triton.cdiv(m, bm)

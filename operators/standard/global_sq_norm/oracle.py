@@ -1,5 +1,5 @@
-"""Each program takes one block of the vector, issues all its loads at once, and stores one partial
-sum. It has no loop, so the GPU can always issue the loads of the next programs.
+"""Each program reads one block of the vector, issues all its loads at once, and stores one partial
+sum. A program has no loop, so the GPU can always issue the loads of the next programs.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""
@@ -23,7 +23,7 @@ def _terms_kernel(x_ptr, shares_ptr, size, BLOCK: tl.constexpr, HOPPER: tl.const
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # This kernel starts early, so it waits until the first kernel has ended and all partial
+        # This kernel starts before the first kernel has ended, so it waits here until all partial
         # sums are stored.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)

@@ -1,10 +1,10 @@
 """Each program computes causal grouped-query attention for one block of queries of one head, with a
 running maximum and sum.
 
-Heads of a group are neighbours in the grid's fastest dimension and run at the same time. So their
-keys and values come from the L2 cache. Blocks left of the diagonal need no mask and have their own
-loop. The programs with the most blocks (those of the last queries) start first. Exponentials are
-base 2."""
+The heads of a group share keys and values. The programs of these heads are neighbours in the grid's
+fastest dimension and run at the same time, so the shared keys and values come from the L2 cache.
+Blocks left of the diagonal need no mask and have their own loop. The programs with the most blocks
+(those of the last queries) start first. Exponentials are base 2."""
 
 import torch
 import triton
@@ -110,8 +110,8 @@ def _gqa_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for blocks of 64 keys and
-    values. The next block waits in registers."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for blocks
+    of 64 keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

@@ -2,9 +2,9 @@
 of channels x pixels, so finding an element's channel needs no division. If the sizes of a group are
 powers of two, its kernel needs no masks and uses as many threads as an SM can run.
 
-There are few larger groups, so each is split over programs. One kernel computes the statistics of
-chunks. Then every program of a second kernel combines these statistics and normalises a piece of
-one channel."""
+A tensor has only few groups that are too large for registers, so each such group is split over
+programs. One kernel computes the statistics of chunks. Then every program of a second kernel
+combines these statistics and normalises a piece of one channel."""
 
 import torch
 import triton
@@ -126,8 +126,8 @@ def _registers(most: int) -> dict[str, int]:
 
 
 def _warps(most: int) -> int:
-    """Returns the maximum number of warps of a program. 1024 threads are 32 warps of 32 threads, or
-    16 warps of 64 threads."""
+    """Returns the number of warps of a program: `most`, but at most 1024 threads. These are 32
+    warps of 32 threads, or 16 warps of 64 threads on AMD GPUs."""
     lanes = (
         32
         if triton.knobs.runtime.interpret

@@ -13,8 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     )
     groups = case.axes["groups"]
     shape = (batch, channels, height, width)
-    # The channels of a group differ in mean and size. So statistics per channel or over all
-    # channels give wrong results.
+    # The channels of a group differ in mean and magnitude. So a kernel that computes statistics per
+    # channel or over all channels gives wrong results.
     x = rng.normal(shape, torch.float32) * rng.uniform(
         (batch, channels, 1, 1), torch.float32, 0.7, 1.3
     )

@@ -1,6 +1,7 @@
 """One launch computes the grouped GEMM without a table of tiles. Each group has at most one partial
-tile, so cdiv(total, BM) + groups tiles are enough. Each program finds its group by a prefix sum
-over all group sizes in registers. The few superfluous programs return at once."""
+tile, so programs for cdiv(total, BM) + groups tiles of rows are enough. Each program finds its
+group by a prefix sum over all group sizes in registers. The few superfluous programs return at
+once."""
 
 import torch
 import triton
@@ -35,7 +36,8 @@ def _grouped_kernel(
         tile_m = tile - tl.sum(tl.where(lane < group, tiles, 0), axis=0)
         start = tl.load(offsets_ptr + group)
         height = tl.load(offsets_ptr + group + 1) - start
-        # Rows and columns past the end wrap around to the start. Their results are never stored.
+        # Rows and columns past the end wrap around to the start, and these results are never
+        # stored.
         local = tile_m * BM + tl.arange(0, BM)
         columns = tile_n * BN + tl.arange(0, BN)
         depth = tl.arange(0, BK)
@@ -90,8 +92,9 @@ def _tma_kernel(
         left = tile_n * BN
         deep = group * k
         acc = tl.zeros((BM, BN), tl.float32)
-        # Rows past the end of a group belong to the next group, and their results are never stored.
-        # Past k, w continues with the next group's matrix, which is finite, and x is zero there.
+        # Rows of x past the end of a group belong to the next group, and their results are never
+        # stored. Rows of w past k belong to the next group's matrix. They are finite, and the
+        # matching entries of x are loaded as zero, so they add nothing.
         for first in range(0, k, BK):
             acc = tl.dot(x_desc.load([top, first]), w_desc.load([deep + first, left]), acc)
         y_tile = y_ptr + (start + local).to(tl.int64)[:, None] * n + columns[None, :]
@@ -101,9 +104,9 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"
@@ -116,7 +119,8 @@ def grouped_gemm(x: torch.Tensor, w: torch.Tensor, offsets: torch.Tensor) -> tor
     total, k = x.shape
     groups, _, n = w.shape
     y = torch.empty((total, n), dtype=x.dtype, device=x.device)
-    # Tall tiles waste rows if the groups have fewer rows than a tile.
+    # The tile height depends on the average group size, because a tile that has more rows than its
+    # group wastes work.
     average = total // groups
     if average >= 512 and n >= 1024:
         bm, bn, bk, warps, stages = 128, 256, 64, 8, 3

@@ -11,7 +11,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
     x = 2.0 * rng.normal((n,), torch.float32)
     if case.distribution == "edges":
-        # The values are at and near -3 and 3, the ends of the parabola.
+        # The values are at and near -3 and 3, where the parabola meets the two straight lines.
         sign = 2.0 * rng.integers((n,), 0, 2, torch.int32) - 1.0
         x = sign * 3.0 + 0.2 * x
         x[::13], x[1::17] = 3.0, -3.0

@@ -1,9 +1,9 @@
 """The kernels use three methods, which depend on the number of bins.
 
-Few bins: each program keeps its own histogram and adds it to the result once, so global atomics are
-rare for any values. At most 256 bins: tensor cores count. A bin is a pair of nibbles, and the sum
-of products of one-hot rows is a 16 x 16 histogram. Many bins: each element is one atomic, because
-neighbouring elements are rarely in the same bin."""
+Up to MOST_BINS bins: each program keeps its own histogram and adds it to the result once, so global
+atomics are rare for any values. At most 256 bins and a long vector: tensor cores count. The number
+of a bin is a pair of nibbles, and the sum of products of one-hot rows is a 16 x 16 histogram. More
+bins: each element is one atomic, because neighbouring elements are rarely in the same bin."""
 
 import torch
 import triton
@@ -27,7 +27,7 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
         index = block * BLOCK + lane
         x = tl.load(x_ptr + index, mask=index < n, other=-1)
         inside = (x >= 0) & (x < bins)
-        # A mask costs time in the histogram instruction, so blocks that need no mask have none.
+        # A mask makes tl.histogram slower, so blocks whose elements are all inside use no mask.
         if tl.min(inside.to(tl.int32), axis=0) > 0:
             total += tl.histogram(x, BINS)
         else:
@@ -43,9 +43,9 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
 # The assembly packs the upper nibbles and then the lower nibbles of four elements into one word.
 # The instruction PRMT looks up four nibbles in a table of eight bytes and so creates four entries
 # of a one-hot row. For i < 8 the table of row i contains 1 at index i. For i >= 8 it contains 128
-# at index i - 8: the top bit of a nibble copies the sign of the entry that it finds, so nibble i
-# gives -1. Nibble i - 8 gives -128, which _UNDO subtracts. Lanes with other rows of the same
-# elements get the word by a shuffle.
+# at index i - 8. If the top bit of a nibble is set, PRMT copies the sign of the entry that it
+# finds. So nibble i gives -1, and nibble i - 8 gives -128, which _UNDO subtracts later. Lanes that
+# compute other rows for the same elements get the packed word by a shuffle.
 _PACK = """
 {
     .reg .b32 p, q, u, v, w, z, s, t, lane, at, a0, a1, a2, a3, b0, b1;

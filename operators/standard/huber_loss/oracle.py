@@ -1,5 +1,5 @@
-"""Each program takes one block of the vectors, issues all its loads at once, and stores one partial
-sum. It has no loop, so the GPU can always issue the loads of the next programs.
+"""Each program reads one block of the vectors, issues all its loads at once, and stores one partial
+sum. A program has no loop, so the GPU can always issue the loads of the next programs.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""
@@ -20,7 +20,8 @@ def _terms_kernel(
     x = tl.load(x_ptr + place, mask=mask, other=0.0)
     y = tl.load(y_ptr + place, mask=mask, other=0.0)
     distance = tl.abs(x - y)
-    # One formula covers both cases: the parabola up to delta, and its tangent beyond.
+    # One formula covers both cases: the parabola for distances up to delta, and its tangent for
+    # larger distances.
     near = tl.minimum(distance, delta)
     term = near * (distance - 0.5 * near)
     tl.store(loss_ptr + place, term, mask=mask)
@@ -30,7 +31,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # This kernel starts early, so it waits until the first kernel has ended and all partial
+        # This kernel starts before the first kernel has ended, so it waits here until all partial
         # sums are stored.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)

@@ -25,8 +25,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
-    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
+    """Returns values whose magnitudes are each slightly larger than a bfloat16 number. So a cast to
+    bfloat16 always rounds in the same direction, and the errors do not cancel out in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

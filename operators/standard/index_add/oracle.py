@@ -1,6 +1,7 @@
-"""The kernels gather instead of scattering. Every row of `out` has a short list of the rows of x
-that are added to it, and one program that owns the row. The program adds up these rows in registers
-and accesses its own row once. Atomics only assign the list positions, one per row of x.
+"""The kernels gather instead of scattering. The first kernel makes, for every row of `out`, a short
+list of the rows of x that are added to it. Then one program for each row of `out` adds up these
+rows in registers, and reads and writes the row of `out` once. Atomics only assign the list
+positions, one per row of x.
 
 If a row occurs more often than its list has positions, its program searches all indices for the
 row. That is slow only for rows that occur many times as often as the others."""
@@ -25,8 +26,8 @@ def _place_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # Lets the programs of the second kernel start and load their rows of `out` now. They
-        # themselves wait for the end of this kernel.
+        # Lets the programs of the second kernel start now and load their rows of `out`. Before they
+        # read the lists, these programs wait for the end of this kernel.
         tl.extra.cuda.gdc_launch_dependents()
     t = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     index = tl.load(indices_ptr + t, mask=t < count, other=0)

@@ -17,7 +17,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x *= 0.25
         alpha = -1.5
     elif case.distribution == "hot":
-        # Half of the rows are added to the same row. x is scaled so that their sum stays O(1).
+        # Half of the rows of x are added to the same row. x is scaled so that the sum of these rows
+        # stays O(1).
         indices = torch.where(
             uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)

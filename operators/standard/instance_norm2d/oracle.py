@@ -1,7 +1,9 @@
-"""The kernels compute instance normalisation. A plane that fits in registers is read once.
+"""The kernels compute instance normalisation. A plane (one channel of one image) that fits in
+registers is read once.
 
-There are few larger planes, so each is split over programs. One kernel computes the statistics of
-chunks. Then every program of a second kernel combines these statistics and normalises one chunk."""
+A tensor has only few planes that are too large for registers, so each such plane is split over
+programs. One kernel computes the statistics of chunks. Then every program of a second kernel
+combines these statistics and normalises one chunk."""
 
 import torch
 import triton

@@ -33,8 +33,8 @@ def _gemm_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows past the end wrap around to the start, so the loads need no mask for rows. Their results
-    # are never stored.
+    # Rows past the end wrap around to the start, so the loads need no mask for rows. The results of
+    # these rows are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -81,8 +81,9 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
-    # with zeros, and leaves room for one stage more than loads by pointers.
+    # TMA loads the operand tiles. TMA needs no pointers in registers and fills positions past the
+    # end with zeros. With TMA, shared memory has room for one pipeline stage more than with loads
+    # by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

@@ -36,8 +36,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """float64 represents every sum exactly. Its product is fast on every device; an integer product
-    is not."""
+    """Computes the product in float64, which represents every sum exactly. A float64 product is
+    fast on every device; an integer product is not."""
     return a.double() @ b.double().T
 
 

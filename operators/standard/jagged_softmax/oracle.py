@@ -1,5 +1,6 @@
-"""Each program computes the softmax of one segment. If all segments fit in registers, each is read
-once. If the longest segment does not fit, all segments use the online form.
+"""Each program computes the softmax of one segment. If all segments fit in registers, each segment
+is read once. If the longest segment does not fit, the online kernel reads every segment twice:
+first for the maximum and the sum, then for the results.
 
 A segment can start anywhere, but 16-byte vectors are aligned. The part of a segment that consists
 of whole vectors is loaded and stored as vectors. The few entries before and after it are a separate
@@ -14,21 +15,21 @@ MAX_IN_REGISTERS = 8192
 
 @triton.jit
 def _softmax(values_ptr, y_ptr, start, end, BLOCK: tl.constexpr):
-    # The whole vectors are in first .. last. The code computes both so that the compiler sees that
-    # they are multiples of 4.
+    # The whole vectors are the entries from `first` to `last`. These expressions show the compiler
+    # that both bounds are multiples of 4.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)
     inside = lane < last - first
     x = tl.load(values_ptr + first + lane, mask=inside, other=-float("inf"))
-    # There are up to three entries on each side. If the segment does not contain a whole vector,
-    # its entries are all before `first`.
+    # Up to three entries come before the whole vectors, and up to three after. If the segment does
+    # not contain a whole vector, all its entries are before `first`.
     edge = tl.arange(0, 8)
     at = tl.where(edge < 4, start + edge, last + edge - 4)
     at_edge = at < tl.where(edge < 4, tl.minimum(first, end), end)
     z = tl.load(values_ptr + at, mask=at_edge, other=-float("inf"))
     top = tl.maximum(tl.max(x, axis=0), tl.max(z, axis=0))
-    # An empty segment computes NaN from -inf - -inf, and the NaN is not stored.
+    # For an empty segment, x - top is -inf - (-inf), which is NaN. The NaN is not stored.
     weight = tl.exp(x - top)
     share = tl.exp(z - top)
     scale = 1.0 / (tl.sum(weight, axis=0) + tl.sum(share, axis=0))

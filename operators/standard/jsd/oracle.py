@@ -1,5 +1,5 @@
-"""Each program takes one block of the vectors, issues all its loads at once, and stores one partial
-sum. It has no loop, so the GPU can always issue the loads of the next programs.
+"""Each program reads one block of the vectors, issues all its loads at once, and stores one partial
+sum. A program has no loop, so the GPU can always issue the loads of the next programs.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""
@@ -11,8 +11,8 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # The fast logarithm is one special-function instruction, where the exact logarithm needs about
-    # twenty instructions. Its absolute error is below 1e-6.
+    # The fast logarithm is one special-function instruction, while the exact logarithm needs about
+    # twenty instructions. The absolute error of the fast logarithm is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -27,7 +27,7 @@ def _terms_kernel(
         tl.extra.cuda.gdc_launch_dependents()
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = place < size
-    # Past the end both values are so low that their term is zero.
+    # Positions past the end get log-probabilities that are so low that the term is zero.
     x = tl.load(x_ptr + place, mask=mask, other=-1.0e4)
     target = tl.load(target_ptr + place, mask=mask, other=-1.0e4)
     # The maximum of p and q is factored out, so one of the two exponentials of the mixture is 1.
@@ -47,7 +47,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # This kernel starts early, so it waits until the first kernel has ended and all partial
+        # This kernel starts before the first kernel has ended, so it waits here until all partial
         # sums are stored.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)

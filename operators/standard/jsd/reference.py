@@ -16,7 +16,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "extreme":
         low = rng.uniform((rows, cols), torch.float32) < 0.2
         x = torch.where(low, x * 1000.0, x).clamp(-9900.0)
-        # Some of the low entries are low in only one of the two inputs, most are low in both.
+        # Most of the low entries are low in both inputs, and some are low in only one input.
         low &= rng.uniform((rows, cols), torch.float32) < 0.8
         target = torch.where(low, target * 700.0, target).clamp(-9900.0)
     beta = {"skewed": 0.1, "extreme": 0.3}.get(case.distribution, 0.4)
@@ -24,8 +24,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
-    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
+    """Returns values whose magnitudes are each slightly larger than a bfloat16 number. So a cast to
+    bfloat16 always rounds in the same direction, and the errors do not cancel out in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

@@ -1,5 +1,5 @@
-"""Each program takes one block of the vectors, issues all its loads at once, and stores one partial
-sum. It has no loop, so the GPU can always issue the loads of the next programs.
+"""Each program reads one block of the vectors, issues all its loads at once, and stores one partial
+sum. A program has no loop, so the GPU can always issue the loads of the next programs.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""
@@ -11,8 +11,8 @@ import triton.language as tl
 
 @triton.jit
 def _log(x, HOPPER: tl.constexpr):
-    # The fast logarithm is one special-function instruction, where the exact logarithm needs about
-    # twenty instructions. Its absolute error is below 1e-6.
+    # The fast logarithm is one special-function instruction, while the exact logarithm needs about
+    # twenty instructions. The absolute error of the fast logarithm is below 1e-6.
     if HOPPER:
         return tl.extra.cuda.libdevice.fast_logf(x)
     else:
@@ -36,12 +36,13 @@ def _terms_kernel(
     x = tl.load(x_ptr + place, mask=mask, other=0.0)
     if LOG_TARGET:
         target = tl.load(target_ptr + place, mask=mask, other=-float("inf"))
-        # Past the end exp(target) is 0, but 0 * -inf would be NaN, so the term is masked.
+        # For positions past the end exp(target) is 0. But 0 * -inf would be NaN, so the term is
+        # masked.
         term = tl.where(mask, tl.exp(target) * (target - x), 0.0)
     else:
         target = tl.load(target_ptr + place, mask=mask, other=0.0)
-        # Replaces 0 by the smallest normal number, so that the logarithm is finite and the term is
-        # 0.
+        # In the logarithm, replaces the probability 0 by the smallest normal number. So the
+        # logarithm is finite, and its product with the probability 0 is 0.
         term = target * (_log(tl.maximum(target, 1.1754944e-38), HOPPER) - x)
     tl.store(shares_ptr + tl.program_id(0), tl.sum(term, axis=0))
 
@@ -49,7 +50,7 @@ def _terms_kernel(
 @triton.jit
 def _sum_kernel(shares_ptr, out_ptr, count, factor, BLOCK: tl.constexpr, HOPPER: tl.constexpr):
     if HOPPER:
-        # This kernel starts early, so it waits until the first kernel has ended and all partial
+        # This kernel starts before the first kernel has ended, so it waits here until all partial
         # sums are stored.
         tl.extra.cuda.gdc_wait()
     lane = tl.arange(0, BLOCK)

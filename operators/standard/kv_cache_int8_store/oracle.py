@@ -1,12 +1,12 @@
-"""Each program stores the keys and values of one token. It loads all heads as one tile, reads them
-once, scales them and scatters them."""
+"""Each program stores the keys and values of one token. It reads all heads of the token once, as
+one tile. Then it scales and rounds the tile and writes it to the token's slot."""
 
 import torch
 import triton
 import triton.language as tl
 
-# The value is 1.5 * 2^23. Adding it leaves no fraction bits, so the sum is rounded to an integer,
-# ties to even.
+# The value is 1.5 * 2^23. A float32 of this size has no fraction bits. So adding the value to a
+# small float and subtracting it again rounds the float to an integer, ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

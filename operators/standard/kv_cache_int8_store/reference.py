@@ -44,7 +44,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _scale(x: Tensor, dims: tuple[int, ...] = (-1,)) -> tuple[Tensor, Tensor]:
-    """Returns the scales and the divisors."""
+    """Returns the scales, and the divisors (1 where a scale is 0)."""
     wide = x if x.dtype == torch.float64 else x.float()
     scale = (wide.abs().amax(dim=dims, keepdim=True) / 127.0).expand(*x.shape[:-1], 1)
     return scale[..., 0], torch.where(scale == 0, torch.ones_like(scale), scale)
@@ -67,7 +67,7 @@ def _stored(
     skip: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     written = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
-    # A -1 that is not skipped wraps around to the last slot.
+    # The modulo maps a slot of -1 to the last slot, as a kernel does that does not skip -1.
     target = slots_of[written].long() % caches[0].shape[0]
     values, scales = [], []
     for x, cache, cache_scale in ((k, caches[0], caches[2]), (v, caches[1], caches[3])):
@@ -120,11 +120,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """An implementation need not read padding tokens or slots. It writes the tokens' slots and leaves
-    the other slots unchanged."""
+    """Counts the reads of the tokens that are not padding, and the writes of their slots. An
+    implementation need not read padding tokens or slots."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
-    # If the case has padding, every fourth token is padding, and also the token that had drawn the
-    # last slot.
+    # If the case has padding, every fourth token is padding. In addition, the token that had drawn
+    # the last slot is padding.
     stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)
     least = 4 * tokens + stored * (4 * dim + 2 * (dim + 4))
     everything = 4 * tokens + 4 * tokens * heads * dim + 4 * case.axes["slots"] * heads * (dim + 4)

@@ -18,7 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[:, : cols - cols // 8] *= 0.1
     elif case.distribution == "flat":
-        # The variances are near eps, so that it is visible where eps is added.
+        # The variances are near eps. So a kernel that adds eps at the wrong place, for example
+        # after the square root, gives a visible error.
         x *= 10.0 ** rng.uniform((rows, 1), torch.float32, -3.0, -2.0)
     w = 1.0 + 0.2 * rng.normal((cols,), torch.float32)
     b = 0.5 * rng.normal((cols,), torch.float32)

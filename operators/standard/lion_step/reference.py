@@ -25,8 +25,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         g[: n - n // 8] *= 0.1
     elif case.distribution == "zeros":
         lr, beta1, beta2, weight_decay = 0.05, 0.85, 0.95, 0.3
-    # Where rounding could change the sign of the step, g and m are set to 0, so that there is no
-    # step.
+    # If rounding could change the sign of an element's step, sets the element's g and m to 0, so
+    # that the step is 0.
     doubtful = (beta1 * m + (1.0 - beta1) * g).abs() < 0.0011
     if case.distribution == "zeros":
         doubtful |= rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.2

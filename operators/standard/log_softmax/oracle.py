@@ -1,6 +1,6 @@
 """The kernel computes the log-softmax of each row. A row that fits in registers is read once. A
-longer row needs an online pass (with a maximum and a rescaled sum per lane) and then a second
-read."""
+longer row is read twice. The first pass computes a maximum and a rescaled sum per lane, and the
+second pass computes the results."""
 
 import torch
 import triton
@@ -16,7 +16,8 @@ def _tile_kernel(x_ptr, y_ptr, rows, cols, ROWS: tl.constexpr, BLOCK: tl.constex
     mask = (row < rows)[:, None] & (column < cols)[None, :]
     offsets = row.to(tl.int64)[:, None] * cols + column[None, :]
     x = tl.load(x_ptr + offsets, mask=mask, other=-float("inf")).to(tl.float32)
-    # Rows past the end are all -inf. The finite bound prevents a NaN.
+    # Rows past the end are loaded as -inf. Their maximum is raised to a finite value, so that the
+    # difference does not become NaN.
     centred = x - tl.maximum(tl.max(x, axis=1), -3.0e38)[:, None]
     y = centred - tl.log(tl.sum(tl.exp(centred), axis=1))[:, None]
     tl.store(y_ptr + offsets, y, mask=mask)

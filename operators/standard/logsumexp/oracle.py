@@ -1,8 +1,8 @@
 """Each program computes logsumexp for a tile of rows x columns. Several short rows share a program.
 Long rows are split over programs, and a second kernel merges the splits.
 
-A row that fits in one tile needs one exponential per entry. A longer row keeps a maximum and a sum
-per lane, and needs two."""
+A row that fits in one tile needs one exponential per entry. For a longer row, each lane keeps a
+maximum and a sum, which needs two exponentials per entry."""
 
 import torch
 import triton
@@ -10,7 +10,8 @@ import triton.language as tl
 
 TILE = 4096
 PROGRAMS = 528  # four programs for each SM of the largest GPU
-# The value is finite, so that a lane or a row of -inf has the weight exp(-inf) = 0 instead of NaN.
+# The start value of a maximum. It is finite, so that a lane or a row of -inf has the weight
+# exp(-inf) = 0 and not NaN.
 LOWEST = tl.constexpr(-3.0e38)
 
 

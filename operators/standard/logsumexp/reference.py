@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Every row has an offset. Otherwise the errors of rounding the inputs to bfloat16 would cancel
-    out within a row."""
+    """Adds an offset to every row. Without the offset, the errors of rounding the inputs to
+    bfloat16 would cancel out within a row, and a mutant that rounds would pass."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     sign = torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)

@@ -1,7 +1,7 @@
 """The kernels compute a linear layer with a low-rank update. The first kernel computes s * (x A),
 which is a thin matrix. So the update costs the large GEMM only one more step of its inner loop,
-with the same accumulator. Computing x A in the large GEMM would repeat it for every tile of
-columns."""
+with the same accumulator. If the large GEMM computed x A itself, it would do so again for every
+tile of columns."""
 
 import torch
 import triton
@@ -45,7 +45,7 @@ def _thin_kernel(
         acc = tl.dot(x, a, acc)
         x_tile += BK
         a_tile += BK * r
-    # Also stores the columns past the rank. They are zero, so the second kernel needs no mask.
+    # Also stores zeros in the columns past the rank, so the second kernel needs no mask.
     out_tile = out_ptr + (tl.program_id(1) * m + rows)[:, None] * R + ranks[None, :]
     tl.store(out_tile, acc * s, mask=(rows < m)[:, None])
 
@@ -77,8 +77,8 @@ def _lora_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
-    # results are never stored.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. The results
+    # of these rows and columns are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)

@@ -98,8 +98,8 @@ def _compact_kernel(
     rank = base[:, None] + ((running[:, None] >> (8 * part)) & 7)
     chosen = (words[:, None] >> (8 * part)) & 1 != 0
     if FLAT:
-        # Neighbouring lanes take neighbouring elements. Their targets are also neighbours, so a
-        # store accesses few sectors.
+        # The reshape gives neighbouring lanes neighbouring elements. The targets of neighbouring
+        # elements are close together, so a store accesses few sectors.
         rank = tl.reshape(tl.where(chosen, rank, -1), (TILE,))
         tl.store(y_ptr + rank, tl.reshape(values, (TILE,)), mask=rank >= 0)
     else:

@@ -42,7 +42,8 @@ def _count_kernel(
     HOPPER: tl.constexpr,
 ):
     if HOPPER:
-        # Lets the second kernel start and load its inputs now. It waits for the counts itself.
+        # Lets the second kernel start now and load its inputs. The second kernel waits for the
+        # counts before it uses them.
         tl.extra.cuda.gdc_launch_dependents()
     span = tl.program_id(0)
     words = _words(
@@ -76,7 +77,7 @@ def _scatter_kernel(
     words = _words(mask_ptr, words_ptr, word, n, EVEN)
     part = tl.arange(0, 4)[None, :]
     offsets = word[:, None] * 4 + part
-    # Reads and writes whole vectors.
+    # Reads x and writes the result as whole vectors.
     if EVEN:
         inside = (word < n // 4)[:, None]
     else:

@@ -19,8 +19,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _mask(case: Case, rng: Rng) -> Tensor:
-    """In `runs`, the mask consists of runs of equal values that are longer than any block. The
-    first and the last element are always selected."""
+    """Returns a random mask. In `runs`, it consists of runs of equal values that are longer than
+    any block. The first and the last element are always selected."""
     n = case.axes["n"]
     uniform = rng.uniform((n,), torch.float32, 0.0, 1.0)
     if case.distribution == "runs":
@@ -35,7 +35,7 @@ def _mask(case: Case, rng: Rng) -> Tensor:
 
 
 def _scatter(x: Tensor, mask: Tensor, source: Tensor, fill: Tensor | float, rank: Tensor) -> Tensor:
-    """`rank` is the index of the source element for each masked position."""
+    """Computes the result. `rank` is the index of the source element for each masked position."""
     taken = source[rank.clamp(0, source.numel() - 1)]
     filled = torch.where(
         rank < source.numel(), taken, torch.as_tensor(fill, dtype=x.dtype, device=x.device)

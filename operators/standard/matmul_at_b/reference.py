@@ -15,7 +15,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
-        # terms. c is about 3.
+        # terms. The entries of c are about 3.
         a = 1.75 * rng.uniform((k, m), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "tail":

@@ -20,8 +20,8 @@ def _matmul_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # The tiles go down GROUP rows before they move right, so that programs that run at the same
-    # time share rows of a and columns of b.
+    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
+    # that run at the same time share rows of a and columns of b.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -30,8 +30,8 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
-    # results are never stored.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. The results
+    # of these rows and columns are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -58,9 +58,9 @@ def _matmul_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

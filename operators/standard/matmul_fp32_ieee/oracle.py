@@ -28,7 +28,7 @@ def _matmul_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start. Their results are never stored.
+    # Rows and columns past the end wrap around to the start, and these results are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)

@@ -15,11 +15,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
-        # terms. c is about 5.
+        # terms. The entries of c are about 5.
         a = 2.2 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 2.2 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
-        # The second half of k cancels most of the first half.
+        # The products of the second half of k cancel most of the products of the first half.
         half = k // 2
         a[:, half : 2 * half] = -a[:, :half]
         b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]

@@ -1,5 +1,5 @@
-"""The kernels compute a float16 GEMM of odd sizes. Rows at odd addresses allow only 2-byte loads,
-which asynchronous copies and software pipelining do not support.
+"""The kernels compute a float16 GEMM of odd sizes. Rows that start at arbitrary even addresses
+allow only 2-byte loads, which asynchronous copies and software pipelining do not support.
 
 So the first kernel copies both operands to scratch memory and pads rows with zeros to multiples of
 16 bytes. TMA then loads the tiles of the product. The copy costs O(mk + kn), and the product
@@ -32,8 +32,9 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
-    # with zeros, and leaves room for one stage more than loads by pointers.
+    # TMA loads the operand tiles. TMA needs no pointers in registers and fills positions past the
+    # end with zeros. With TMA, shared memory has room for one pipeline stage more than with loads
+    # by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -55,8 +56,8 @@ def _tma_kernel(
 
 
 def _padded(x: torch.Tensor) -> torch.Tensor:
-    # Each row starts at a multiple of 16 bytes, which TMA requires. Rows need no other padding,
-    # because TMA supplies zeros past the end of a row.
+    # Pads each row of x so that the next row starts at a multiple of 16 bytes, which TMA requires.
+    # Rows need no other padding, because TMA supplies zeros past the end of a row.
     rows, cols = x.shape
     width = triton.cdiv(cols, 8) * 8
     out = torch.empty((rows, width), dtype=x.dtype, device=x.device)

@@ -1,10 +1,11 @@
 """The kernel computes maximum pooling. A thread reads four neighbouring pixels as one vector in
 each of three rows, and the pixel left of each vector.
 
-Two neighbouring windows need no other pixels. So there are three vectors and three single loads for
-two results, instead of nine single loads for each result. The groups of four pixels are numbered
-across all images, so that no lane is idle for any sizes. The row that windows share with the
-windows below comes from the L1 cache, and so do the pixels left of a vector."""
+Two neighbouring windows need no other pixels. So three vector loads and three single loads are
+enough for two results; the simple form needs nine single loads for each result. The groups of four
+pixels are numbered across all images, so that no lane is idle, whatever the sizes are. A row of
+pixels that belongs to two rows of windows comes from the L1 cache the second time. So do the pixels
+left of a vector."""
 
 import torch
 import triton
@@ -33,7 +34,7 @@ def _quads_kernel(
     here = index < total
     above = here & (i > 0)
     below = here & (i + 1 < height)
-    # The index of the first of the four pixels, in the middle of the three rows.
+    # `place` is the index of the first of the four pixels in the middle row.
     place = ((row // out_height).to(tl.int64) * height + i) * width + column
     lane = tl.arange(0, 4)
     quad = x_ptr + place[:, None] + lane[None, :]

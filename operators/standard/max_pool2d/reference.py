@@ -13,7 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         torch.float32,
     )
     if case.distribution == "negative":
-        # All values are negative, so a zero from outside of the image would always be the maximum.
+        # All values are negative. So if a kernel pads with zeros, the padding is always the maximum
+        # and the error is visible.
         x = -0.5 - x.abs()
     return {"x": x.to(case.dtype)}
 
@@ -23,8 +24,8 @@ def reference(x: Tensor) -> Tensor:
 
 
 def _pool(x: Tensor, outside: float, before: int) -> Tensor:
-    """Returns the maximum of nine shifted images. Windows start `before` pixels before every second
-    pixel."""
+    """Returns the maximum of nine shifted images. Each window starts `before` pixels before a pixel
+    with even indices."""
     rows, columns = (x.shape[2] + 1) // 2, (x.shape[3] + 1) // 2
     padded = torch.nn.functional.pad(x, (before, 3, before, 3), value=outside)
     best = torch.full((*x.shape[:2], rows, columns), float("-inf"), dtype=x.dtype, device=x.device)

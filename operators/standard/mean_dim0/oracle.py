@@ -1,5 +1,5 @@
-"""The kernel computes column means. Each program takes a strip of columns and a part of the rows,
-and sums down the strip in registers.
+"""The kernel computes column means. Each program processes a strip of columns in a part of the
+rows. It sums down the strip in registers.
 
 The partial sums are a small matrix. A second launch of the same kernel sums this matrix. There are
 no atomics, so the result is the same in every run."""
@@ -30,7 +30,7 @@ def _sum_kernel(x_ptr, out_ptr, rows, cols, height, factor, ROWS: tl.constexpr, 
 def mean_dim0(x: torch.Tensor) -> torch.Tensor:
     rows, cols = x.shape
     y = torch.empty((cols,), dtype=torch.float32, device=x.device)
-    # 128 columns are whole cache lines of a row in both dtypes.
+    # A strip has at most 128 columns. In both dtypes, 128 columns of a row are whole cache lines.
     strip = min(triton.next_power_of_2(cols), 128)
     tile_rows = min(triton.next_power_of_2(rows), TILE // strip)
     strips = triton.cdiv(cols, strip)

@@ -1,10 +1,11 @@
-"""The kernels compute the minimum and its index over the middle dimension. A tile is a piece of
-that dimension times a strip of the inner dimension, read in whole cache lines. Each lane keeps its
-smallest entry and the first index of that entry. One reduction over the tile follows at the end.
+"""The kernels compute the minimum and its index over the middle dimension. A tile covers a piece of
+the middle dimension and a strip of the inner dimension, so that whole cache lines are read. Each
+lane keeps its smallest entry and the first index of that entry. One reduction over the tile follows
+at the end.
 
 If there are too few strips to fill the GPU, the middle dimension is split over programs, and a
-second kernel takes the best of the splits. A lane that finds no entry below +inf keeps its first
-index, so a column of +inf gets index 0 without a special case."""
+second kernel chooses the smallest result of the splits. A lane that finds no entry below +inf keeps
+its first index, so a column of +inf gets index 0 without a special case."""
 
 import torch
 import triton

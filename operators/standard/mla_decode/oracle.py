@@ -2,7 +2,7 @@
 the keys, and the second combines the results.
 
 A block of the cache is loaded once and used twice: transposed for the scores, and unchanged for the
-values. All heads read the same cache, so up to 64 heads share a program. These are enough rows for
+values. All heads read the same cache, so a program computes up to 64 heads. 64 rows are enough for
 the tensor cores, and accumulators of 64 x 512 fill the registers of eight warps."""
 
 import torch
@@ -84,7 +84,7 @@ def _combine_kernel(
     WIDTH: tl.constexpr,
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence have stored nothing.
+    # The first kernel has stored nothing for parts past the end of the sequence.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.program_id(1) * WIDTH + tl.arange(0, WIDTH)
@@ -104,8 +104,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of 32 keys.
-    With blocks of 16 keys the accumulators stay in registers."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    block of 32 keys. With blocks of 16 keys the accumulators stay in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -121,7 +121,8 @@ def mla_decode(
     bh = 16 if heads <= 16 else 32 if heads <= 32 else 64
     bn = 16 if _is_amd() else 64
     tiles = triton.cdiv(heads, bh)
-    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
+    # Each part has at least 128 keys. With shorter parts, combining the results would cost more
+    # time than the additional programs save.
     wanted = max(1, min(PROGRAMS // (batch * tiles), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)

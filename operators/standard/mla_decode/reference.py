@@ -38,8 +38,8 @@ def reference(q: Tensor, cache: Tensor, lengths: Tensor, scale: float) -> Tensor
 def _attend(
     q: Tensor, cache: Tensor, lengths: list[int], scale: float, keys: int, values: int
 ) -> Tensor:
-    """Computes one sequence at a time. Scores use the first `keys` numbers of a token. Values start
-    at number `values`."""
+    """Computes one sequence at a time. A token of the cache is one vector of numbers: the scores
+    use its first `keys` numbers, and the values start at index `values`."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     out = torch.empty((*q.shape[:2], VALUES), dtype=wide, device=q.device)
     for b, length in enumerate(lengths):

@@ -50,7 +50,7 @@ def _grouped_kernel(
     start = tl.sum(tl.where(mine, firsts + (tile_m - ends + tiles) * BM, 0), axis=0)
 
     # Rows past the end repeat the last row, and columns past the end wrap around to the start, so
-    # the loads need no mask. Their results are never stored.
+    # the loads need no mask. The results of these rows and columns are never stored.
     rows = start + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
@@ -81,9 +81,9 @@ def _grouped_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"

@@ -2,11 +2,11 @@
 second computes the running sums of these counts. The third sorts every tile and writes it.
 
 One warp sorts the keys of a tile in its registers. A key contains the expert in its high bits and
-the slot's index in the tile in its low bits. So the order is deterministic, which it would not be
-with atomics. The slots of an expert become neighbours and are written together, with an offset that
+the slot's index in the tile in its low bits. So the order is deterministic; with atomics it would
+not be. The slots of an expert become neighbours and are written together, with an offset that
 depends only on the expert. The low bits of a key's position select a register of a thread. So most
-compare-exchanges of the bitonic network are one minimum or maximum within a thread. The programs
-after those of the tiles write the padding and the owners of blocks at the same time."""
+compare-exchanges of the bitonic network are one minimum or maximum within a thread. The third
+kernel has additional programs that write the padding and the owner of each block."""
 
 import torch
 import triton
@@ -133,20 +133,20 @@ def _place_kernel(
     else:
         place = tl.arange(0, 1 << LOG)
         slot = (tile << LOG) + place
-        # Entries past the end have a larger expert number than all experts, so they are sorted to
-        # the end.
+        # Entries past the end get an expert number that is larger than every real number, so they
+        # are sorted to the end.
         expert = tl.load(expert_ptr + slot, mask=slot < n, other=0x3FFFF)
         key = (expert << LOG) | place
         counts = tl.load(counts_ptr + bins * tiles + tile, mask=known, other=0)
-        # For each expert, the difference between a key's position in the layout and its position in
-        # the sorted tile.
+        # `shift` is, for each expert, the difference between a slot's position in the output and
+        # its position in the sorted tile.
         shift = (
             tl.load(before_ptr + bins * tiles + tile, mask=known, other=0)
             + tl.cumsum(room - counts, axis=0)
             - (room - counts)
         )
-        # The keys are not sorted yet, so this permutation may change their order. It needs no
-        # instruction. It makes the thread index the highest bits of the position.
+        # Makes the thread index the highest bits of a key's position. This changes the order of the
+        # keys, which is allowed because they are not sorted yet. It needs no instruction.
         key = tl.permute(tl.reshape(key, (HIGH, THREADS, 4)), (1, 0, 2))
         key = tl.reshape(_sort(tl.reshape(key, [2] * LOG), LOG), (1 << LOG,))
         expert = key >> LOG

@@ -38,8 +38,9 @@ def _layout(
     least: int,
     fill: int,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`order` contains the slots sorted by expert. `least` is the minimum number of blocks of each
-    expert, even of an expert without slots. `fill` is the value of the padding."""
+    """Pads every expert's slots. `order` contains the slots sorted by expert. `least` is the
+    minimum number of blocks of each expert, also of an expert without slots. `fill` is the value of
+    the padding."""
     device = expert_of.device
     counts = torch.bincount(expert_of, minlength=experts)
     blocks = ((counts + block - 1) // block).clamp(min=least)

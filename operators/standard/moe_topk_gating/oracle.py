@@ -4,10 +4,11 @@ the logits once. A bitonic network keeps the best eight logits.
 Compare-exchanges dominate the cost, so each is one minimum or maximum of integer keys. A key
 consists of the logit's distance from the row's maximum and of the expert's number, which replaces
 the distance's last bits. The bits of a distance are ordered like integers, so keys are ordered by
-logit and then by expert. For distances below LIMIT, keys of different logits (which differ by at
-least 0.0009) still differ. If a chosen logit has a larger distance, which is rare, a second method
-compares whole logits for that tile. Only the k chosen logits are exponentiated, because the
-denominator of the softmax cancels when the weights are renormalised."""
+logit and then by expert. Different logits differ by at least 0.0009 (a promise of the task). For
+distances below LIMIT, the keys of different logits therefore differ too. If a chosen logit has a
+larger distance, which is rare, a second method compares whole logits for that tile. Only the k
+chosen logits are exponentiated, because the denominator of the softmax cancels when the weights are
+renormalised."""
 
 import torch
 import triton
@@ -65,10 +66,10 @@ def _merge(h, N: tl.constexpr, STAGE: tl.constexpr):
 
 @triton.jit
 def _least_eight(keys, T: tl.constexpr, N: tl.constexpr):
-    """Returns the 8 smallest of each row's 2^N keys in ascending order. First it sorts runs of 8.
-    Then, from each pair of runs, it keeps the smallest 8 keys. Descending runs are ascending runs
-    of complements. The 8 smallest keys of an ascending and a descending run are the minima of the
-    keys at the same positions."""
+    """Returns the 8 smallest of each row's 2^N keys in ascending order. First it sorts runs of 8
+    keys. Then, from each pair of runs, it keeps the 8 smallest keys: of an ascending and a
+    descending run, these are the minima of the keys at the same positions. A descending run is
+    computed as an ascending run of complements."""
     h = tl.reshape(keys, [T] + [2] * N)
     h = _merge(h ^ -_side(N, 1), N, 1)
     h = _merge(h ^ -(_side(N, 1) ^ _side(N, 2)), N, 2)
@@ -100,8 +101,9 @@ def _gating_kernel(
     LOG: tl.constexpr,
     PIECE: tl.constexpr,
 ):
-    # A row is divided into pieces of 64 bytes. Four threads load a piece, 16 bytes each, and the same
-    # four threads load all pieces of the row. So a warp of 32 threads loads eight rows at a time.
+    # A row is divided into pieces of 64 bytes. Four threads load a piece, 16 bytes each, and the
+    # same four threads load all pieces of the row. So a warp of 32 threads loads eight rows at a
+    # time.
     BLOCK_E: tl.constexpr = 1 << LOG
     rows = tl.program_id(0) * BLOCK_T + tl.arange(0, BLOCK_T)
     columns = (
@@ -111,7 +113,7 @@ def _gating_kernel(
     at = rows.to(tl.int64)[:, None, None] * experts + columns
     logits = tl.load(logits_ptr + at, mask=mask, other=-float("inf"))
     greatest = tl.max(tl.max(logits, axis=1), axis=1)
-    # Lanes past the end of a row, and rows past the end, have an infinite distance.
+    # Lanes past the end of a row get an infinite distance, and so do rows past the end.
     distance = tl.where(mask, greatest[:, None, None] - logits, float("inf"))
     keys = (distance.to(tl.int32, bitcast=True) & -BLOCK_E) | columns
     # Each key contains its column, so the keys may have any order within the row. The last
@@ -154,7 +156,8 @@ def moe_topk_gating(logits: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.T
         tokens,
         experts,
         K=k,
-        # below this distance, the mantissa bits that a key keeps have a resolution of 2^-11
+        # For distances below this value, the bits that remain of a distance in a key have a
+        # resolution of at least 2^-11.
         LIMIT=8192.0 / block_e,
         BLOCK_T=tile,
         LOG=block_e.bit_length() - 1,

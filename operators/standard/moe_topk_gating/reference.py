@@ -9,7 +9,7 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """The logits are multiples of 1/1024, which are exact in float32 even with an integer offset.
-    So two logits are equal, or they differ clearly."""
+    So two logits are either equal or differ by at least 1/1024."""
     tokens, experts, k = case.axes["tokens"], case.axes["experts"], case.axes["k"]
     logits = (rng.normal((tokens, experts), torch.float32) * 1536.0).round() / 1024.0
     if case.distribution == "ties":

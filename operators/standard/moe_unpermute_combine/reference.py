@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     weights = torch.softmax(rng.normal((tokens, k), torch.float32), dim=-1)
     expert_out = rng.normal((slots, dim), torch.float32)
     if case.distribution == "cancellation":
-        # The second expert of a token cancels most of the first expert.
+        # The output of a token's second expert cancels most of the output of its first expert.
         expert_out[places[:, 1].long()] = (
             0.1 * expert_out[places[:, 1].long()] - 2.0 * expert_out[places[:, 0].long()]
         )

@@ -1,6 +1,6 @@
-"""There are two launches. The first kernel computes the sums of all chunks, which reads the weights
-once. The second kernel finds, for each row, the chunk that contains u and the index within that
-chunk. A short row is one chunk and needs only one launch."""
+"""Two kernels draw one index per row. The first kernel reads the weights once and computes the sum
+of each chunk of a row. The second kernel finds, for each row, the chunk that contains u and the
+index within that chunk. A short row is one chunk and needs only one launch."""
 
 import torch
 import triton

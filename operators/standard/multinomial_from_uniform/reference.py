@@ -6,14 +6,14 @@ import torch
 from harness.operator import Case, Cost, Rng
 from torch import Tensor
 
-# The minimum share of a row's sum that a drawn index has. It is so large that no float32 sum can
-# miss the index.
+# The minimum weight of a drawn index, as a share of the row's sum. It is so large that the rounding
+# errors of a float32 sum cannot lead to another index.
 LEAST = 2e-5
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Draws the indices first, and then chooses u well inside their intervals. In `exact`, where
-    sums are exact, u is on a boundary."""
+    """Draws the indices first. Then chooses u well inside the interval of each index. In `exact`
+    all sums are exact, so there u is on a boundary of the interval."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "exact":
         return _exact(rows, cols, rng)
@@ -23,7 +23,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "sparse":
         weights *= rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.02
         weights[:, -1] = 0.5
-    # The weights are not normalised: the sums of rows vary.
+    # Scales each row by a random factor, so that a kernel that expects normalised weights fails.
     weights *= torch.exp(rng.uniform((rows, 1), torch.float32, -3.0, 3.0)) / cols
     sums = weights.double().cumsum(1)
     total = sums[:, -1:]

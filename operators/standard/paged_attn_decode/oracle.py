@@ -1,11 +1,11 @@
 """Two kernels compute paged decoding attention. The first kernel computes attention over parts of
 the keys, and the second combines the results.
 
-A program takes one part of a sequence for one key head, and all query heads of its group at once.
-So the cache is read only once. The group is padded to 16 rows, so that matrix-vector products
-become tensor-core products. Each key of a block looks up its own page, so the block size need not
-match the page size. These lookups hit the L1 cache. If the batch is too small to fill the GPU,
-there are several parts."""
+A program processes one part of a sequence for one key head, and all query heads that share this key
+head. So the cache is read only once. The query heads are padded to 16 rows, so that matrix-vector
+products become tensor-core products. The kernel looks up the page of each key of a block, so the
+block size need not match the page size. These lookups hit the L1 cache. If the batch is too small
+to fill the GPU, each sequence is divided into several parts."""
 
 import torch
 import triton
@@ -89,7 +89,7 @@ def _combine_kernel(
     sums_ptr, stats_ptr, lengths_ptr, o_ptr, heads, parts, chunk, P: tl.constexpr, D: tl.constexpr
 ):
     head = tl.program_id(0)
-    # Parts past the end of the sequence have stored nothing.
+    # The first kernel has stored nothing for parts past the end of the sequence.
     used = tl.cdiv(tl.load(lengths_ptr + head // heads), chunk)
     part = tl.arange(0, P)
     dims = tl.arange(0, D)
@@ -107,8 +107,8 @@ def _combine_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their 64 KiB of shared memory are enough for one block of keys and
-    values. The next block waits in registers."""
+    """Returns True on AMD GPUs. An AMD GPU has 64 KiB of shared memory, which are enough for one
+    block of keys and values. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"
@@ -128,7 +128,8 @@ def paged_attn_decode(
     capacity = max_pages * page
     o = torch.empty(q.shape, dtype=torch.float32, device=q.device)
     bn = 64
-    # Each part has at least 128 keys: combining shorter parts would cost more time than they save.
+    # Each part has at least 128 keys. With shorter parts, combining the results would cost more
+    # time than the additional programs save.
     wanted = max(1, min(PROGRAMS // (batch * kv_heads), triton.cdiv(capacity, 128)))
     chunk = triton.cdiv(triton.cdiv(capacity, wanted), bn) * bn
     parts = triton.cdiv(capacity, chunk)
@@ -164,7 +165,7 @@ def paged_attn_decode(
         num_warps=4,
         num_stages=3
         if _is_amd()
-        else 5,  # the lookup of a page and the load of its keys share the stages
+        else 5,  # The pipeline has stages for both the lookup of pages and the load of keys.
     )
     if not final:
         grid = (batch * heads,)

@@ -25,7 +25,8 @@ def permute_0213(x: torch.Tensor) -> torch.Tensor:
     batch, seq, heads, dim = x.shape
     y = torch.empty((batch, heads, seq, dim), dtype=x.dtype, device=x.device)
     if seq == 1 or heads == 1:
-        # The swap is a plain copy, so rows of all batch entries can share tiles.
+        # With one head or one position, the swap is a plain copy. So one tile can contain rows of
+        # several batch entries.
         batch, seq, heads = 1, batch * seq * heads, 1
     block_d = triton.next_power_of_2(dim)
     block_s = max(1, min(4096 // block_d, triton.next_power_of_2(seq)))

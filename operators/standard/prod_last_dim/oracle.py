@@ -1,6 +1,6 @@
-"""Each program computes the row products of a tile of rows x columns. Each lane has its own
-product, and one reduction follows at the end. Several short rows share a program, and long rows are
-split over programs.
+"""Each program computes the row products of a tile of rows x columns. Each lane multiplies its own
+entries, and one reduction over the lanes follows at the end. Several short rows share a program,
+and long rows are split over programs.
 
 The partial products of the splits are a small matrix. A second launch of the same kernel reduces
 this matrix, so the result is the same in every run."""

@@ -1,8 +1,8 @@
 """Each program computes one token. It loads the token's angles once, and normalises and rotates all
 heads in registers, so each byte is moved once.
 
-The two halves of a head are separate tensors, so that the rotation needs no shuffle. The norm is
-one sum over both halves."""
+The two halves of a head are separate tensors in the kernel, so that the rotation needs no shuffle.
+The norm of a head adds the sums over both halves."""
 
 import torch
 import triton
@@ -52,7 +52,7 @@ def _qkv_kernel(
     q_size = q_heads * 2 * half
     kv_size = kv_heads * 2 * half
     row = qkv_ptr + token * (q_size + 2 * kv_size)
-    # Loads the values first, so that these loads are in flight while the norms wait for sums.
+    # Loads v first, so that these loads are in flight while the norms of q and k are computed.
     lane = tl.arange(0, VALUES)
     v = tl.load(row + q_size + kv_size + lane, mask=lane < kv_size)
     _norm_rotate(row, q_weight_ptr, q_ptr + token * q_size, q_heads, half, c, s, eps, Q_HEADS, HALF)

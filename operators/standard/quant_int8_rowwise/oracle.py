@@ -1,16 +1,16 @@
-"""The kernel quantises rows to int8. A row stays in registers, so one read is enough for the
-maximum and for the values.
+"""The kernel quantises rows to int8. A row stays in registers, so the kernel reads it once for both
+the maximum and the values.
 
-There is one IEEE division per row, and one multiplication per element. With a correctly rounded
-division per element, compute would limit the speed. The multiplication is exact enough, because
-ties occur only where the scale is a power of two, and there the reciprocal is exact."""
+There is one IEEE division per row, and one multiplication by the reciprocal per element. With a
+correctly rounded division per element, arithmetic would limit the speed. The multiplication is
+exact enough: ties occur only if the scale is a power of two, and then the reciprocal is exact."""
 
 import torch
 import triton
 import triton.language as tl
 
-# The value is 1.5 * 2^23. Adding it leaves no fraction bits, so the sum is rounded to an integer,
-# ties to even.
+# The value is 1.5 * 2^23. A float32 of this size has no fraction bits. So adding the value to a
+# small float and subtracting it again rounds the float to an integer, ties to even.
 ROUND_MAGIC: tl.constexpr = tl.constexpr(12582912.0)
 
 

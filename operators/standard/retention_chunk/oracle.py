@@ -1,5 +1,5 @@
-"""The kernel computes retention in chunks of 64 steps, with the state in registers. Scores combine
-the pairs of steps within a chunk, and the state contains all earlier steps.
+"""The kernel computes retention in chunks of 64 steps, with the state in registers. Within a chunk,
+it computes a score for each pair of steps. The state combines all steps before the chunk.
 
 Heads and blocks of value columns are computed in parallel. The decay between steps of a chunk is
 the same for all chunks, so its table is computed once."""
@@ -27,8 +27,8 @@ def _chunk_kernel(
 ):
     program = tl.program_id(1)
     head = program.to(tl.int64) * seq
-    # Computes log2(1 - x) as a series. x is at most 1/32, so 1 - x is near 1, where the logarithm
-    # would lose precision.
+    # Computes log2(1 - x), the logarithm of the head's decay, as a series. x is at most 1/32, so
+    # rounding 1 - x to float32 before the logarithm would lose precision.
     x = tl.exp2(-5.0 - (program % heads).to(tl.float32))
     rate = (
         -LOG2_E * x * (1.0 + x * (1.0 / 2.0 + x * (1.0 / 3.0 + x * (1.0 / 4.0 + x * (1.0 / 5.0)))))
@@ -62,8 +62,8 @@ def retention_chunk(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor) -> torch.
     batch, heads, seq, key_dim = q.shape
     value_dim = v.shape[3]
     o = torch.empty(v.shape, dtype=torch.float32, device=q.device)
-    # Each program takes up to 64 columns of a head. With fewer columns, more programs would read q
-    # and k and compute the same scores.
+    # Each program computes up to 64 value columns of a head. With fewer columns per program, more
+    # programs would read q and k and compute the same scores.
     block = min(64, value_dim)
     _chunk_kernel[(value_dim // block, batch * heads)](
         q,

@@ -31,8 +31,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _retain(
     q: Tensor, k: Tensor, v: Tensor, scale: float, late: int = 0, shift: int = 0, variant: str = ""
 ) -> Tensor:
-    """Computes all pairs, one head at a time. `late` is the number of additional steps of decay.
-    `shift` is added to the head's number. `variant` names the mistake in the mask."""
+    """Computes all pairs of steps, one head at a time. The other parameters are mistakes of
+    mutants: `late` is a number of additional steps of decay, `shift` is added to the head's number,
+    and `variant` names a mistake in the mask."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(v.shape, dtype=wide, device=q.device)

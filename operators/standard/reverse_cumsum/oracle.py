@@ -3,17 +3,20 @@
 Many rows: each program computes one row, block after block from the end, with a running total.
 
 Few long rows: each program computes one tile, with decoupled look-back, here towards the end of the
-row. Each tile publishes its own sum at once, and its suffix sum when it is known. The value and its
-state share one 64-bit word, so a reader always sees both together. A ticket numbers the tiles of a
-row from its end. So a tile waits only for tiles that already run."""
+row. A program publishes the sum of its tile at once. It publishes the suffix sum (the sum from the
+tile to the end of the row) as soon as it has added up what the programs of later tiles have
+published. A published value and its state (OWN or SUFFIX) share one 64-bit word, so a reader always
+sees both together. A ticket numbers the tiles of a row from its end. So a program waits only for
+programs that already run."""
 
 import torch
 import triton
 import triton.language as tl
 
 ROWS_TO_FILL_A_GPU = 256
-OWN: tl.constexpr = tl.constexpr(1)  # the word contains the sum of this tile alone
-# The word contains the sum from this tile to the end of the row.
+# States of a tile's word. OWN: the word contains the sum of this tile alone. SUFFIX: the word
+# contains the sum from this tile to the end of the row.
+OWN: tl.constexpr = tl.constexpr(1)
 SUFFIX: tl.constexpr = tl.constexpr(2)
 
 
@@ -27,8 +30,8 @@ def _row_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
         position = (blocks - 1 - i) * BLOCK + columns
         mask = position < cols
         x = tl.load(x_ptr + start + position, mask=mask, other=0.0)
-        # The suffix sum is the total minus the sum of the elements before it in the block. A
-        # reversed scan would shuffle all lanes twice.
+        # The suffix sum of an element is the total minus the sum of the elements before it in the
+        # block. A reversed scan would be slower, because it shuffles all lanes twice.
         total += tl.sum(x, axis=0)
         tl.store(y_ptr + start + position, total - (tl.cumsum(x, axis=0) - x), mask=mask)
 
@@ -45,7 +48,7 @@ def _look_ahead_kernel(
 ):
     ticket = tl.atomic_add(words_ptr, 1).to(tl.int32)
     row = ticket // tiles
-    done = ticket % tiles  # the number of tiles after this tile in the row, which come first
+    done = ticket % tiles  # the number of tiles of the row after this tile; they have started
     columns = (tiles - 1 - done) * BLOCK + tl.arange(0, BLOCK)
     mask = columns < cols
     start = row.to(tl.int64) * cols
@@ -61,8 +64,8 @@ def _look_ahead_kernel(
         word = tl.load(words + position, mask=position >= 0, other=0, volatile=True)
         state = tl.where(position >= 0, (word >> 32).to(tl.int32), SUFFIX)
         value = (word & 0xFFFFFFFF).to(tl.int32).to(tl.float32, bitcast=True)
-        # Uses all words up to and including the nearest suffix sum. All of these words must have
-        # been published.
+        # Adds up the words of the tiles after this tile, up to the nearest SUFFIX. First all of
+        # these words must have been published.
         stop = tl.min(tl.where(state == SUFFIX, lane, WINDOW), axis=0)
         missing = tl.max(tl.where((state == 0) & (lane < stop), 1, 0), axis=0)
         if missing == 0:

@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _suffix(x: Tensor) -> Tensor:
-    """Sums in float64, so that no particular float32 summation order is favoured."""
+    """Computes the sums in float64, so that no particular float32 summation order is favoured."""
     return x.double().flip(-1).cumsum(dim=-1).flip(-1)
 
 

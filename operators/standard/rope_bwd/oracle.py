@@ -1,5 +1,5 @@
-"""One launch computes the backward pass of the rotary embedding for q and k. Each program takes one
-token, loads its angles once and rotates all heads back."""
+"""One launch computes the backward pass of the rotary embedding for q and k. Each program processes
+one token: it loads the token's angles once and rotates all heads back."""
 
 import torch
 import triton

@@ -1,5 +1,5 @@
-"""Each program rotates one token. Its tile contains whole heads, which are read and written as
-contiguous vectors. Pairs are split and joined in registers."""
+"""Each program rotates one token. The program's tile contains whole heads, which are read and
+written as contiguous vectors. Pairs are split and joined in registers."""
 
 import torch
 import triton
@@ -16,7 +16,7 @@ def _rope_kernel(
     mask = (head < heads)[:, None] & (d < dim)[None, :]
     at = (token * heads + head)[:, None] * dim + d[None, :]
     i = tl.arange(0, HALF)
-    # Past the rotated part the angle is 0, which leaves a pair unchanged.
+    # Pairs past the rotated part of a head get the angle 0, which leaves them unchanged.
     c = tl.load(cos_ptr + token * half_rot + i, mask=i < half_rot, other=1.0).to(tl.float32)[
         None, :
     ]

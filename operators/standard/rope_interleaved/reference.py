@@ -49,7 +49,7 @@ def reference(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def mutants(x: Tensor, cos: Tensor, sin: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     rotary = 2 * cos.shape[1]
     halves = x.clone()
-    # The half-split rotation uses the pairs (i, i + rotary / 2).
+    # A mutant: the half-split rotation, which uses the pairs (i, i + rotary / 2).
     halves[..., :rotary] = (
         x[..., :rotary].unflatten(-1, (2, rotary // 2)).transpose(-1, -2).flatten(-2)
     )

@@ -1,5 +1,5 @@
-"""Each program writes one token. It loads angles and slot once for all heads. It writes each head's
-vector to the token's block as one contiguous piece."""
+"""Each program writes one token. It loads the token's angles and slot once for all heads. It writes
+each head's vector to the token's block of the cache as one contiguous piece."""
 
 import torch
 import triton

@@ -50,8 +50,8 @@ def _rotated(k: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> Tensor:
     kept = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
     blocks, heads, size, dim = cache.shape
-    # Converts the cache from blocks to slots, writes the slots, and converts the cache back. A -1
-    # that is not skipped wraps around to the last slot.
+    # Converts the cache from blocks to slots, writes the slots, and converts the cache back. The
+    # modulo maps a slot of -1 to the last slot, as a kernel does that does not skip -1.
     by_slot = cache.transpose(1, 2).reshape(blocks * size, heads, dim)
     by_slot = by_slot.index_copy(0, slots_of[kept].long() % (blocks * size), x[kept])
     return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()
@@ -109,11 +109,11 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """An implementation need not read padding tokens or slots. It writes the tokens' slots and leaves
-    the other slots unchanged."""
+    """Counts the reads of the tokens that are not padding, and the writes of their slots. An
+    implementation need not read padding tokens or slots."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
-    # If the case has padding, every fourth token is padding, and also the token that had drawn the
-    # last slot.
+    # If the case has padding, every fourth token is padding. In addition, the token that had drawn
+    # the last slot is padding.
     stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens
     least = 4 * tokens + 2 * stored * (4 * heads * 2 * half + 2 * half)
     cached = case.axes["blocks"] * heads * case.axes["block_size"] * 2 * half

@@ -1,5 +1,5 @@
-"""One launch computes the rotary embedding of q and k. Each program takes one token, loads its
-angles once and rotates all heads."""
+"""One launch computes the rotary embedding of q and k. Each program processes one token: it loads
+the token's angles once and rotates all heads."""
 
 import torch
 import triton

@@ -1,12 +1,12 @@
 """The kernel computes the WKV recurrence. Columns of the state do not depend on each other, so each
-warp keeps 16 of them in registers and loops over time. The state is a tile of (keys of a thread,
-threads that share a column, columns). A thread has consecutive keys. So it loads the vectors r, k
-and w in wide loads, and most of a sum over keys is inside the thread.
+warp keeps 16 columns in registers and loops over time. The state is a tile with the dimensions
+(keys of a thread, threads that share a column, columns). A thread has consecutive keys. So it loads
+the vectors r, k and w in wide loads, and most additions of a sum over keys are inside the thread.
 
-The threads of all columns would need the same exponentials, which would be too many for the special
-function units. So another kernel first computes each exponential once. The bonus term is v times
-the scalar r . (bonus * k), so no second outer product is needed. Loads run several steps ahead
-(num_stages)."""
+All columns need the same exponentials. If every thread computed them, the special function units
+would limit the speed. So another kernel first computes each exponential once. The bonus term is v
+times the scalar r . (bonus * k), so no second outer product is needed. Loads run several steps
+ahead (num_stages)."""
 
 import torch
 import triton

@@ -29,7 +29,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 def _recur(
     r: Tensor, k: Tensor, v: Tensor, w: Tensor, bonus: Tensor, variant: str = ""
 ) -> tuple[Tensor, Tensor]:
-    """`variant` names the mistake of a mutant."""
+    """Computes the result step by step. `variant` names the mistake of a mutant."""
     state = torch.zeros((*v.shape[:2], k.shape[3], v.shape[3]), dtype=r.dtype, device=r.device)
     out = torch.empty_like(v)
     for t in range(r.shape[2]):

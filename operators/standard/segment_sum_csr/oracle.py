@@ -1,6 +1,6 @@
 """Each program sums one segment for a block of columns. It adds several rows at a time to separate
-registers, and adds up these registers at the end. There are no atomics, so the result does not
-depend on timing."""
+accumulators, and adds up the accumulators at the end. There are no atomics, so the result does not
+depend on the order in which programs run."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `long_memory`, states decay slowly, so that early steps still affect the end. In return, b
-    is smaller."""
+    """In `long_memory`, states decay slowly, so that early steps still affect the end. b is
+    smaller, so that the states do not grow."""
     batch, seq, dim, state = (case.axes[name] for name in ("batch", "seq", "dim", "state"))
     u = rng.normal((batch, seq, dim), torch.float32)
     delta = rng.uniform((batch, seq, dim), torch.float32, 0.02, 0.2)
@@ -42,7 +42,8 @@ def _scan(
     variant: str = "",
     reset: int = 0,
 ) -> tuple[Tensor, Tensor]:
-    """`variant` names the mistake of a mutant. The state is cleared after every `reset` steps."""
+    """Computes the scan. `variant` names the mistake of a mutant. The state is cleared after every
+    `reset` steps (another mutant's mistake)."""
     batch, seq, dim = u.shape
     h = torch.zeros((batch, dim, a.shape[1]), dtype=u.dtype, device=u.device)
     y = torch.empty_like(u)

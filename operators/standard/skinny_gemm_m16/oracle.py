@@ -1,6 +1,6 @@
 """The kernel computes a linear layer for at most 16 tokens as fast as it can read the weights.
-Narrow tiles of outputs and a deep pipeline keep enough bytes in flight, and all tokens share one
-read of the weights. If there are few outputs, the inner axis is split, and a second kernel adds the
+Narrow tiles of outputs and a deep pipeline keep enough bytes in flight, and each weight is read
+once for all tokens. If there are few outputs, the inner axis is split, and a second kernel adds the
 partial sums in a fixed order."""
 
 import torch
@@ -20,7 +20,7 @@ def _linear_kernel(
     first = split * chunk
     end = min(first + chunk, k)
     depth = first + tl.arange(0, BK)
-    # Tokens and outputs past the end wrap around to the start. Their results are never stored.
+    # Tokens and outputs past the end wrap around to the start, and these results are never stored.
     x_tile = x_ptr + (rows % m)[:, None] * k + depth[None, :]
     w_tile = w_ptr + (columns % n).to(tl.int64)[None, :] * k + depth[:, None]
     acc = tl.zeros((16, BN), tl.float32)

@@ -1,5 +1,5 @@
-"""Each program computes sliding-window attention for one block of queries. It loops over only the
-keys of the block's windows, with a running maximum and sum.
+"""Each program computes sliding-window attention for one block of queries. It loops only over keys
+that are in the window of a query of the block, and keeps a running maximum and sum.
 
 The keys form three ranges: keys that are in the windows of only some rows, keys that are in the
 windows of all rows, and the diagonal block. The middle range needs no mask, and it is most of a
@@ -69,8 +69,8 @@ def _window_kernel(
     q = q_desc.load([origin_row + diagonal, 0])
     acc = tl.zeros((BM, D), tl.float32)
     total = tl.zeros((BM,), tl.float32)
-    # For a late row, all keys of the first block can be masked. The finite start value prevents
-    # -inf - -inf there.
+    # For one of the last rows, all keys of the first block can be masked. The start value is
+    # finite, because -inf - (-inf) would be NaN for such a row.
     greatest = tl.full((BM,), -1.0e30, tl.float32)
     # Keys from `low` on are in the window of at least one row. Keys from `inner` up to the diagonal
     # are in the windows of all rows.
@@ -144,8 +144,8 @@ def sliding_window_attn(
     # window uses small tiles.
     bm, bn, warps, stages = (128, 64, 4, 2) if seq > 512 and window > 128 else (64, 64, 4, 3)
     grid = (batch * heads, triton.cdiv(seq, bm))
-    # One view contains the rows of all heads. A block can read past the end of its head. The values
-    # there are finite; the causal mask hides them, or they are not stored.
+    # One view contains the rows of all heads, so the last block of a head can also read rows of the
+    # next head. These rows are finite. The causal mask hides them, or their results are not stored.
     q_desc = TensorDescriptor.from_tensor(q.view(-1, dim), [bm, dim])
     k_desc = TensorDescriptor.from_tensor(k.view(-1, dim), [bn, dim])
     v_desc = TensorDescriptor.from_tensor(v.view(-1, dim), [bn, dim])

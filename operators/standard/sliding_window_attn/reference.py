@@ -35,8 +35,8 @@ def reference(q: Tensor, k: Tensor, v: Tensor, window: int) -> Tensor:
 
 
 def _attend(q: Tensor, k: Tensor, v: Tensor, before: int, after: int, scale: float) -> Tensor:
-    """Query i attends to the keys i - before + 1 .. i + after. Computes one head and one chunk of
-    queries at a time."""
+    """Computes attention in which query i attends to the keys i - before + 1 .. i + after. Computes
+    one head and one chunk of queries at a time."""
     wide = torch.float64 if q.dtype == torch.float64 else torch.float32
     batch, heads, seq, _ = q.shape
     out = torch.empty(q.shape, dtype=wide, device=q.device)

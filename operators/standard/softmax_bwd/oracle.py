@@ -1,5 +1,6 @@
 """The kernels compute the backward pass of softmax. Rows that fit in registers are read once, and
-several short rows share a program. Longer rows need one pass for the sum and then a second read."""
+several short rows share a program. Longer rows are read twice: first for the sum, and then for the
+result."""
 
 import torch
 import triton

@@ -14,8 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "offset":
         dy += rng.uniform((rows, 1), torch.float32, -10.0, 10.0)
     elif case.distribution == "spikes":
-        # The spikes are moderate, so that a probability times `cols` stays below a thousand. There
-        # float32 can still resolve the tolerance.
+        # The spikes are moderate, so that a probability times `cols` stays below a thousand. At
+        # such values float32 can still resolve the tolerance.
         logits += 3.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
         dy += 5.0 * (rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.01)
     elif case.distribution == "tail":

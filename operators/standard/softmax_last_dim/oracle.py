@@ -1,5 +1,6 @@
 """The kernels compute the softmax of each row. A row that fits in registers is read once. A longer
-row needs an online pass (with a running maximum and a rescaled sum) and then a second read."""
+row is read twice: first to compute a running maximum and a rescaled sum, and then to compute the
+results."""
 
 import torch
 import triton
@@ -23,8 +24,8 @@ def _one_block_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
 def _online_kernel(x_ptr, y_ptr, cols, BLOCK: tl.constexpr):
     start = tl.program_id(0).to(tl.int64) * cols
     columns = tl.arange(0, BLOCK)
-    # Each lane has its own maximum and sum, with one reduction at the end. The maximum starts with
-    # a finite value, so that entries of -inf have the weight exp(-inf) = 0 instead of NaN.
+    # Each lane has its own maximum and sum, which are combined once at the end. The maximum starts
+    # with a finite value, so that entries of -inf have the weight exp(-inf) = 0 and not NaN.
     greatest = tl.full((BLOCK,), -3.0e38, tl.float32)
     total = tl.zeros((BLOCK,), tl.float32)
     for first in range(0, cols, BLOCK):

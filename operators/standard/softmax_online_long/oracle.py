@@ -1,12 +1,12 @@
 """The kernel computes the softmax of long rows with one read of x. Each program keeps its chunk of
 a row in registers until all chunks of the row have found their common maximum.
 
-Each chunk publishes its maximum and its sum in one 64-bit word, and waits for the words of all
-chunks of its row. A ticket numbers the chunks in the order in which programs start. A row has fewer
-chunks than the number of programs that the GPU runs at a time. So only the newest row can wait for
-chunks that have not started. All older rows can finish and free their SMs. Rows with more chunks
-use two kernels. The second kernel processes them in reverse order, because the last chunks are
-still in the cache."""
+Each program publishes the maximum and the sum of its chunk in one 64-bit word, and waits for the
+words of all chunks of its row. A ticket numbers the chunks in the order in which programs start. A
+row has fewer chunks than the number of programs that the GPU runs at a time. So only programs of
+the newest row can wait for chunks that have not started. Programs of all older rows can finish and
+free their SMs. Rows with more chunks use two kernels instead. The second kernel processes the
+chunks in reverse order, because the last chunks are still in the cache."""
 
 import torch
 import triton
@@ -14,11 +14,12 @@ import triton.language as tl
 
 CHUNK = 4096
 WARPS = 4
-# The maximum number of chunks of a row for which programs wait. Each SM can always run two such
-# programs.
+# The maximum number of chunks in a row whose programs wait for each other. It is the number of
+# programs that the largest GPU can always run at a time: two for each SM.
 MOST_WAITING = 264
 ONE_BLOCK = 32768
-# The value is finite, so that a chunk of -inf has the weight exp(-inf) = 0 instead of NaN.
+# The smallest maximum that a chunk can have. It is finite, so that a chunk of -inf has the weight
+# exp(-inf) = 0 and not NaN.
 LOWEST = tl.constexpr(-3.0e38)
 
 

@@ -1,9 +1,9 @@
 """The kernel computes softplus in the form that cannot overflow. The host computes 1 / beta in
 double precision.
 
-The kernel needs log(1 + t) only for t in 0 .. 1. There it uses a polynomial through Chebyshev
-points, with an error of 2e-7. A general logarithm needs three times as many instructions, and
-computing it would not overlap completely with the memory traffic.
+The kernel needs log(1 + t) only for t in 0 .. 1. On this interval it uses a polynomial through
+Chebyshev points, with an error of 2e-7. A general logarithm needs three times as many instructions,
+which would not overlap completely with the memory traffic.
 
 A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
 would split the 16-byte accesses into single elements."""

@@ -1,4 +1,4 @@
-"""The kernels compute a split-K GEMM. The inner axis is divided between two programs per SM. Each
+"""The kernels compute a split-K GEMM. The inner axis k is divided among two programs per SM. Each
 program reads its own slice of the operands and stores a partial product. A second kernel adds the
 partial products in a fixed order, so the result always has the same bits. On Hopper, if c is one
 tile, TMA loads the operands. TMA keeps long slices of the operands in flight without using
@@ -67,8 +67,8 @@ def _tma_kernel(
     BK: tl.constexpr,
     HOPPER: tl.constexpr,
 ):
-    # All of c is one tile. TMA loads its operands, so long slices are in flight without work for
-    # the threads.
+    # This kernel is for a c of one tile. TMA loads the operands, so long slices are in flight
+    # without work for the threads.
     if HOPPER:
         tl.extra.cuda.gdc_launch_dependents()
     split = tl.program_id(0)
@@ -145,8 +145,8 @@ def split_k_gemm(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     bk = 128
     tiles_n = triton.cdiv(n, bn)
     tiles = triton.cdiv(m, bm) * tiles_n
-    # Each partial product has at least four steps. With fewer steps, storing and adding it would
-    # cost more time than the split saves.
+    # Each partial product has at least four steps. With fewer steps, storing and adding the partial
+    # products would cost more time than the split saves.
     splits = max(1, min(WANTED_PROGRAMS // tiles, triton.cdiv(k, 4 * bk)))
     chunk = triton.cdiv(triton.cdiv(k, splits), bk) * bk
     splits = triton.cdiv(k, chunk)

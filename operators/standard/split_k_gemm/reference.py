@@ -15,11 +15,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "positive":
         # All terms have the same sign, so an accumulator with too little precision loses the small
-        # terms. c is about 3.
+        # terms. The entries of c are about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
     elif case.distribution == "cancellation":
-        # The second half of k cancels most of the first half.
+        # The products of the second half of k cancel most of the products of the first half.
         half = k // 2
         a[:, half : 2 * half] = -a[:, :half]
         b[half : 2 * half] = b[:half] + 0.5 * b[half : 2 * half]
@@ -38,8 +38,8 @@ def reference(a: Tensor, b: Tensor) -> Tensor:
 
 
 def _product(a: Tensor, b: Tensor) -> Tensor:
-    """Multiplies slices of k separately. This limits the memory for wide copies and keeps the
-    float32 sums short."""
+    """Multiplies slices of k separately. This limits the memory for the copies in a wider dtype and
+    keeps the float32 sums short."""
     wide = torch.float64 if a.dtype == torch.float64 else torch.float32
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=wide, device=a.device)
     for first in range(0, a.shape[1], STEP):

@@ -61,8 +61,8 @@ def _state_kernel(
 
 
 def _is_amd() -> bool:
-    """Returns True on AMD GPUs. Their matrix cores can multiply float32 directly. Their 64 KiB of
-    shared memory are enough for one block of steps. The next block waits in registers."""
+    """Returns True on AMD GPUs. The matrix cores of an AMD GPU can multiply float32 directly. Its
+    64 KiB of shared memory are enough for one block of steps. The next block waits in registers."""
     return (
         not triton.knobs.runtime.interpret
         and triton.runtime.driver.active.get_current_target().backend == "hip"

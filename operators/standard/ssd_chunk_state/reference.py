@@ -15,8 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     strength = {"normal": 0.05, "strong": 4.0, "slow": 0.002}[case.distribution]
     a = -strength * rng.uniform((batch, seq, heads), torch.float32, 0.0, 1.0)
     remembered = min(float(case.axes["chunk"]), 1.0 + 1.0 / strength)
-    # Products of float16 values have rounding errors of their own. A smaller result keeps these
-    # errors well below the tolerance.
+    # A kernel may round its products to float16. Smaller results keep these rounding errors well
+    # below the tolerance.
     size = 0.5 if case.dtype == torch.float16 else 1.0
     x = size * remembered**-0.5 * rng.normal((batch, seq, heads, head_dim), torch.float32)
     b = rng.normal((batch, seq, case.axes["groups"], case.axes["state"]), torch.float32)
@@ -31,13 +31,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _states(x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int, variant: str = "") -> Tensor:
-    """`variant` names the mistake of a mutant."""
+    """Computes the result step by step. `variant` names the mistake of a mutant."""
     wide = torch.float64 if x.dtype == torch.float64 else torch.float32
     batch, seq, heads, head_dim = x.shape
     groups, state = b.shape[2], b.shape[3]
     chunks = (seq + chunk - 1) // chunk
     missing = chunks * chunk - seq
-    # Steps past the end have no decay and no input, so a short last chunk ends with the sequence.
+    # Pads the last chunk with steps that have no decay and no input, so that they do not change its
+    # state.
     pad = torch.nn.functional.pad
     decays = pad(a.double(), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)
     steps = pad(dt.to(wide), (0, 0, 0, missing)).reshape(batch, chunks, chunk, heads)

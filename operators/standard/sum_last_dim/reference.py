@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "cancellation":
-        # The first half has large positive entries and the second half large negative entries. The
-        # sum of half a row is about 50 times the result.
+        # Entries of a row's first half are large and positive, and entries of its second half are
+        # large and negative. The sum of half a row is about 50 times the result.
         half = cols // 2
         x[:, :half] += 100.0 * half**-0.5
         x[:, cols - half :] -= 100.0 * half**-0.5

@@ -1,5 +1,5 @@
-"""The kernel computes two GEMMs with the same left operand in one loop. So each tile of x is loaded
-once for both weights.
+"""The kernel computes two GEMMs with the same left operand x in one loop. So each tile of x is
+loaded once for both weight matrices.
 
 silu(gate) * up is computed from the two accumulators, so neither product is stored in memory."""
 
@@ -32,8 +32,8 @@ def _gate_up_kernel(
     tile_m = group * GROUP + (program % (GROUP * tiles_n)) % height
     tile_n = (program % (GROUP * tiles_n)) // height
 
-    # Rows and columns past the end wrap around to the start, so the loads need no mask. Their
-    # results are never stored.
+    # Rows and columns past the end wrap around to the start, so the loads need no mask. The results
+    # of these rows and columns are never stored.
     rows = (tile_m * BM + tl.arange(0, BM)) % m
     columns = (tile_n * BN + tl.arange(0, BN)) % n
     depth = tl.arange(0, BK)
@@ -79,8 +79,9 @@ def _tma_kernel(
     BK: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # TMA loads the operand tiles. It needs no pointers in registers, fills positions past the end
-    # with zeros, and leaves room for one stage more than loads by pointers.
+    # TMA loads the operand tiles. TMA needs no pointers in registers and fills positions past the
+    # end with zeros. With TMA, shared memory has room for one pipeline stage more than with loads
+    # by pointers.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)

@@ -2,12 +2,13 @@
 so that integers have the same order as the values. The low bits are the complement of the column.
 So one comparison orders both values and ties.
 
-Long rows are read once, to compute the maxima of groups of neighbours. The k-th largest of these
-maxima is a bound: entries below it cannot be among the k largest. The kernel finds the bound bit by
-bit, by counting. Usually not many more than k entries reach the bound. They are collected, and only
-they are sorted. If too many entries reach the bound (because they are equal), the kernel takes the
-k best groups, earlier groups first, and selects among all their entries. One program computes a
-whole row, so one launch is enough. The rows that run at the same time keep the memory busy."""
+The kernel reads a long row once and computes the maximum of each group of neighbours. The k-th
+largest of these maxima is a bound: entries below the bound cannot be among the k largest. The
+kernel finds the bound bit by bit, by counting. Usually not many more than k entries reach the
+bound. The kernel collects and sorts only these entries. If too many entries reach the bound
+(because they are equal), the kernel chooses the k groups with the largest maxima, earlier groups
+first, and selects among all entries of these groups. One program computes a whole row, so one
+launch is enough. The rows that run at the same time keep the memory busy."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Adds 0 to turn -0 into 0. Multiples of 0.337 are not exact in bfloat16, so a cast is
-    visible."""
+    """Adding 0 turns -0 into 0. Multiples of 0.337 are not exact in bfloat16, so a cast to bfloat16
+    changes them."""
     rows, cols, k = case.axes["rows"], case.axes["cols"], case.axes["k"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "ties":

@@ -1,5 +1,6 @@
-"""The kernel transposes square tiles. Loads are contiguous along rows of x and stores along rows of
-y, both in whole 128-byte lines. In between, the compiler transposes the tile in shared memory."""
+"""The kernel transposes square tiles. Loads are contiguous along rows of x, and stores are
+contiguous along rows of y. Loads and stores both use whole 128-byte lines. In between, the compiler
+transposes the tile in shared memory."""
 
 import torch
 import triton
@@ -25,7 +26,7 @@ def transpose2d(x: torch.Tensor) -> torch.Tensor:
     y = torch.empty((cols, rows), dtype=x.dtype, device=x.device)
     block_r = min(64, triton.next_power_of_2(rows))
     block_c = min(64, triton.next_power_of_2(cols))
-    # A narrow matrix uses tiles of the same width, which are longer in the other direction.
+    # For a narrow matrix, the tiles have the matrix's width and more rows instead.
     if block_c < 64:
         block_r = min(4096 // block_c, triton.next_power_of_2(rows))
     elif block_r < 64:

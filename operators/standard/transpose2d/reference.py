@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "nearly_symmetric":
-        # The matrix is square, and it equals its own transpose except for one corner, which must be
-        # moved.
+        # The matrix is square. It equals its own transpose except in one corner, so only a kernel
+        # that moves this corner passes.
         x = x + x.T
         x[: rows // 4, cols - cols // 4 :] += 1.0
     return {"x": x.to(case.dtype)}

@@ -1,6 +1,7 @@
-"""The kernel computes a triangular GEMM. A tile of c loops over the inner axis only up to its last
-row. Left of the diagonal nothing is masked. The diagonal block has its own loop. The tiles with the
-most steps (those of the last rows) start first, so that short tiles fill the gaps at the end."""
+"""The kernel computes a triangular GEMM. The program of a tile of c loops over the inner axis only
+up to the tile's last row. The blocks left of the diagonal need no mask. The diagonal block has its
+own loop. The tiles with the most steps (those of the last rows) start first, so that short tiles
+fill the gaps at the end."""
 
 import torch
 import triton
@@ -30,14 +31,14 @@ def _triangular_kernel(
     rows = tile_m * BM + tl.arange(0, BM)
     columns = tile_n * BN + tl.arange(0, BN)
     depth = tl.arange(0, BK)
-    # Rows and columns past the end wrap around to the start. Their results are never stored. A
+    # Rows and columns past the end wrap around to the start, and these results are never stored. A
     # wrapped row can contain a NaN, which affects only its own results.
     a_tile = a_ptr + (rows % n)[:, None] * n + depth[None, :]
     b_tile = b_ptr + depth[:, None] * cols + (columns % cols)[None, :]
     acc = tl.zeros((BM, BN), tl.float32)
-    # Computes the diagonal block first. Entries above the diagonal can be NaN, so they are replaced
-    # in registers and not multiplied by zero. A mask in the load would differ between elements and
-    # split the 16-byte copies.
+    # Computes the diagonal block first. Entries above the diagonal can be NaN, so multiplying them
+    # by zero would not remove them: they are replaced by zero in registers. A mask in the load
+    # would differ between neighbouring elements and split the 16-byte copies.
     for first in range(tile_m * BM, min(tile_m * BM + BM, n), BK):
         here = first + depth
         a = tl.load(a_tile + first, mask=(here < n)[None, :], other=0.0)
@@ -72,8 +73,8 @@ def _tma_kernel(
     a = a_square.load([top, top])
     b = b_square.load([top, left])
     acc = tl.dot(tl.where(tl.arange(0, BM)[None, :] <= tl.arange(0, BM)[:, None], a, 0.0), b)
-    # After the barrier, every warp has finished with that block's shared memory, so TMA may fill it
-    # again.
+    # After the barrier, no warp reads the shared memory of the diagonal block any more, so TMA may
+    # fill it again.
     tl.debug_barrier()
     for first in range(0, top, BK):
         acc = tl.dot(a_desc.load([top, first]), b_desc.load([first, left]), acc)
@@ -86,9 +87,9 @@ def _tma_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"
@@ -109,8 +110,8 @@ def triangular_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 64, 32, 64, 4, 4
     grid = (triton.cdiv(n, bm) * triton.cdiv(cols, bn),)
     if n * cols >= 2048 * 2048 and n % 8 == 0 and cols % 8 == 0:
-        # If rows are multiples of 16 bytes, TMA loads whole tiles. It needs no pointers in
-        # registers and allows one stage more.
+        # If rows are multiples of 16 bytes, TMA loads whole tiles. TMA needs no pointers in
+        # registers, and with TMA there is room for one pipeline stage more.
         a_desc = TensorDescriptor.from_tensor(a, [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b, [bk, bn])
         a_square = TensorDescriptor.from_tensor(a, [bm, bm])

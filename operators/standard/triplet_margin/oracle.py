@@ -1,5 +1,5 @@
 """The kernel computes the triplet loss. It reads the anchor once for both distances. Each program
-takes a few whole rows and stores the sum of their losses.
+computes a few whole rows and stores the sum of the losses of these rows.
 
 A second kernel adds these partial sums in a fixed order."""
 
@@ -46,8 +46,8 @@ def triplet_margin(
     anchor: torch.Tensor, positive: torch.Tensor, negative: torch.Tensor, margin: float, eps: float
 ) -> torch.Tensor:
     rows, dim = anchor.shape
-    # A program loads 2048 entries of each matrix, which are 16 per thread, so all three loads are
-    # in flight at once.
+    # A program loads 2048 entries of each of the three matrices, which are 16 entries per thread
+    # and matrix. So all loads are in flight at once.
     bd = triton.next_power_of_2(dim)
     bm = max(1, 2048 // bd)
     programs = triton.cdiv(rows, bm)

@@ -22,7 +22,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         positive = anchor.clone()
         negative[::2] = anchor[::2]
         negative[1::2] *= 0.3
-    # The anchor has a nonzero mean. Without it, eps would have little effect on a sum of squares.
+    # In `large_eps` the differences have a nonzero mean. With a mean of zero, adding eps would have
+    # little effect on a sum of squares.
     shift = 0.1 if case.distribution == "large_eps" else 0.0
     eps = 0.05 if case.distribution == "large_eps" else 1e-6
     return {
@@ -35,8 +36,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _off_grid(x: Tensor) -> Tensor:
-    """Returns values whose magnitudes are all slightly larger than a bfloat16 number. A cast to
-    bfloat16 then always rounds in the same direction, so the error is visible in a mean."""
+    """Returns values whose magnitudes are each slightly larger than a bfloat16 number. So a cast to
+    bfloat16 always rounds in the same direction, and the errors do not cancel out in a mean."""
     return x.to(torch.bfloat16).float() * 1.0017
 
 

@@ -1,10 +1,10 @@
 """Each program resamples a tile of output rows x columns with four gathers per output.
 
 Positions are computed exactly, by integer divisions, once per row and once per column of a tile.
-Neighbouring outputs read the same pixels, which are in the L1 cache, so the traffic is only that of
-x and y. If both sizes double, a program owns input pixels instead: nine loads per pixel are enough
-for four outputs, with constant weights. Rows are numbered across all images, so that small images
-share a program."""
+Neighbouring outputs read the same pixels, which are in the L1 cache. So each pixel of x is read
+from memory only once. If both sizes double, another kernel gives each lane one input pixel: nine
+loads are enough for the four outputs around the pixel, with constant weights. Rows are numbered
+across all images, so that small images share a program."""
 
 import torch
 import triton
@@ -46,7 +46,8 @@ def _double_kernel(x_ptr, y_ptr, rows, height, width, BH: tl.constexpr, BW: tl.c
     row = tl.program_id(0) * BH + tl.arange(0, BH)
     column = tl.program_id(1) * BW + tl.arange(0, BW)
     i = row % height
-    # Lines are numbered across all images. Neighbours are clamped to the image.
+    # Rows of input pixels are numbered across all images. The indices of neighbours are clamped to
+    # the image.
     line = row.to(tl.int64) * width
     above = line - tl.where(i > 0, width, 0)
     below = line + tl.where(i < height - 1, width, 0)

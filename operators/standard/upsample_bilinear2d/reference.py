@@ -52,8 +52,8 @@ def mutants(x: Tensor, out_height: int, out_width: int) -> dict[str, Tensor | tu
     def origin(size: int, out_size: int) -> Tensor:
         return torch.arange(out_size, dtype=torch.float64, device=x.device) * size / out_size
 
-    # Extrapolation before the first centre has negative weights. This is visible only if there are
-    # at least two rows.
+    # A mutant: an output before the first row's centre is extrapolated, with a negative weight. The
+    # error is visible only if there are at least two rows.
     beyond = torch.cat([2 * x[:, :, :1] - x[:, :, min(1, height - 1) :][:, :, :1], x], dim=2)
     return {
         "corners aligned": _resample(x, corners(height, out_height), corners(width, out_width)),

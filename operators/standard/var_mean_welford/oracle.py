@@ -1,6 +1,7 @@
-"""Every lane computes Welford's update, so x is read once and no lane waits for another lane. All
-lanes of a tile have processed the same number of entries, so they share one reciprocal. Lanes are
-merged at the end, and a second kernel merges the splits of a long row."""
+"""Every lane computes Welford's update for its own entries, so x is read once and no lane waits for
+another lane. All lanes of a tile have processed the same number of entries, so one reciprocal of
+this number serves all lanes. The results of the lanes are merged at the end, and a second kernel
+merges the splits of a long row."""
 
 import torch
 import triton

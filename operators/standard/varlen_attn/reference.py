@@ -94,8 +94,8 @@ def mutants(
 
 
 def cost(case: Case) -> Cost:
-    """Returns the cost for sequences of about equal length, of which a fifth is empty, because the
-    lengths are not known here."""
+    """Returns an approximate cost, because the lengths of the sequences are not known here. It
+    assumes that a fifth of the sequences is empty and that the others have equal lengths."""
     total, heads, dim, count = (
         case.axes["total"],
         case.axes["heads"],

@@ -1,8 +1,9 @@
 """The kernel computes a 4-bit GEMM in transposed form (c^T = w x^T), so that tensor cores read the
 unpacked weights directly from registers.
 
-The low nibbles and the high nibbles of a group belong to two contiguous halves of k. So each byte
-tile is used for two products, and nothing is interleaved."""
+The low nibbles of a group's bytes are the first half of the group's values along k, and the high
+nibbles are the second half. So each tile of bytes is used for two products, and no values need to
+be interleaved."""
 
 import torch
 import triton
@@ -32,7 +33,7 @@ def _gemm_kernel(
     tile_n = band * GROUP + (program % (GROUP * tiles_m)) % height
     tile_m = (program % (GROUP * tiles_m)) // height
 
-    # Rows past the end wrap around to the start. Their results are never stored.
+    # Rows past the end wrap around to the start. The results of these rows are never stored.
     tokens = (tile_m * BM + tl.arange(0, BM)) % m
     channels = (tile_n * BN + tl.arange(0, BN)) % n
     half = tl.arange(0, 64)
@@ -47,7 +48,7 @@ def _gemm_kernel(
         x_high = tl.load(x_tile + 64)
         scale = tl.load(scale_tile)[:, None]
         # As a float16, the bits 0x6400 | q are 1024 + q, so no conversion is needed. The difference
-        # of two such numbers is exact. Multiplying it by the scale rounds once.
+        # of two such numbers is exact, and its product with the scale is rounded once.
         zero = (tl.load(zero_tile).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)[:, None]
         low = ((packed & 15).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
         high = ((packed >> 4).to(tl.uint16) | 0x6400).to(tl.float16, bitcast=True)
@@ -81,8 +82,8 @@ def _tma_kernel(
     BN: tl.constexpr,
     GROUP: tl.constexpr,
 ):
-    # Computes the same with TMA loads, which need no pointers in registers. The weights need these
-    # registers.
+    # Computes the same as the kernel above, but with TMA loads. TMA needs no pointers in registers,
+    # so more registers are free for the weights.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -145,8 +146,8 @@ def w4a16_gemm(
     if m * n >= 2048 * 2048:
         bm, bn, warps, stages = 256, 128, 8, 3
     elif m <= 32:
-        # Decoding reads the weights once and little else, so it uses small tiles and keeps many of
-        # them in flight.
+        # For few tokens (decoding), nearly all time is spent on reading the weights once. So the
+        # tiles are small, and many tiles are in flight.
         bm, bn, warps, stages = 16 if m <= 16 else 32, 64, 4, 5
     else:
         bm, bn, warps, stages = 64, 64, 4, 4

@@ -23,7 +23,8 @@ def _gemm_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # The tiles are grouped so that programs that run at the same time share channels and tokens.
+    # Consecutive programs compute tiles that go down a group of rows before they move right. So
+    # programs that run at the same time share channels and tokens.
     tiles_m = tl.cdiv(m, BM)
     tiles_n = tl.cdiv(n, BN)
     program = tl.program_id(0)
@@ -66,9 +67,9 @@ def _gemm_kernel(
 
 
 def _stages(most: int) -> int:
-    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. Their
-    64 KiB of shared memory are enough for one step's tiles only. There, the loads run one step
-    ahead, and their values wait in registers."""
+    """Returns the number of pipeline stages: `most` in general, and at most two on AMD GPUs. An AMD
+    GPU has 64 KiB of shared memory, which are enough for one step's tiles only. With two stages the
+    loads run one step ahead, and the loaded values wait in registers."""
     if (
         triton.knobs.runtime.interpret
         or triton.runtime.driver.active.get_current_target().backend != "hip"
@@ -84,8 +85,8 @@ def w8a16_gemm(x: torch.Tensor, w: torch.Tensor, scale: torch.Tensor) -> torch.T
     if m * n >= 2048 * 2048:
         bm, bn, bk, warps, stages = 256, 128, 64, 8, 3
     elif m <= 32:
-        # Decoding reads the weights once and little else, so it uses deep tiles and keeps many of
-        # them in flight.
+        # For few tokens (decoding), nearly all time is spent on reading the weights once. So the
+        # tiles are long in k, and many tiles are in flight.
         bm, bn, bk, warps, stages = 16 if m <= 16 else 32, 64, 128, 4, 5
     elif m * n >= 512 * 512:
         bm, bn, bk, warps, stages = 64, 128, 64, 4, 4

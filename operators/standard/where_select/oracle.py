@@ -1,8 +1,9 @@
 """Each program computes a tile of several rows. It loads the broadcast condition once for all rows
 of the tile.
 
-Both inputs are loaded completely. Loads that are masked by the condition would be split into single
-elements. They would save no 32-byte sectors unless the condition has long runs."""
+Both inputs are loaded completely. Loads with the condition as their mask would be split into single
+elements. In addition, such loads would skip a 32-byte sector only where the condition has a long
+run of equal values."""
 
 import torch
 import triton

@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         y = y.masked_fill(kind == 2, float("nan")).masked_fill(kind == 3, float("-inf"))
         x[-1, -1, -1] = y[-1, -1, -1] = 0.75
     elif case.distribution == "runs":
-        # The condition has long runs, and some batch entries where it is constant.
+        # The condition has long runs of equal values. In some batch entries it is constant.
         cond = (
             (torch.arange(cols, device=rng.device) // 100 % 2 == 0).expand(batch, 1, cols).clone()
         )

@@ -19,12 +19,12 @@
 namespace assay::sandbox {
 namespace {
 
-// A killed process that had a GPU ends its context first. That takes seconds while other processes
-// use the driver.
+// The time that a killed candidate gets to end, in milliseconds. A process with a GPU takes seconds
+// to end its context while other processes use the driver.
 constexpr std::int64_t kCandidateReapMs = 15'000;
 constexpr std::size_t kDrainBytes = 64U << 10;
-constexpr int kYieldingNiceness = 6;  // works without a cgroup too
-// Reads of one pipe before next() checks the deadline again.
+constexpr int kYieldingNiceness = 6;  // lowers the priority even without a cgroup
+// The number of reads from one pipe before next() checks the deadline again.
 constexpr int kDrainRounds = 64;
 
 struct Pipe {
@@ -39,7 +39,7 @@ Result<Pipe> make_pipe() {
   return made;
 }
 
-/// Returns the id that the process of a pidfd has in this process's pid namespace.
+/// Returns the process id of a pidfd's process, as this process's pid namespace numbers it.
 Result<pid_t> pid_behind(int pidfd) {
   const std::string text = read_small_file("/proc/self/fdinfo/" + std::to_string(pidfd));
   const std::size_t at = text.find("\nPid:");
@@ -48,7 +48,7 @@ Result<pid_t> pid_behind(int pidfd) {
   return pid;
 }
 
-/// Reads what has arrived. Returns false at the end of the stream.
+/// Reads the bytes that have arrived in the pipe. Returns false at the end of the stream.
 bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   std::array<char, kDrainBytes> buffer;
   for (int round = 0; pipe && round < kDrainRounds; ++round) {
@@ -63,8 +63,9 @@ bool drain_pipe(UniqueFd& pipe, OutputRing& ring) {
   return pipe.valid();
 }
 
-/// Returns a new name for each candidate. The group of an earlier candidate of the slot may still
-/// exist, and its counters of exceeded limits must not be read as those of this candidate.
+/// Returns a cgroup name that no other candidate has. The cgroup of an earlier candidate of this
+/// slot may still exist, and its counters of exceeded limits must not be taken for counters of the
+/// new candidate.
 std::string cgroup_name(int slot) {
   static std::atomic<std::uint64_t> candidates{0};
   return "assay-" + std::to_string(::getpid()) + "-" + std::to_string(slot) + "-" +
@@ -134,7 +135,8 @@ Status Candidate::fork(const SandboxConfig& config, const Deadline& deadline) {
   layers_ = layers.layers();
   if (!grouped) {
     for (LayerReport& layer : layers_) layer = {layer.name, false, grouped.error().message};
-    // A child that has already ended lacked another layer, which its output names.
+    // If the child has already ended, the cause is another missing layer, and the child's output
+    // names that layer.
     if (strict && !exited()) return grouped;
   }
   socket_ = std::move(sockets->ours);
@@ -181,7 +183,8 @@ CandidateEvent Candidate::next(const Deadline& deadline) {
       case FrameReceiver::State::broken: return {Kind::malformed, {}, receiver_.message()};
       case FrameReceiver::State::again: break;
     }
-    // Everything that it sent is read above. Its children may still hold the stream open.
+    // Everything that the candidate sent has been read by now. Its children may still keep the
+    // stream open.
     if (was_exited) return {Kind::ended, {}, "the process ended"};
     std::array<pollfd, 4> entries{{{socket_.get(), POLLIN, 0},
                                    {out_pipe_.get(), POLLIN, 0},
@@ -209,7 +212,7 @@ std::optional<ExitStatus> Candidate::end(std::int64_t grace_ms) {
   was_killed_ = !exited();
   kill_by_pidfd(pidfd_.get());
   if (group_ > 1) ::kill(-group_, SIGKILL);
-  if (was_killed_) (void)cgroup_.hurry_end();  // if it fails, the end only takes longer
+  if (was_killed_) (void)cgroup_.hurry_end();  // a failure only delays the end
   status_ = zygote_->wait_exit(slot_, Deadline::after_ms(kCandidateReapMs));
   drain();
   return status_;

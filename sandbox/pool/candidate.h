@@ -1,14 +1,16 @@
-// Candidate: a forked, jailed Python process that serves one job and ends. It is parked before the
-// job comes, and it is untrusted as soon as it has the job.
+// Candidate: a forked, jailed Python process that runs the host code of one submission and then
+// exits. It is forked before the job exists, and waits ("is parked") until it receives the job.
+// From then on the supervisor treats the candidate as untrusted.
 //
 //   Status sent = candidate->send(job, source, fds, deadline);
 //   CandidateEvent event = candidate->next(deadline);  // `parsed`, then `imported`
 //   Status more = candidate->send(batch, fds, deadline);
 //   std::optional<ExitStatus> status = candidate->end();  // kills it if it still runs
 //
-// After end() no process of the candidate writes anything. next() also drains what the candidate
-// prints, up to a bound. Only the zygote's waitid tells how it ended, never the end of a stream.
-// The destructor kills it. The classes are not thread-safe; a candidate may move between threads.
+// After end() returns, no process of the candidate can write anything. next() also reads what the
+// candidate prints, up to a bound. How the candidate ended is known only from the zygote's waitid;
+// the end of a stream proves nothing. The destructor kills the candidate. The classes are not
+// thread-safe, but a candidate may be passed from one thread to another.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +28,7 @@
 
 namespace assay::sandbox {
 
-/// Keeps the head and the tail of a process's output within a budget, and counts all of it.
+/// Keeps the beginning and the end of a process's output within a budget, and counts all bytes.
 ///
 ///   OutputRing ring(64 << 10);
 ///   ring.append(bytes);
@@ -36,23 +38,23 @@ class OutputRing {
   explicit OutputRing(std::int64_t keep_bytes) : half_(static_cast<std::size_t>(keep_bytes / 2)) {}
 
   void append(std::string_view bytes);
-  /// Returns all of the output if it fits. Otherwise returns head and tail, with a line between
-  /// them that tells how many bytes are cut.
+  /// Returns all of the output if it fits the budget. Otherwise returns the beginning and the end,
+  /// and between them a line that tells how many bytes are left out.
   std::string text() const;
   std::int64_t total() const { return total_; }
 
  private:
   std::size_t half_;
-  std::string head_, tail_;  // the tail holds up to twice its half, so that trimming is rare
+  std::string head_, tail_;  // holds up to twice the kept size, so that trimming is rare
   std::int64_t total_ = 0;
 };
 
 struct CandidateEvent {
   enum class Kind {
-    message,    // `message`
+    message,    // the field `message` is set
     ended,      // the process or its stream ended
-    malformed,  // it broke the protocol; `text` tells how
-    flood,      // it printed more than Limits::output_flood_bytes
+    malformed,  // the candidate broke the protocol; `text` tells how
+    flood,      // the candidate printed more than Limits::output_flood_bytes
     timeout,
     cancelled,
   };
@@ -63,8 +65,8 @@ struct CandidateEvent {
 
 class Candidate {
  public:
-  /// Forks a candidate from the zygote and waits until it is parked. The caller chooses a free slot
-  /// and frees it after the candidate's end.
+  /// Forks a candidate from the zygote and waits until the candidate is ready to receive a job. The
+  /// caller chooses a free slot, and frees the slot after the candidate has ended.
   static Result<std::unique_ptr<Candidate>> park(std::shared_ptr<Zygote> zygote, int slot,
                                                  const Limits& limits, const SandboxConfig& config,
                                                  const Deadline& deadline);
@@ -72,26 +74,26 @@ class Candidate {
 
   int slot() const { return slot_; }
   const Zygote& zygote() const { return *zygote_; }
-  /// The layers of its jail and of its cgroup.
+  /// The isolation layers of the candidate's jail and cgroup.
   const std::vector<LayerReport>& layers() const { return layers_; }
-  /// Tells whether it was parked with the limits of this job.
+  /// Tells whether the candidate was forked with the same limits as `limits`.
   bool suits(const Limits& limits) const;
   bool alive() const;
 
   Status send(const CandidateJob& job, const std::string& source, const std::vector<int>& fds,
               const Deadline& deadline);
-  /// Sends cases; the candidate has said `imported`.
+  /// Sends cases. Call this after the candidate has sent the message `imported`.
   Status send(const CandidateBatch& batch, const std::vector<int>& fds, const Deadline& deadline);
   CandidateEvent next(const Deadline& deadline);
 
-  /// Kills it, unless it ends by itself within `grace_ms`, and waits for its end. Returns nothing
-  /// if the zygote cannot tell how it ended.
+  /// Kills the candidate unless it exits by itself within `grace_ms`, and waits until it has ended.
+  /// Returns nothing if the zygote cannot tell how the candidate ended.
   std::optional<ExitStatus> end(std::int64_t grace_ms = 0);
-  /// Tells whether end() had to kill it.
+  /// Tells whether end() had to kill the candidate.
   bool was_killed() const { return was_killed_; }
-  /// Tells whether its process has ended, and with it all of its pid namespace.
+  /// Tells whether the candidate's process has ended. All of its pid namespace has then ended too.
   bool exited() const;
-  /// Tells whether it sent anything that next() has not returned. Call it after end().
+  /// Tells whether the candidate sent anything that next() has not returned. Call this after end().
   bool has_unread();
 
   bool out_of_memory() const { return cgroup_.out_of_memory(); }
@@ -111,7 +113,8 @@ class Candidate {
   std::vector<LayerReport> layers_;
   Cgroup cgroup_;
   UniqueFd socket_, out_pipe_, err_pipe_, pidfd_;
-  // Its process group, or -1 if a pid namespace ends its children with it.
+  // The candidate's process group. It is -1 if the candidate has a pid namespace, because the
+  // kernel then kills the candidate's children together with the candidate.
   pid_t group_ = -1;
   FrameReceiver receiver_{-1};
   OutputRing out_, err_;

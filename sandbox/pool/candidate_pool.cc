@@ -11,10 +11,13 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kPoolSlots = kMaxSlots / 2;
-constexpr int kMaxDeaths = 2;  // deaths of zygotes in a row after which the caller gets an error
+// number of zygote deaths in a row after which the caller gets an error
+constexpr int kMaxDeaths = 2;
 constexpr std::int64_t kParkMs = 15'000;
-constexpr auto kZygoteRetryPause = std::chrono::seconds(2);   // after a failure, if no caller comes
-constexpr auto kSweepPause = std::chrono::milliseconds(500);  // between attempts to sweep cgroups
+// the pause after a failure, unless a call comes earlier
+constexpr auto kZygoteRetryPause = std::chrono::seconds(2);
+// the pause between attempts to remove the cgroups of dead supervisors
+constexpr auto kSweepPause = std::chrono::milliseconds(500);
 
 }  // namespace
 
@@ -38,7 +41,7 @@ std::optional<PoolFacts> CandidatePool::facts() const {
 Result<std::unique_ptr<Candidate>> CandidatePool::take(const Limits& limits,
                                                        const Deadline& deadline) {
   MutexLock lock(mutex_);
-  failure_.reset();  // a new caller starts a new attempt
+  failure_.reset();  // this call starts a new attempt
   changed_.notify_all();
   std::unique_ptr<Candidate> candidate;
   const auto ready = [&]() ASSAY_REQUIRES(mutex_) {
@@ -68,20 +71,22 @@ void CandidatePool::give_back(std::unique_ptr<Candidate> candidate) {
   changed_.notify_all();
 }
 
-/// Returns a live candidate, or nullptr. Drops the candidates that died with their zygote.
+/// Returns a waiting candidate that is alive, or nullptr. Drops the candidates whose zygote has
+/// died.
 std::unique_ptr<Candidate> CandidatePool::pop_parked() {
   while (!parked_.empty()) {
     std::unique_ptr<Candidate> candidate = std::move(parked_.front());
     parked_.pop_front();
     if (candidate->alive()) return candidate;
     used_slots_.erase(candidate->slot());
-    changed_.notify_all();  // the thread parks another one
+    changed_.notify_all();  // the thread parks another candidate
   }
   return nullptr;
 }
 
 std::optional<int> CandidatePool::free_slot() const {
-  // A slot has a user and a control group, so the two pools of one server use different slots.
+  // Each slot has its own user id and cgroup, so the two pools of one server must use different
+  // slots.
   const int first = config_.gpu ? kPoolSlots : 0;
   for (int slot = first; slot < first + kPoolSlots; ++slot) {
     if (used_slots_.count(slot) == 0) return slot;
@@ -133,7 +138,7 @@ void CandidatePool::start_zygote() {
   {
     MutexLock lock(mutex_);
     const std::shared_ptr<Zygote> old = std::move(zygote_);
-    lock.unlock();  // the end of a zygote takes a while
+    lock.unlock();  // ending the zygote takes some time
   }
   Result<std::shared_ptr<Zygote>> zygote =
       fresh_zygote(Deadline::after_ms(config_.zygote_ready_ms, shutdown_.get_token()));
@@ -145,7 +150,7 @@ void CandidatePool::start_zygote() {
   changed_.notify_all();
 }
 
-/// Starts a zygote. Under strict isolation a missing layer is an error.
+/// Starts a zygote. Under strict isolation a missing isolation layer is an error.
 Result<std::shared_ptr<Zygote>> CandidatePool::fresh_zygote(const Deadline& deadline) {
   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config_, spawner_, deadline);
   if (!zygote) return fail(zygote.error());
@@ -164,8 +169,8 @@ void CandidatePool::park_one() {
       park(config_.job_limits, Deadline::after_ms(wait_ms, shutdown_.get_token()));
   const MutexLock lock(mutex_);
   if (!candidate) {
-    // A zygote that has died is started again first. Only a zygote that dies at every fork is an
-    // error.
+    // If the zygote has died, a new zygote is started first. An error is reported only if zygotes
+    // keep dying during forks.
     const bool zygote_lives = zygote_ && zygote_->alive();
     if (config_.spawn || zygote_lives || ++deaths_ >= kMaxDeaths) failure_ = candidate.error();
   } else {
@@ -181,7 +186,7 @@ void CandidatePool::park_one() {
   changed_.notify_all();
 }
 
-/// Forks a candidate. Does not hold the lock during the fork.
+/// Forks a candidate. The lock is not held during the fork.
 Result<std::unique_ptr<Candidate>> CandidatePool::park(const Limits& limits,
                                                        const Deadline& deadline) {
   std::optional<int> slot;

@@ -1,13 +1,14 @@
-// CandidatePool keeps candidates parked ahead of the jobs, so that a job starts in microseconds. It
-// owns the zygote and starts it again when it ends. With `config.spawn` each candidate has a zygote
-// of its own, a new process.
+// CandidatePool keeps forked candidates waiting ("parked") for jobs, so that a job starts in
+// microseconds. The pool owns the zygote, and starts a new zygote when the old one ends. With the
+// setting `config.spawn`, each candidate gets a zygote of its own, which is a new process.
 //
 //   CandidatePool pool(config, spawner);  // returns at once; a thread parks candidates
 //   Result<std::unique_ptr<Candidate>> candidate = pool.take(job.limits, deadline);
 //   if (candidate) pool.give_back(std::move(*candidate));  // its slot is free again
 //
-// Thread-safe. One thread of the pool starts zygotes and parks candidates. It waits for events: a
-// call, the end of the zygote, or the end of the pool.
+// Thread-safe. One thread of the pool starts zygotes and parks candidates. This thread waits for
+// one of three events: a call of take() or give_back(), the end of the zygote, or the destruction
+// of the pool.
 #pragma once
 
 #include <deque>
@@ -28,7 +29,8 @@ namespace assay::sandbox {
 
 struct PoolFacts {
   Versions versions;
-  std::vector<LayerReport> layers;  // layers of the template jail, the job jail and the cgroup
+  // Isolation layers of the zygote's jail, the job jail and the cgroup.
+  std::vector<LayerReport> layers;
 };
 
 class CandidatePool {
@@ -38,18 +40,19 @@ class CandidatePool {
   CandidatePool(const CandidatePool&) = delete;
   CandidatePool& operator=(const CandidatePool&) = delete;
 
-  /// Returns a parked candidate, or one forked for these limits. Errors: unavailable (the zygote
-  /// does not start; the message says why), resource_exhausted (deadline), cancelled.
+  /// Returns a waiting candidate whose limits are `limits`, or else forks a new one. Errors:
+  /// unavailable if the zygote does not start, and the message says why; resource_exhausted if the
+  /// deadline passes; cancelled.
   Result<std::unique_ptr<Candidate>> take(const Limits& limits, const Deadline& deadline);
   /// Ends the candidate and frees its slot.
   void give_back(std::unique_ptr<Candidate> candidate);
-  /// Returns nothing until the first candidate has parked.
+  /// Returns the facts that the first candidate reported, or nothing before it is parked.
   std::optional<PoolFacts> facts() const;
 
  private:
   enum class Work { start_zygote, park };
   void run();
-  /// Waits until there is work. Returns nothing when the pool ends.
+  /// Waits until there is work. Returns nothing when the pool is destroyed.
   std::optional<Work> next_work();
   void start_zygote();
   Result<std::shared_ptr<Zygote>> fresh_zygote(const Deadline& deadline);
@@ -66,11 +69,14 @@ class CandidatePool {
   std::shared_ptr<Zygote> zygote_ ASSAY_GUARDED_BY(mutex_);
   std::deque<std::unique_ptr<Candidate>> parked_ ASSAY_GUARDED_BY(mutex_);
   std::set<int> used_slots_ ASSAY_GUARDED_BY(mutex_);
-  /// The error of the last attempt. A success or a new caller of take() clears it.
+  /// The error of the last attempt to start a zygote or to park a candidate. A success clears this
+  /// error, and so does a new call of take().
   std::optional<Error> failure_ ASSAY_GUARDED_BY(mutex_);
   std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
-  int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;  // deaths of zygotes since a candidate parked
-  bool swept_ = false;  // the control groups of dead supervisors are removed; for the thread only
+  // Number of zygotes that ended since a candidate was last parked.
+  int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;
+  // True once the cgroups of dead supervisors are removed; only the thread uses this.
+  bool swept_ = false;
   std::stop_source shutdown_;
   std::thread thread_;
 };

@@ -1,11 +1,11 @@
-// FifoSemaphore: a counting semaphore whose waiters are served in the order of their arrival. Each
-// wait ends at a deadline or at a stop request.
+// FifoSemaphore: a counting semaphore that serves its waiters in the order of their arrival. A wait
+// also ends when its deadline passes or when a stop is requested.
 //
 //   FifoSemaphore judge_turn(1, "the judge was busy for all of the time allowed");
 //   Result<FifoSemaphore::Slot> slot = judge_turn.acquire(deadline);
 //   if (!slot) return fail(slot.error());
 //
-// Thread-safe. The semaphore outlives its slots.
+// Thread-safe. The semaphore must outlive its slots.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace assay::sandbox {
 
 class FifoSemaphore {
  public:
-  /// One slot. The destructor releases it.
+  /// One acquired slot. Its destructor releases the slot.
   class Slot {
    public:
     explicit Slot(FifoSemaphore& owner) : owner_(&owner) {}
@@ -39,17 +39,18 @@ class FifoSemaphore {
     FifoSemaphore* owner_;
   };
 
-  /// `busy` is the message of the error at the deadline.
+  /// `slots` is the number of slots. `busy` is the error message when a deadline passes.
   FifoSemaphore(int slots, std::string busy) : busy_(std::move(busy)), slots_(slots) {}
 
-  /// Errors: cancelled, resource_exhausted (deadline).
+  /// Waits for a free slot. Errors: cancelled; resource_exhausted if the deadline passes.
   Result<Slot> acquire(const Deadline& deadline);
-  /// Changes the number of slots. If there are fewer than before, holders keep theirs.
+  /// Changes the number of slots. If the new number is smaller, slots that are already held stay
+  /// valid.
   void set_slots(int slots);
-  /// The number of calls of acquire() that wait.
+  /// The number of calls of acquire() that are waiting.
   int waiting() const;
-  /// Waits until exactly `count` calls wait. Returns false at the deadline. Tests order threads by
-  /// it.
+  /// Waits until exactly `count` calls of acquire() are waiting. Returns false if the deadline
+  /// passes first. Tests use this function to put threads in a defined order.
   bool wait_for_waiters(int count, const Deadline& deadline) const;
 
  private:
@@ -61,7 +62,8 @@ class FifoSemaphore {
   int slots_ ASSAY_GUARDED_BY(mutex_);
   int held_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::deque<std::uint64_t> queue_ ASSAY_GUARDED_BY(mutex_);  // tickets; the oldest is first
+  // Tickets of the waiting calls, oldest first.
+  std::deque<std::uint64_t> queue_ ASSAY_GUARDED_BY(mutex_);
 };
 
 }  // namespace assay::sandbox

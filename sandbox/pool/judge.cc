@@ -80,8 +80,8 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
   while (true) {
     Result<Frame> reply = receive_frame(socket_.get(), deadline);
     if (!reply) {
-      // The late answer to a cancelled request is skipped. A judge that misses a deadline or ends
-      // is started again.
+      // After a cancellation the judge keeps running, and its late answer is skipped. A judge that
+      // misses a deadline or ends is replaced by a new process.
       if (reply.error().code != ErrorCode::cancelled) {
         const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
         stop();
@@ -103,8 +103,8 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
 Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
   Result<Frame> reply =
       ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
-  // The operator of an earlier job may have broken the context, which this job is the first to
-  // notice.
+  // The operator code of an earlier job may have broken the CUDA context. This job is then the
+  // first to notice, so the request is repeated with a new process.
   if (!reply && reply.error().code == ErrorCode::unavailable)
     reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
@@ -189,7 +189,7 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 void Judge::release(const std::string& job) {
   const Result<FifoSemaphore::Slot> turn =
       turn_.acquire(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token()));
-  // A process that ended has nothing to forget.
+  // A process that has ended has nothing to forget.
   if (turn && socket_)
     send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
 }

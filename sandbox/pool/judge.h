@@ -1,5 +1,5 @@
-// Judge: the Python process that makes inputs and compares outputs. It is trusted, runs without a
-// jail and never sees a submission.
+// Judge: the Python process that makes inputs and compares outputs with the reference. The process
+// is trusted, runs without a jail, and never sees a submission.
 //
 //   Judge judge(config, spawner, "cpu");
 //   Result<PreparedJob> prepared = judge.prepare(job, false, deadline);
@@ -7,9 +7,9 @@
 //       judge.compare({job.id, "small"}, {.tensors = outputs, .fd = output_fd}, deadline);
 //   judge.release(job.id);
 //
-// Thread-safe: it answers one request at a time, first come, first served. A thread of the judge
-// starts the process at construction. A process that ended or missed a deadline is started again,
-// and then it does not know the jobs that were prepared before.
+// Thread-safe. The judge answers one request at a time, in the order of arrival. The constructor
+// starts a thread, which starts the process. If the process ends or misses a deadline, a new
+// process is started. The new process does not know the jobs that the old process had prepared.
 #pragma once
 
 #include <optional>
@@ -29,7 +29,8 @@ namespace assay::sandbox {
 
 struct PreparedJob {
   std::vector<PreparedCase> cases;  // in the job's order
-  /// Where the launcher finds inputs and leaves outputs, or nothing if they are in memory files.
+  /// The device memory in which the launcher finds inputs and leaves outputs. It is empty if inputs
+  /// and outputs are in memory files.
   std::optional<DeviceMemory> device;
   std::vector<UniqueFd> fds;  // Argument::fd is an index into this list
 };
@@ -39,64 +40,67 @@ struct CaseName {
   std::string job, case_id;
 };
 
-/// The outputs of one run of a case. Borrows them.
+/// The outputs of one run of a case. This struct does not own the tensors or the file.
 struct RunOutputs {
   const std::vector<Argument>& tensors;
-  int fd = -1;  // a memory file, or -1 if the outputs are in the device memory of the case
+  int fd = -1;  // a memory file, or -1 if the outputs are in the case's device memory
 };
 
-/// The outputs of two runs of a case, both in memory files or both in device memory.
+/// The outputs of two runs of a case. Both runs use memory files, or both use device memory.
 struct AttributionRuns {
-  RunOutputs full;     // compare() found them right
-  RunOutputs without;  // of a run whose kernels did nothing
+  RunOutputs full;     // the normal run, whose outputs compare() has accepted
+  RunOutputs without;  // the run in which the kernels did nothing
 };
 
-/// How the judge goes through a case with a candidate that has the GPU.
+/// How the judge runs the rounds of a case with a candidate that has access to the GPU.
 struct HostRounds {
-  int line = -1;      // the socket to the candidate
-  bool time = false;  // also take timed rounds
+  int line = -1;      // the socket that connects the judge with the candidate
+  bool time = false;  // whether timed rounds follow
 };
 
 class Judge {
  public:
-  /// `device` is "cpu" or "cuda:N". The process sees only GPU N, as number 0, because imported code
-  /// uses that number. `number` tells the judges of one device apart.
+  /// `device` is "cpu" or "cuda:N". The process sees only GPU N, under the number 0, because
+  /// imported code uses the number 0. `number` distinguishes the judges of one device.
   Judge(const SandboxConfig& config, Spawner& spawner, const std::string& device, int number = 0);
   ~Judge();
   Judge(const Judge&) = delete;
   Judge& operator=(const Judge&) = delete;
 
-  /// Waits until the process is ready and returns the facts of its `ready` message.
+  /// Waits until the process is ready, and returns what its `ready` message says.
   Result<JudgeReady> ready(const Deadline& deadline);
   Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
-  /// Compares outputs with the reference. Set `keep` if a call of attribute() for outputs in device
-  /// memory follows.
+  /// Compares outputs with the reference. Set `keep` if the outputs are in device memory and a call
+  /// of attribute() follows.
   Result<Compared> compare(const CaseName& of, const RunOutputs& outputs, const Deadline& deadline,
                            bool keep = false);
-  /// Judges all rounds of a case with a candidate that has the GPU. Returns when the judge has its
-  /// result or the candidate has ended.
+  /// Runs all rounds of a case with a candidate that has the GPU, and judges their outputs. Returns
+  /// when the judge has its result, or when the candidate has ended.
   Result<HostJudged> host_case(const CaseName& of, const HostRounds& rounds, const Limits& limits,
                                const Deadline& deadline);
-  /// Tells whether kernels produced the outputs that compare() found right. In device memory the
-  /// outputs of the run without kernels have overwritten those of the full run, which compare() has
-  /// kept. Errors: invalid_argument if only one of the runs has a memory file.
+  /// Tells whether kernels computed the outputs that compare() has accepted. In device memory, the
+  /// outputs of the run without kernels have overwritten the outputs of the full run, so the judge
+  /// uses the copy that compare() kept. Errors: invalid_argument if only one of the two runs has a
+  /// memory file.
   Result<Attributed> attribute(const CaseName& of, const AttributionRuns& runs,
                                const Deadline& deadline);
-  /// Replaces the inputs if they are in device memory and no recording depends on their values.
-  /// Returns the new seed, or an empty string if the inputs stay.
+  /// Replaces a case's inputs by new ones, if the inputs are in device memory and no recording
+  /// depends on their values. Returns the new seed, or an empty string if the inputs were not
+  /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
-  /// Waits until the judge computes nothing on its device. It computes references ahead, after
-  /// prepare() has returned.
+  /// Waits until the judge uses its device no more. After prepare() has returned, the judge goes on
+  /// to compute the references.
   Status settle(const std::string& job, const Deadline& deadline);
-  /// Times PyTorch's own implementation on the device. Returns samples in nanoseconds.
+  /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
                                              const Deadline& deadline);
-  /// Checks the operator itself (reference, mutants, cost model) with inputs from `seed`.
+  /// Checks the operator itself (reference, mutants, cost model) with inputs that `seed`
+  /// determines.
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir,
                                       const std::vector<CaseRequest>& cases, std::uint32_t seed,
                                       const Deadline& deadline);
-  /// Makes the judge forget the job. Waits while the judge is busy.
+  /// Makes the judge forget the job. If the judge is busy, the call waits.
   void release(const std::string& job);
 
  private:
@@ -108,8 +112,8 @@ class Judge {
   const SandboxConfig config_;
   Spawner& spawner_;
   const std::optional<LoneGpu> gpu_;
-  const std::string device_;  // the process's name for its device
-  /// The holder of its one slot may use the socket, and it alone uses the next three members.
+  const std::string device_;  // the name by which the process knows its device
+  /// Only the holder of the single slot may use the socket and the next three members.
   FifoSemaphore turn_{1, "the judge was busy for all of the time allowed"};
   Process process_;
   UniqueFd socket_;

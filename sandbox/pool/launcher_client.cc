@@ -11,14 +11,16 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kReportBytes = 4 << 20;  // the longest report of a profiler
-// Bytes of a launcher's log that an error message quotes, if it does not start and if it ends.
+constexpr std::size_t kReportBytes = 4 << 20;  // the maximum size of a profiler's report
+// The number of log bytes that an error message quotes: when a launcher does not start, and when it
+// ends unexpectedly.
 constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
-constexpr unsigned kLauncherLogs = 8;   // the least number of log files
-constexpr std::int64_t kEndMs = 1'000;  // the most between the end of the stream and of the process
+constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
+// the maximum time between the end of the stream and the end of the process
+constexpr std::int64_t kEndMs = 1'000;
 
-/// Deals out the numbers of log files. A live launcher has its file to itself. Among the other
-/// files the oldest is overwritten.
+/// Hands out the numbers of log files. A running launcher has a log file of its own. Among the
+/// files of ended launchers, the oldest file is overwritten first.
 class LogNumbers {
  public:
   unsigned take() {
@@ -41,7 +43,7 @@ class LogNumbers {
 };
 
 LogNumbers& log_numbers() {
-  // It is never destroyed, because a launcher may live until after the end of main.
+  // This object is never destroyed, because a launcher may live until after the end of main.
   static LogNumbers& numbers = *new LogNumbers;
   return numbers;
 }
@@ -72,7 +74,7 @@ Status check_case(const std::string& replied, const std::string& requested) {
                                       "' to a request for case '" + requested + "'");
 }
 
-/// Reads the reply that ends a launch.
+/// Parses the last reply of a launch.
 Result<LaunchOutcome> parse_outcome(const Frame& frame, const std::string& case_id) {
   const auto checked = [&](auto reply) -> Result<LaunchOutcome> {
     if (!reply) return fail(reply.error());

@@ -1,11 +1,12 @@
-// LauncherClient: one assay-launcher process, which performs launch plans on one GPU. The plans are
-// those of one graded submission, of one run, or of references (LauncherPool).
+// LauncherClient: one assay-launcher process, which performs launch plans on one GPU. A launcher
+// performs the plans of one graded submission only, of one run only, or of references only
+// (LauncherPool decides which).
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher =
 //       LauncherClient::start(config, spawner, {.device = 0, .driver = "cuda"}, deadline);
 //   Result<LaunchOutcome> outcome = (*launcher)->launch(request, plan, fds, deadline);
 //
-// Belongs to one thread. The destructor kills the process and waits for its end.
+// Each client belongs to one thread. The destructor kills the process and waits until it has ended.
 #pragma once
 
 #include <cstddef>
@@ -39,44 +40,47 @@ class LauncherClient {
   LauncherClient();
   LauncherClient(const LauncherClient&) = delete;
   LauncherClient& operator=(const LauncherClient&) = delete;
-  /// Starts a launcher and waits until its device is ready.
+  /// Starts a launcher and waits until the launcher has opened its device.
   static Result<std::unique_ptr<LauncherClient>> start(const SandboxConfig& config,
                                                        Spawner& spawner,
                                                        const LauncherOptions& options,
                                                        const Deadline& deadline);
 
-  /// What the launcher reported when it became ready.
+  /// The message that the launcher sent when it became ready.
   const LauncherReady& ready() const { return ready_; }
   /// The number of calls of launch().
   int launches() const { return launches_; }
-  /// The number of device faults before its start. LauncherPool sets it.
+  /// The number of device faults that were counted before the launcher started. LauncherPool sets
+  /// this.
   int faults_before() const { return faults_before_; }
   void set_faults_before(int faults) { faults_before_ = faults; }
   bool alive() { return process_.alive(); }
-  /// Tells how the process ended by itself, after launch() has returned `unavailable`.
+  /// Tells how the process ended, if it was not killed. Valid after launch() has returned
+  /// `unavailable`.
   const std::optional<ExitStatus>& exit_status() const { return exit_status_; }
   pid_t pid() const { return process_.pid(); }
   ~LauncherClient();
   const std::string& log() const { return log_; }
-  /// Kills the process and its children. A profiler has the launcher as a child.
+  /// Kills the process and its children. If a profiler runs, the launcher is the profiler's child.
   void kill() { process_.kill_group(); }
-  /// Performs a plan. If the request has `stage_next_inputs`, it calls the function of that name
-  /// before the samples, which puts other inputs in place; an error of the function kills the
-  /// launcher and is returned. Errors: resource_exhausted (the deadline passed) and cancelled,
-  /// which kill the launcher; unavailable (it ended; the message tells how), corrupt.
+  /// Performs a plan. If the request has `stage_next_inputs`, the client calls that function before
+  /// the timed samples. The function replaces the inputs by other inputs; if it fails, the client
+  /// kills the launcher and returns the function's error. Other errors: resource_exhausted if the
+  /// deadline passes and cancelled, and both kill the launcher; unavailable if the launcher ended,
+  /// and the message tells how; corrupt.
   Result<LaunchOutcome> launch(const LaunchRequest& request, const std::string& plan,
                                const std::vector<int>& fds, const Deadline& deadline,
                                const std::function<Status()>& stage_next_inputs = {});
-  /// Waits until it ends by itself and returns the tail of its log, which holds a profiler's
-  /// report. Errors: resource_exhausted, cancelled.
+  /// Waits until the process exits by itself, and returns the last part of its log, which contains
+  /// a profiler's report. Errors: resource_exhausted; cancelled.
   Result<std::string> finish(const Deadline& deadline);
 
  private:
-  /// Returns ": " and the last `bytes` of its log, or with a profiler the ncu_messages() of its
-  /// log. The result is empty if the log is.
+  /// Returns ": " and the last `bytes` of the launcher's log. If a profiler runs, returns ": " and
+  /// the ncu_messages() of the log instead. Returns an empty string if the log is empty.
   std::string end_of_log(std::size_t bytes) const;
-  /// Describes its exit status if `error` means that it ended. Otherwise returns the error's
-  /// message.
+  /// Describes the launcher's exit status if `error` means that the launcher ended. Otherwise
+  /// returns the message of `error`.
   std::string how_it_ended(const Error& error);
 
   Process process_;
@@ -91,11 +95,11 @@ class LauncherClient {
 
 inline constexpr std::size_t kNcuMessagesBytes = 1'500;
 
-/// Extracts what Nsight Compute printed besides its report, for an error message. On a remote
-/// machine nothing else tells the reason of a failure. Returns one line of at most
+/// Extracts from a log what Nsight Compute (ncu) printed besides its report, for an error message.
+/// On a remote machine only this text tells why a profile failed. Returns one line of at most
 /// kNcuMessagesBytes: the lines of `log`, joined by " | ". Errors of ncu and of the launcher come
-/// first, then the other lines in their order. It leaves out the lines of the report (CSV). The
-/// text may have any content.
+/// first, and the other lines follow in their order. The lines of the report (CSV) are left out.
+/// `log` may contain any text.
 std::string ncu_messages(std::string_view log);
 
 }  // namespace assay::sandbox

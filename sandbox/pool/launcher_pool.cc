@@ -9,7 +9,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kThreads = 3;  // most recordings take less time than making a context
+// the number of threads; most recordings take less time than creating a context
+constexpr int kThreads = 3;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);
 
@@ -59,7 +60,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherPool::take(const Deadline& deadl
   changed_.notify_all();
   const Status parked = wait_until(lock, deadline, [&]() ASSAY_REQUIRES(mutex_) {
     const auto dead = std::erase_if(parked_, [](const auto& one) { return !one->alive(); });
-    if (dead > 0) changed_.notify_all();  // the pool starts another one
+    if (dead > 0) changed_.notify_all();  // the pool starts a new launcher
     return !parked_.empty() || failed_since(before);
   });
   --waiting_;
@@ -132,7 +133,7 @@ bool LauncherPool::may_keep(const LauncherClient& used) const {
   return used.launches() < kMostKeptLaunches && used.faults_before() == faults_;
 }
 
-/// Ends all but the `most` launchers that were used last.
+/// Ends the launchers that are kept for runs, except for the `most` of them that were used last.
 void LauncherPool::end_kept_for_runs(std::size_t most) {
   while (of_runs_.size() > most) {
     of_runs_.front().launcher->kill();
@@ -141,7 +142,7 @@ void LauncherPool::end_kept_for_runs(std::size_t most) {
   }
 }
 
-/// Ends the launchers that were unused for config.kept_launcher_ms.
+/// Ends the kept launchers that were unused for config.kept_launcher_ms.
 void LauncherPool::end_expired() {
   const std::int64_t now_ns = system_clock().monotonic_ns();
   const auto fresh = std::find_if(of_runs_.begin(), of_runs_.end(), [&](const KeptForRun& one) {
@@ -175,8 +176,8 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return last_start_error_;
 }
 
-/// Tells whether a start has failed that began after `before` others. An earlier start tells
-/// nothing about the present state of the device.
+/// Tells whether a start failed that was not among the first `before` starts. A start that began
+/// earlier tells nothing about the present state of the device.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }
@@ -231,7 +232,7 @@ void LauncherPool::perform(Start start) {
   --starting_;
   if (started) {
     ready_ = (*started)->ready();
-    // A launcher may have checked the device before the last fault.
+    // A launcher that started before the last fault may have checked the device before that fault.
     const bool trusted = start.faults_before == faults_;
     (*started)->set_faults_before(start.faults_before);
     (trusted ? parked_ : retired_).push_back(std::move(*started));
@@ -244,7 +245,7 @@ void LauncherPool::perform(Start start) {
 }
 
 void LauncherPool::perform(End end) {
-  end.launchers.clear();  // waits for their end
+  end.launchers.clear();  // waits until the launchers have ended
   const MutexLock lock(mutex_);
   --ending_;
   changed_.notify_all();

@@ -1,5 +1,5 @@
-// LauncherPool keeps launchers parked, with their device context made, so that no submission waits
-// for one. It also ends the launchers that were used.
+// LauncherPool starts launchers and their device contexts in advance ("parks" them), so that no
+// submission waits for a launcher to start. The pool also ends used launchers.
 //
 //   LauncherPool launchers(config, spawner, 0);
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
@@ -11,14 +11,14 @@
 //   launcher = launchers.take_for_run("run_1", deadline);   // the run's kept one, if there is one
 //   launchers.keep_for_run("run_1", std::move(*launcher));  // for its next test or profile
 //
-// A grade gets a launcher that has performed nothing else. Tests and profiles of one run may share
-// a launcher, because they do not count for a score. References of operators are trusted and share
-// one too; otherwise half of all contexts would be made for references.
+// A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
+// share a launcher, because they do not count for a score. References of operators are trusted, so
+// they share a launcher too. Otherwise half of all device contexts would be created for references.
 //
-// Starting a launcher keeps the driver of the whole machine busy for a fifth of a second. So the
-// pool starts one launcher after the other, unless more callers wait. A start while another job is
-// timed costs that job an occasional outlier, which the median hides, and slightly slower driver
-// calls (measured in measurements/beside_starts.py).
+// Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
+// starts one launcher after the other, unless several callers are waiting. A start costs a job that
+// is being timed at that moment an occasional outlier, which the median hides, and slightly slower
+// driver calls (measured in measurements/beside_starts.py).
 //
 // Thread-safe.
 #pragma once
@@ -41,42 +41,46 @@ namespace assay::sandbox {
 
 class LauncherPool {
  public:
-  /// A kept launcher ends after this number of launches, about as many as fifty graded
-  /// submissions need. What the driver leaves behind in a context ends with it.
+  /// The number of launches after which a kept launcher is ended, so that its context does not
+  /// collect leftovers of the driver without limit. Fifty graded submissions need about as many
+  /// launches.
   static constexpr int kMostKeptLaunches = 1'000;
 
-  /// Starts to park `config.parked_launchers` launchers. `driver` is "cuda", or "fake" for tests.
+  /// Begins to start `config.parked_launchers` launchers. `driver` is "cuda", or "fake" for tests.
   LauncherPool(const SandboxConfig& config, Spawner& spawner, int device,
                std::string driver = "cuda");
   ~LauncherPool();
   LauncherPool(const LauncherPool&) = delete;
   LauncherPool& operator=(const LauncherPool&) = delete;
 
-  /// Waits until the first launcher is parked and returns what it reported: the facts of the device
-  /// and the layers of its jail.
+  /// Waits until the first launcher is ready, and returns what this launcher reported: the facts of
+  /// the device and the isolation layers of the launcher's jail.
   Result<LauncherReady> ready(const Deadline& deadline);
-  /// Returns an unused launcher. The caller discards or keeps each launcher that it takes.
+  /// Returns an unused launcher. The caller must discard or keep every launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// Returns a launcher that has performed nothing but references.
+  /// Returns a launcher that has performed only references, or nothing yet.
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
-  /// Kills it and returns at once. A thread of the pool waits for the end of its context.
+  /// Kills the launcher and returns at once. A thread of the pool waits until its context has
+  /// ended.
   void discard(std::unique_ptr<LauncherClient> used);
-  /// Keeps a launcher of take_for_oracle() that works. Discards it if one is kept already, or after
-  /// kMostKeptLaunches.
+  /// Keeps a working launcher that came from take_for_oracle(). Discards the launcher instead if
+  /// another is already kept, or if it has performed kMostKeptLaunches.
   void keep(std::unique_ptr<LauncherClient> used);
-  /// Returns a launcher for a test or a profile of `run`. It has performed plans of this run only,
-  /// or nothing.
+  /// Returns a launcher for a test or a profile of `run`. This launcher has performed only plans of
+  /// `run`, or nothing yet.
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
-  /// Keeps a launcher of take_for_run() that works. It ends after config.kept_launcher_ms without
-  /// use, after kMostKeptLaunches, or as the oldest if more than config.kept_launchers are kept.
+  /// Keeps a working launcher that came from take_for_run(). The pool ends the launcher when it was
+  /// unused for config.kept_launcher_ms, when it has performed kMostKeptLaunches, or when more than
+  /// config.kept_launchers are kept and it was unused for longest.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
-  /// Ends the launchers that are kept for runs, to free their memory, and waits for their end.
+  /// Ends the launchers that are kept for runs, which frees their memory, and waits until they have
+  /// ended.
   Status end_those_of_runs(const Deadline& deadline);
-  /// Ends the launchers that are parked or kept. Call it after a fault of the device. Each new
-  /// launcher checks its device before it is ready.
+  /// Ends all launchers that are not in use. Call this after a device fault: each new launcher
+  /// checks the device before it becomes ready.
   void invalidate_idle();
-  /// Returns the error of the last start, if it failed. Returns nothing while the device works.
+  /// Returns the error of the last start, if that start failed. Otherwise returns nothing.
   std::optional<std::string> last_start_error() const;
   /// Returns the facts of the device, if they are known.
   std::optional<DeviceFacts> device() const;
@@ -92,7 +96,7 @@ class LauncherPool {
   struct KeptForRun {
     std::string run;
     std::unique_ptr<LauncherClient> launcher;
-    std::int64_t since_ns;  // by the system's monotonic clock
+    std::int64_t since_ns;  // the time of the last use, by the system's monotonic clock
   };
   struct Failure {
     Error error;
@@ -100,11 +104,11 @@ class LauncherPool {
   };
 
   void run();
-  /// Waits until there is work. Returns nothing when the pool ends.
+  /// Waits until there is work. Returns nothing when the pool is destroyed.
   std::optional<Work> next_work();
   void perform(Start start);
   void perform(End end);
-  /// Waits until `done`. Errors: cancelled, resource_exhausted.
+  /// Waits until `done` returns true. Errors: cancelled; resource_exhausted if the deadline passes.
   template <class Done>
   Status wait_until(MutexLock& lock, const Deadline& deadline, Done done) ASSAY_REQUIRES(mutex_);
   bool may_keep(const LauncherClient& used) const ASSAY_REQUIRES(mutex_);
@@ -120,16 +124,18 @@ class LauncherPool {
   mutable Mutex mutex_;
   Condition changed_;
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
-  std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);  // killed
-  std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);                 // for references
-  std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in order of their last use
+  // Killed, not yet ended.
+  std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);
+  // The launcher for references.
+  std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);
+  std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in the order of their last use
   std::optional<LauncherReady> ready_ ASSAY_GUARDED_BY(mutex_);
-  /// The failure of the last attempt. The next caller clears it.
+  /// The failure of the last attempt to start a launcher. The next caller clears it.
   std::optional<Failure> failure_ ASSAY_GUARDED_BY(mutex_);
-  /// The error of the last attempt. The next success clears it.
+  /// The error of the last attempt to start a launcher. The next success clears it.
   std::optional<std::string> last_start_error_ ASSAY_GUARDED_BY(mutex_);
   int attempts_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of starts that have begun
-  int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of callers of take() that wait
+  int waiting_ ASSAY_GUARDED_BY(mutex_) = 0;   // number of calls of take() that are waiting
   int starting_ ASSAY_GUARDED_BY(mutex_) = 0;
   int ending_ ASSAY_GUARDED_BY(mutex_) = 0;
   int faults_ ASSAY_GUARDED_BY(mutex_) = 0;  // number of calls of invalidate_idle()

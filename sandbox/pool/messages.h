@@ -1,12 +1,13 @@
-// The messages of zygote, candidate and judge as typed structs (docs/reference/frames.md). The
-// supervisor reads and writes their frame headers nowhere else. The messages of the launcher are in
-// sandbox/wire/launch_request.h and launch_reply.h, because the launcher uses them too.
+// Defines the messages of the zygote, the candidate and the judge as typed structs
+// (docs/reference/frames.md). Only the functions of this file read and write the headers of these
+// messages. The launcher's messages are in sandbox/wire/launch_request.h and launch_reply.h,
+// because the launcher uses them too.
 //
 //   Result<CandidateMessage> message = parse_candidate(frame);  // checks every field
 //   Status sent = send_frame(socket, to_header(job), source, fds, deadline);
 //
-// Pure functions. The descriptors of a received frame stay in Frame::fds; a struct has indices into
-// them.
+// Pure functions. The descriptors of a received frame stay in Frame::fds. The structs refer to
+// descriptors by their index in Frame::fds.
 #pragma once
 
 #include <cstdint>
@@ -35,14 +36,14 @@ struct ForkRequest {
   int slot = 0;
   bool strict = false;
   std::int64_t tmp_bytes = 0, processes = 0;
-  std::int64_t data_bytes = 0;  // 0 if a cgroup limits memory
+  std::int64_t data_bytes = 0;  // memory limit; 0 if a cgroup limits memory
   int niceness = 0;
   std::vector<std::string> devices;  // device files of a GPU that the child may use
 };
-/// How a process ended, as waitid tells its parent.
+/// How a process ended, as waitid reports it to the parent process.
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
-  int value = 0;  // exit status or signal
+  int value = 0;  // the exit status, or the number of the signal
 
   bool by_signal() const { return how != How::exited; }
 };
@@ -66,55 +67,61 @@ struct CandidateCase {
   std::string id;
   std::vector<Argument> arguments;
   std::vector<std::string> structural, inout;
-  /// For each output, the name of its inout argument, or an empty string if it is returned.
+  /// For each output, the name of the inout argument that becomes the output. The name is empty if
+  /// the entry function returns the output.
   std::vector<std::string> output_from;
   std::int64_t output_fd = -1, output_bytes = 0;
-  std::map<std::string, std::int64_t> axes;    // the axes in the shapes; only for CUDA C++
-  std::vector<PreparedOutput> output_tensors;  // only for host jobs and CUDA C++
+  // The axes that occur in the shapes; only for CUDA C++.
+  std::map<std::string, std::int64_t> axes;
+  std::vector<PreparedOutput> output_tensors;  // set only for host jobs and for CUDA C++
 };
 enum class CandidateMode {
   interpret,
-  ablate,  // as interpret, but launches do nothing
+  ablate,  // like interpret, but launches do nothing
   record,
-  host,         // runs with the GPU
-  disassemble,  // the payload is a launch plan; its binaries come back as text, in artifacts
+  host,         // runs with access to the GPU
+  disassemble,  // turns the binaries of the launch plan in the payload into text artifacts
 };
-/// Further fields of a host job.
+/// The fields that only a host job has.
 struct HostAccess {
   std::string device;          // "cuda", or "cpu" in tests
   bool ablated = false;        // launches do nothing
-  std::int64_t rounds_fd = 0;  // the socket to the judge, as an index into the frame's descriptors
+  std::int64_t rounds_fd = 0;  // index of the socket to the judge in the frame's descriptors
   std::int64_t gpu_memory_bytes = 0;
 };
 struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
-  bool alternatives = false;  // records every configuration of an autotuner, not only the first
+  // Whether every autotuner configuration is recorded, not only the first.
+  bool alternatives = false;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
-  /// The candidate stops itself shortly before this limit of its import; 0 means no limit.
+  /// The time limit of the import, in milliseconds; 0 means no limit. The candidate stops itself
+  /// shortly before this limit.
   std::int64_t import_wall_ms = 0;
 };
-/// Cases that a candidate gets together, after its import.
+/// A batch of cases, which the supervisor sends to the candidate after the import.
 struct CandidateBatch {
   std::vector<CandidateCase> cases;
   bool last = true;  // no other batch follows
-  /// The candidate stops itself shortly before this limit and reports the case; 0 means no limit.
+  /// The time limit of the batch, in milliseconds; 0 means no limit. The candidate stops itself
+  /// shortly before this limit and reports the case that was running.
   std::int64_t run_wall_ms = 0;
 };
 struct Parked {
   std::vector<LayerReport> layers;
 };
-/// Sent before any code of the submission runs.
+/// The candidate sends this message before any code of the submission runs.
 struct SourceParsed {};
 struct Imported {};
 struct CaseDone {
   std::string id;
-  std::vector<Argument> outputs;  // mode interpret
-  bool reordered = false;  // mode interpret: torch, not a kernel, made the order of an output
-  std::vector<KernelReport> kernels;  // mode record
-  std::string plan;                   // mode record; the frame's payload
+  std::vector<Argument> outputs;  // only in mode interpret
+  // Only in mode interpret: torch, not a kernel, made the order of an output.
+  bool reordered = false;
+  std::vector<KernelReport> kernels;  // only in mode record
+  std::string plan;                   // only in mode record; the frame's payload
 };
 struct CandidateError {
   Stage stage = Stage::run;
@@ -131,26 +138,28 @@ struct JudgeReady {
   Versions versions;
   std::string device_name;
 };
-/// The place of a case in the device memory that judge and launcher share.
+/// The offsets of a case in the device memory that the judge and the launcher share.
 struct DevicePlaces {
-  std::map<std::string, std::int64_t> inputs;  // offset of each tensor argument
-  std::int64_t output_offset = 0;              // offset of the space for outputs
+  std::map<std::string, std::int64_t> inputs;  // offset of each tensor argument, in bytes
+  std::int64_t output_offset = 0;              // offset of the outputs, in bytes
 };
 struct PreparedCase {
   std::string id, seed;
-  std::vector<Argument> arguments;  // fd: index into the frame's descriptors
+  std::vector<Argument> arguments;  // Argument::fd is an index into the frame's descriptors
   std::vector<std::string> structural, inout;
-  std::map<std::string, std::int64_t> axes;  // the axes in the shapes
+  std::map<std::string, std::int64_t> axes;  // the axes that occur in the shapes
   std::vector<PreparedOutput> outputs;
-  /// Size of the space for outputs. Outputs of a wrong, wider type fit too, so that the judge can
-  /// see and name them.
+  /// The size of the memory for outputs, in bytes. It also has room for outputs of a wrong, wider
+  /// dtype, so that the judge can read such outputs and name their dtype in the error.
   std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
-  bool is_layout = false;  // the order of the outputs' elements is the whole work
+  // The operator only rearranges elements, so the order of the outputs is all of its work.
+  bool is_layout = false;
 };
 struct DeviceMemory {
-  std::int64_t fd = 0, bytes = 0;  // the handle, as an index into the frame's descriptors
+  // `fd` is the index of the memory's handle in the frame's descriptors
+  std::int64_t fd = 0, bytes = 0;
 };
 struct Prepared {
   std::vector<PreparedCase> cases;
@@ -158,32 +167,33 @@ struct Prepared {
 };
 struct Compared {
   ErrorKind kind = ErrorKind::none;  // none, wrong_result or output_mismatch
-  CaseRecord record;                 // its numerics, outcome and reason are set
+  CaseRecord record;                 // its fields numerics, outcome and reason are set
 };
 
-/// The judge's result for a case on the host tier.
+/// The judge's result for a case of the host tier.
 struct HostJudged {
   enum class Broken { no, ended, late, protocol, memory } broken = Broken::no;
-  std::string message;           // describes a broken conversation; the other fields are unset then
-  Compared compared;             // result of the comparison
-  std::optional<Timing> timing;  // wall clock time of one call
-  std::string seed;              // seed of the first round
+  // If not empty, the protocol was broken, and the other fields are unset.
+  std::string message;
+  Compared compared;             // the result of the comparison
+  std::optional<Timing> timing;  // wall-clock time of one call
+  std::string seed;              // the seed of the first round
 };
 /// Tells whether the submission's kernels produced the outputs.
 struct Attributed {
   bool ok = false;
-  std::string reason;  // why not, if not `ok`
+  std::string reason;  // why `ok` is false
 };
 
 struct LintCheck {
   std::string case_id;  // empty if the check is about the whole operator
   std::string check, detail;
   bool ok = false;
-  bool mutant = false;  // checks that a wrong answer is rejected
+  bool mutant = false;  // whether the check is that a wrong answer is rejected
 };
 
 Result<ZygoteMessage> parse_zygote(const Frame& frame);
-/// Takes the payload out of the frame.
+/// Parses a candidate's message. Moves the payload out of the frame.
 Result<CandidateMessage> parse_candidate(Frame& frame);
 Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
@@ -191,40 +201,45 @@ Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<Attributed> parse_attributed(const Frame& frame);
 Result<std::vector<double>> parse_timed_reference(const Frame& frame);
-/// Returns the new seed, or an empty string if the case kept its inputs.
+/// Returns the new seed, or an empty string if the case has kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
 struct JudgeComplaint {
   std::string message;
-  bool lost = false;  // the judge's CUDA context is broken for good, so every request will fail
+  // True if the judge's CUDA context is broken, so that every later request will fail.
+  bool lost = false;
 };
 JudgeComplaint parse_judge_error(const Frame& frame);
-/// Tells whether a judge's reply belongs to this request. `case_id` may be empty.
+/// Tells whether a judge's reply answers the request for `job` and `case_id`. `case_id` may be
+/// empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);
 
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const CandidateBatch& batch);
 nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
-/// With `on_device`, the outputs lie in the shared device memory. Otherwise their file goes with
-/// the frame. With `keep`, the judge keeps outputs on the device for attribute_kept_header().
+/// Builds a request to compare outputs with the reference. With `on_device` the outputs are in the
+/// shared device memory; otherwise their memory file is sent with the frame. With `keep` the judge
+/// keeps a copy of outputs in device memory for attribute_kept_header().
 nlohmann::json compare_header(const std::string& job, const std::string& case_id,
                               const std::vector<Argument>& outputs, bool on_device, bool keep);
-/// Two files go with the frame: the outputs, and the outputs of the run without kernels.
+/// Builds an attribution request. Two memory files are sent with the frame: first the outputs of
+/// the full run, then the outputs of the run without kernels.
 nlohmann::json attribute_header(const std::string& job, const std::string& case_id,
                                 const std::vector<Argument>& outputs,
                                 const std::vector<Argument>& without);
-/// For outputs that the judge has kept. The outputs of the run without kernels have overwritten
-/// them in the shared device memory.
+/// Builds an attribution request for outputs that the judge has kept. In the shared device memory,
+/// the outputs of the run without kernels have overwritten the kept outputs.
 nlohmann::json attribute_kept_header(const std::string& job, const std::string& case_id,
                                      const std::vector<Argument>& without);
-/// Asks for new inputs of a case whose inputs lie in shared device memory.
+/// Builds a request for new inputs of a case whose inputs are in shared device memory.
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
-/// The socket to the candidate goes with the frame. `round_ms` is the time limit of one round, and
-/// `gpu_memory_bytes` the limit of the candidate's GPU memory.
+/// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
+/// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
+/// candidate's GPU memory.
 nlohmann::json host_case_header(const std::string& job, const std::string& case_id, bool time,
                                 std::int64_t round_ms, std::int64_t gpu_memory_bytes);
 nlohmann::json lint_header(const std::string& operator_dir, const std::string& device,

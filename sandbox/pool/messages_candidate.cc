@@ -1,4 +1,4 @@
-// Reads and writes the messages of zygote and candidate.
+// Reads and writes the messages of the zygote and the candidate.
 #include <limits>
 
 #include "sandbox/jail/jail.h"
@@ -37,7 +37,8 @@ Exited read_exited(HeaderReader& in) {
   return message;
 }
 
-/// Tells whether a candidate may report this kind. The others only the supervisor may decide.
+/// Tells whether a candidate may report an error of this kind. Only the supervisor decides about
+/// the other kinds.
 bool may_claim(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::none:
@@ -54,11 +55,12 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:
     case ErrorKind::internal_error: return false;
-    default: return true;  // among them canary_violation, because the interpreter checks addresses
+    // This includes canary_violation, because the interpreter checks addresses.
+    default: return true;
   }
 }
 
-/// Tells whether a candidate works in this stage.
+/// Tells whether a candidate does the work of this stage.
 bool may_be_in(Stage stage) {
   return stage == Stage::import || stage == Stage::compile || stage == Stage::record ||
          stage == Stage::run;

@@ -96,7 +96,7 @@ Compared read_compared(HeaderReader& in) {
   return compared;
 }
 
-/// Returns nothing if there are no samples.
+/// Reads a timing. Returns nothing if the timing has no samples.
 std::optional<Timing> read_timing(HeaderReader& in) {
   Timing timing;
   timing.samples_ns = in.numbers("samples_ns", kMaxSamples);

@@ -17,8 +17,9 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kMaxProbeBytes = 1 << 20;
-constexpr std::int64_t kProbeMs = 60'000;  // a driver can take seconds to start
-// The drivers that the launcher can load.
+// the time limit of the probe; a driver can take seconds to start
+constexpr std::int64_t kProbeMs = 60'000;
+// The names of the drivers that the launcher can load.
 constexpr std::array kDrivers = {"cuda", "hip"};
 
 void probe_sandbox(const SandboxConfig& config, Probe& found) {
@@ -38,7 +39,8 @@ void probe_sandbox(const SandboxConfig& config, Probe& found) {
   pool.give_back(std::move(*candidate));
 }
 
-/// Returns the output of the launcher's probe. This process never loads a driver itself.
+/// Starts the launcher's probe and returns what it prints. This process itself never loads a
+/// driver.
 Result<std::string> launcher_output(const std::string& launcher, const std::string& driver) {
   const UniqueFd output(::memfd_create("assay-probe", MFD_CLOEXEC));
   if (!output) return fail_errno("memfd_create");

@@ -1,10 +1,11 @@
-// Finds out what this machine can do: versions, sandbox layers, GPUs. For `assay doctor`.
+// Finds out what this machine can do: software versions, isolation layers and GPUs. `assay doctor`
+// prints the result.
 //
 //   Probe found = probe(config);
 //   for (const LayerReport& layer : found.layers) std::puts(layer.name.c_str());
 //
-// It starts a zygote and parks a candidate as for a job, so it finds what a job gets. It takes
-// seconds.
+// probe() starts a zygote and parks a candidate, as for a job, so it finds what a job would get.
+// The call takes seconds.
 #pragma once
 
 #include <string>
@@ -18,11 +19,11 @@
 
 namespace assay::sandbox {
 
-/// The GPUs that the launcher finds with one driver.
+/// The GPUs that the launcher finds through one driver.
 struct DriverProbe {
   std::string driver;  // "cuda" or "hip"
   std::vector<DeviceFacts> gpus;
-  std::string reason;  // why there is no GPU
+  std::string reason;  // why no GPU was found
 };
 
 struct Probe {
@@ -34,7 +35,7 @@ struct Probe {
 
 Probe probe(const SandboxConfig& config);
 
-/// Asks the launcher for the GPUs of one driver: "cuda", "hip" or, in tests, "fake".
+/// Starts the launcher to list the GPUs of one driver: "cuda", "hip" or, in tests, "fake".
 DriverProbe probe_driver(const SandboxConfig& config, const std::string& driver);
 
 }  // namespace assay::sandbox

@@ -25,8 +25,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdOpen = 434, kPidfdSendSignal = 424;  // the same numbers on every architecture
-constexpr std::int64_t kReapMs = 5'000;                   // time that a killed process gets to end
-constexpr unsigned kPidfd = 3;                            // P_PIDFD, younger than some C libraries
+// the time that a killed process gets to end
+constexpr std::int64_t kReapMs = 5'000;
+// P_PIDFD, which older C libraries do not define
+constexpr unsigned kPidfd = 3;
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {
   std::vector<char*> out;
@@ -45,11 +47,11 @@ struct ChildPlan {
   int output_fd = -1;  // becomes stdout
   int log_fd = -1;     // becomes stderr
   int null_fd = -1;    // becomes stdin
-  pid_t parent = -1;   // the child ends if this process has ended already
+  pid_t parent = -1;   // if this process has ended already, the child ends too
 };
 
-/// Runs in the child between fork and exec: sets it up and executes the program. The parent has
-/// threads, so this makes async-signal-safe calls only.
+/// Runs in the child between fork and exec: sets up the child and executes the program. The parent
+/// has other threads, so only async-signal-safe functions may be called here.
 [[noreturn]] void become(const ChildPlan& plan) {
   if (::prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || ::getppid() != plan.parent) ::_exit(kExecFailed);
   sigset_t none;
@@ -115,7 +117,7 @@ void Process::kill() {
 }
 
 void Process::kill_group() {
-  // The kernel does not reuse the id of a process before it is reaped.
+  // The kernel does not reuse a process id before the process is reaped.
   if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
   kill();
 }
@@ -211,7 +213,8 @@ Environment trusted_environment(const Environment& extra) {
   constexpr std::array<std::string_view, 5> kSecret = {"KEY", "TOKEN", "SECRET", "PASSWORD",
                                                        "CREDENTIAL"};
   std::map<std::string, std::string> replaced(extra.begin(), extra.end());
-  // cuda:N must be the same GPU for torch and for the launcher (sandbox/jail/gpu_nodes.h).
+  // The name cuda:N must mean the same GPU for torch and for the launcher
+  // (sandbox/jail/gpu_nodes.h).
   replaced.insert_or_assign(kDeviceOrder, kByPciAddress);
   Environment out;
   for (char** entry = environ; *entry != nullptr; ++entry) {

@@ -1,4 +1,5 @@
-// Process is a program that the supervisor started, held by a pidfd. Spawner starts it.
+// Process: a program that the supervisor has started and that it refers to by a pidfd. Spawner
+// starts processes.
 //
 //   Spawner spawner;  // has the thread that forks every child
 //   Result<Process> child = spawner.spawn(
@@ -6,9 +7,10 @@
 //   child->kill();
 //   std::optional<ExitStatus> status = child->wait(Deadline::after_ms(1'000));
 //
-// The destructor of a Process kills and reaps it. The kernel kills a child when the thread that
-// forked it ends (PR_SET_PDEATHSIG), so one thread forks all of them and lives as long as the
-// Spawner. Spawner::spawn is thread-safe; a Process belongs to one thread at a time.
+// The destructor of a Process kills the process and reaps it. The kernel kills a child process when
+// the thread that forked it ends (PR_SET_PDEATHSIG). So one thread forks all children, and this
+// thread lives as long as the Spawner. Spawner::spawn is thread-safe; a Process belongs to one
+// thread at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -34,9 +36,9 @@ using Environment = std::vector<std::pair<std::string, std::string>>;  // names 
 struct SpawnRequest {
   std::vector<std::string> argv;  // argv[0] is the program's path
   Environment environment;        // all variables that the child gets
-  std::vector<int> inherit;       // descriptors that the child keeps, with the same numbers
+  std::vector<int> inherit;       // descriptors that the child inherits, under the same numbers
   std::string log;                // the file for stdout and stderr; it is truncated at the start
-  int output = -1;                // the descriptor for stdout instead of the log; -1: the log
+  int output = -1;                // the descriptor for stdout; with -1, stdout goes to the log
 };
 
 class Process {
@@ -54,11 +56,12 @@ class Process {
 
   pid_t pid() const { return pid_; }
   int pidfd() const { return pidfd_.get(); }
-  /// Sends SIGKILL. Does nothing if the process is dead.
+  /// Sends SIGKILL. Does nothing if the process has already ended.
   void kill();
-  /// Kills its process group as well, if it leads one.
+  /// Sends SIGKILL to the process. If it leads a process group, sends SIGKILL to the whole group.
   void kill_group();
-  /// Waits for its end. Returns nothing if the deadline passes or a stop is requested first.
+  /// Waits until the process has ended. Returns nothing if the deadline passes or a stop is
+  /// requested first.
   std::optional<ExitStatus> wait(const Deadline& deadline);
   bool alive() { return pid_ > 0 && !wait(Deadline::after_ms(0)); }
 
@@ -84,22 +87,24 @@ class Spawner {
 
   Mutex mutex_;
   Condition changed_;
-  std::function<void()> task_ ASSAY_GUARDED_BY(mutex_);  // of one caller at a time
+  // The function that the thread has to run, for one caller at a time.
+  std::function<void()> task_ ASSAY_GUARDED_BY(mutex_);
   bool stop_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread thread_;
 };
 
-/// Sends SIGKILL to the process of a pidfd. Does nothing if it is dead.
+/// Sends SIGKILL to the process of a pidfd. Does nothing if the process has already ended.
 void kill_by_pidfd(int pidfd);
-/// Returns for example "killed by SIGSEGV" or "exit status 3".
+/// Describes an exit status, for example as "killed by SIGSEGV" or "exit status 3".
 std::string describe(const ExitStatus& status);
-/// Returns for example "SIGSEGV", or "signal 99" for a signal without a name.
+/// Returns the name of a signal, such as "SIGSEGV", or "signal 99" for a signal without a name.
 std::string signal_name(int signal);
-/// Returns the last `bytes` of a log file, for an error message, or an empty string without a file.
+/// Returns the last `bytes` of a log file, for an error message. Returns an empty string if there
+/// is no file.
 std::string tail_of(const std::string& log, std::size_t bytes = 2'000);
-/// Returns the variables that a trusted Python process gets from this process's environment:
-/// everything but keys and tokens, with CUDA's device order set to PCI addresses. `extra` overrides
-/// or adds variables.
+/// Returns the environment variables for a trusted Python process. They are the variables of this
+/// process, without keys and tokens, and CUDA's device order is set to PCI addresses. `extra` adds
+/// variables or replaces their values.
 Environment trusted_environment(const Environment& extra = {});
 
 }  // namespace assay::sandbox

@@ -1,9 +1,10 @@
-// Versions: the software that a zygote or a judge has loaded, as its `ready` reports it.
+// Versions: the versions of the software that a zygote or a judge has loaded. Each reports them in
+// its message `ready`.
 //
 //   HeaderReader in(frame.header, "ready");
 //   const Versions versions = read_versions(in);  // its torch is for example "2.9.1+cu130"
 //
-// A value and a pure function, thread-safe.
+// A plain struct and a pure function. Thread-safe.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ namespace assay::sandbox {
 
 struct Versions {
   std::string torch, triton, python;
-  std::string nvrtc;  // empty without NVRTC; only a zygote has it
+  std::string nvrtc;  // empty without NVRTC; only a zygote reports it
 };
 
 Versions read_versions(HeaderReader& in);

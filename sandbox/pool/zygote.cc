@@ -22,7 +22,8 @@ constexpr std::int64_t kCancelledForkMs = 1'000;
 constexpr unsigned kZygoteLogs = 8;  // number of log files; the ninth zygote overwrites the first
 constexpr int kSlotUsers = kMaxSlots;
 
-/// Shows a toolkit folder inside the jail and passes its path to the harness, which loads NVRTC.
+/// Makes a toolkit folder visible in the jail, and passes the folder's path to the harness, which
+/// loads NVRTC.
 void show_toolkit(const std::string& setting, const std::string& folder,
                   std::vector<std::string>& argv) {
   if (folder.empty()) return;
@@ -140,8 +141,8 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
   const auto answered = [&]() ASSAY_REQUIRES(mutex_) {
     return !alive() || forked_.contains(request.slot);
   };
-  // A cancelled caller waits a moment longer. The answer is milliseconds away, and other callers
-  // need this zygote.
+  // A cancelled caller still waits for the answer, which comes within milliseconds. Otherwise the
+  // zygote would have to be dropped, and other callers need it.
   if (!deadline.wait(changed_, lock, answered) && deadline.cancelled()) {
     const std::int64_t left_ms = std::min(deadline.remaining_ms(), kCancelledForkMs);
     changed_.wait_for(lock, std::chrono::milliseconds(left_ms), answered);
@@ -152,8 +153,8 @@ Result<UniqueFd> Zygote::fork(const ForkRequest& request, int job_socket, int ou
     return pidfd;
   }
   if (!alive()) return fail(ErrorCode::unavailable, "the zygote ended: " + tail_of(log_));
-  // The answer may still come, and it would be taken for that of the next child in this slot. So
-  // this zygote gets no further request.
+  // The late answer could still come, and would then be taken for the answer to the next child of
+  // this slot. So this zygote gets no further requests.
   set_ended();
   return fail(ErrorCode::resource_exhausted, "the zygote did not fork in time");
 }

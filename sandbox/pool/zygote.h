@@ -1,13 +1,13 @@
-// Zygote: the jailed Python process that has torch and Triton loaded and forks candidates. It never
-// sees a submission.
+// Zygote: the jailed Python process that has imported torch and Triton and forks candidates. The
+// zygote never sees a submission.
 //
 //   const Deadline deadline = Deadline::after_ms(60'000);
 //   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner, deadline);
 //   Result<UniqueFd> pidfd = (*zygote)->fork(request, job_socket, out, err, deadline);
 //   std::optional<ExitStatus> status = (*zygote)->wait_exit(request.slot, deadline);
 //
-// Thread-safe: a reader thread sorts the zygote's answers by slot. When the zygote ends, every
-// candidate ends with it and all calls fail.
+// Thread-safe. A reader thread assigns the zygote's answers to their callers, by slot. When the
+// zygote ends, the kernel also kills all of its candidates, and all calls fail.
 #pragma once
 
 #include <map>
@@ -28,23 +28,25 @@ namespace assay::sandbox {
 
 class Zygote {
  public:
-  /// Starts a zygote and waits until it is ready. The error's message has the end of its log.
+  /// Starts a zygote and waits until it is ready. An error's message contains the end of the
+  /// zygote's log.
   static Result<std::unique_ptr<Zygote>> start(const SandboxConfig& config, Spawner& spawner,
                                                const Deadline& deadline);
   ~Zygote();
 
   const ZygoteReady& ready() const { return ready_; }
   bool alive() const { return !ended_.stop_requested(); }
-  /// A token that is stopped when the zygote ends or misses a deadline.
+  /// Returns a token. Its stop is requested when the zygote ends or misses a deadline.
   std::stop_token ended() const { return ended_.get_token(); }
-  /// The device files that its children may use.
+  /// The device files that the zygote's children may use.
   const std::vector<std::string>& devices() const { return devices_; }
 
-  /// Forks a child into a free slot and returns its pidfd. The caller keeps the three descriptors.
-  /// A zygote that misses the deadline counts as dead.
+  /// Forks a child for a free slot and returns the child's pidfd. The three descriptors stay the
+  /// caller's. A zygote that misses the deadline is treated as dead.
   Result<UniqueFd> fork(const ForkRequest& request, int job_socket, int out, int err,
                         const Deadline& deadline);
-  /// Waits for the child's end. Returns nothing if the deadline passes or the zygote ends first.
+  /// Waits until the child has ended. Returns nothing if the deadline passes or the zygote ends
+  /// first.
   std::optional<ExitStatus> wait_exit(int slot, const Deadline& deadline);
 
  private:
@@ -60,13 +62,15 @@ class Zygote {
   FifoSemaphore sending_{1, "the zygote took no request in time"};  // one request at a time
   mutable Mutex mutex_;
   Condition changed_;
-  std::map<int, UniqueFd> forked_ ASSAY_GUARDED_BY(mutex_);  // by slot, until fork() takes it
+  // The children's pidfds by slot, until fork() returns them.
+  std::map<int, UniqueFd> forked_ ASSAY_GUARDED_BY(mutex_);
   std::map<int, ExitStatus> exited_ ASSAY_GUARDED_BY(mutex_);
   std::stop_source ended_;
   std::thread reader_;
 };
 
-/// The folder of `_native*.so`: "../harness", relative to the folder of the jail program.
+/// Returns the folder that contains `_native*.so`: "../harness", relative to the jail program's
+/// folder.
 std::string native_folder(const SandboxConfig& config);
 
 }  // namespace assay::sandbox

@@ -11,11 +11,12 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kTakeMs = 120'000;  // a cold pool imports torch first
+// The first job may have to wait until the pool has imported torch.
+constexpr std::int64_t kTakeMs = 120'000;
 constexpr std::int64_t kSendMs = 10'000;
-// The time from the end of a candidate's stream to the end of its process.
+// The time from the end of a candidate's stream to the end of its process, in milliseconds.
 constexpr std::int64_t kGraceMs = 500;
-// A candidate stops by itself only after this share of its time limit.
+// The share of its time limit after which a candidate may stop itself.
 constexpr double kOwnStopShare = 0.9;
 constexpr std::size_t kMaxArtifacts = 256;
 constexpr std::size_t kMaxArtifactBytes = 64U << 20;
@@ -24,8 +25,8 @@ Stage work_stage(const CandidateJob& request) {
   return request.mode == CandidateMode::record ? Stage::record : Stage::run;
 }
 
-/// Recognises a fault of the GPU by the messages of torch and of the driver. Only a candidate of
-/// the host tier has a GPU.
+/// Recognises a fault of the GPU by the error messages of torch and of the driver. Only a candidate
+/// of the host tier has access to a GPU.
 ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   const auto says = [&](const char* words) {
     return diagnostic.message.find(words) != std::string::npos;
@@ -89,7 +90,8 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
     const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
     if (!given && given.error().code == ErrorCode::cancelled)
       return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
-    // A candidate that closed its channel or does not read is to blame. Its end tells how.
+    // The send failed because the candidate closed its socket or does not read. How the candidate
+    // ends tells the error.
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
@@ -99,8 +101,8 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
   return std::move(cases_);
 }
 
-/// Handles messages until `reached`. Ends the candidate and returns false when the verdict has
-/// become an error.
+/// Handles messages until `reached` returns true. Ends the candidate and returns false if the
+/// verdict has become an error.
 bool CandidateRun::follow(const std::function<bool()>& reached) {
   while (!reached()) {
     CandidateEvent event = candidate_->next(deadline_);
@@ -112,8 +114,8 @@ bool CandidateRun::follow(const std::function<bool()>& reached) {
   return true;
 }
 
-/// Ends the candidate. Returns false if it sent anything after `done` or could not be ended.
-/// Data that it wrote after its last result is not judged.
+/// Ends the candidate. Returns false if the candidate sent anything after `done`, or if it could
+/// not be ended. Data that the candidate wrote after its last result is not judged.
 bool CandidateRun::close() {
   candidate_->end();
   if (!candidate_->exited())
@@ -149,7 +151,7 @@ bool CandidateRun::on(CaseDone& done) {
                       "unexpected result for case '" + done.id.substr(0, 64) + "'");
   }
   cases_.push_back(std::move(done));
-  // The time of a host candidate includes the judge's rounds, so each case gets the whole limit.
+  // The judge's rounds are part of a host candidate's time, so each case gets the whole time limit.
   if (task_.request.mode == CandidateMode::host) limit_time(run_->job().limits.run_wall_ms);
   run_->case_done(earlier_cases_ + cases_.size(), task_.announced_cases.value_or(expected_.size()));
   return true;
@@ -163,8 +165,10 @@ bool CandidateRun::on(Artifact& artifact) {
   return true;
 }
 
-/// The stage is the supervisor's own, but for `compile`, which is a part of `record` and `run`. A
-/// source whose text has been parsed has no error of syntax: one that it raises is its own doing.
+/// Puts an error that the candidate reports into the verdict. The supervisor sets the error's stage
+/// itself; only for `compile`, which is a part of `record` and `run`, it trusts the candidate. If
+/// the text of the source has already been parsed, a syntax error cannot be the source's own, so
+/// the code of the submission raised it.
 bool CandidateRun::on(CandidateError& error) {
   candidate_->end();
   if (error.kind == ErrorKind::timeout &&
@@ -247,8 +251,9 @@ void CandidateRun::limit_time(std::int64_t wall_ms) {
   deadline_ = run_->deadline(wall_ms);
 }
 
-/// A candidate stops by itself shortly before its deadline (harness/entry/time_limit.py). An
-/// earlier report of a timeout is false.
+/// Returns how much time has passed since the current deadline was set. A candidate stops itself
+/// only shortly before its deadline (harness/entry/time_limit.py), so an earlier report of a
+/// timeout is false.
 double CandidateRun::passed_ms() const {
   return static_cast<double>(system_clock().monotonic_ns() - since_ns_) / kNsPerMs;
 }
@@ -279,7 +284,7 @@ ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic) {
 
 std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
                                            std::string_view source) {
-  // A line ends as Python reads it: at LF, CR, or CR LF.
+  // As in Python, a line ends with LF, CR, or CR LF.
   std::int64_t lines = 1 + std::count(source.begin(), source.end(), '\n');
   for (std::size_t at = source.find('\r'); at != std::string_view::npos;
        at = source.find('\r', at + 1)) {

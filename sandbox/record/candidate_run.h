@@ -1,20 +1,23 @@
-// CandidateRun: the conversation with one candidate. It sends the source, then the cases in
-// batches, and turns every way in which the candidate can end into the verdict.
+// CandidateRun: the conversation with one candidate, the jailed process that runs a submission's
+// host code. The class sends the source and then the cases in batches. Whenever the candidate
+// fails, the class writes the error into the verdict.
 //
 //   CandidateRun candidate(run, pool, {.request = request, .source = source});
 //   if (!candidate.start()) return;  // now the source is imported, and no case was sent
 //   std::optional<std::vector<CaseDone>> done = candidate.perform(inputs, true);
 //   if (!done) return;  // the verdict of `run` has the error
 //
-// Results are complete, with one result per case in order, or there are none: an early exit, half a
-// message, a second result or a message after `done` is an error. The candidate has ended when
-// perform() has returned from the last batch, so its output files are final. After an earlier batch
-// it still lives and could write to its files: copy them before they are read.
+// Results are complete: either there is one result for each case, in order, or there are none. An
+// early exit, an incomplete message, a second result for a case, or a message after `done` is an
+// error. When perform() has returned from the last batch, the candidate has ended, so its output
+// files are final. After an earlier batch the candidate still lives and could write to its files,
+// so copy the files before you read them.
 //
-// Hidden cases go in a batch of their own, after the public ones. perform() notes in the verdict
-// that the submission has got hidden cases (Verdict::tells_hidden). What the candidate sent before
-// cannot depend on them, and everything after it can. No claim of the candidate decides this.
-// Belongs to the job's thread.
+// Hidden cases are sent in a batch of their own, after the public cases. perform() notes in the
+// verdict that the submission has received hidden cases (Verdict::tells_hidden). What the candidate
+// sent before that moment cannot depend on hidden cases; everything that it sends later can. Only
+// the supervisor decides this, never a claim of the candidate. Each object belongs to the thread of
+// its job.
 #pragma once
 
 #include <cstdint>
@@ -33,38 +36,40 @@ namespace assay::sandbox {
 
 struct CandidateResults {
   std::vector<CaseDone> cases;      // in the job's order
-  std::vector<Artifact> artifacts;  // untrusted
+  std::vector<Artifact> artifacts;  // untrusted, because the candidate made them
 };
 
-/// The work of one candidate. Borrows request and source.
+/// The work of one candidate. This struct borrows the request and the source.
 struct CandidateTask {
   const CandidateJob& request;
   const std::string& source;
-  std::vector<int> fds = {};  // borrowed; a host job's line to the judge
-  /// Called when the candidate has the job and the descriptors.
+  std::vector<int> fds = {};  // borrowed; for a host job, the socket to the judge
+  /// This function is called when the candidate has received the job and the descriptors.
   std::function<void()> sent = {};
-  /// The total that the monitor gets when this candidate handles only a part of the job's cases.
+  /// The total number of cases that the monitor reports. It is set when this candidate gets only
+  /// some of the job's cases.
   std::optional<std::size_t> announced_cases = std::nullopt;
 };
 
 class CandidateRun {
  public:
   CandidateRun(JobExecution& run, CandidatePool& pool, const CandidateTask& task);
-  /// Ends the candidate and adds what it printed to the verdict.
+  /// Ends the candidate, and adds to the verdict what the candidate printed.
   ~CandidateRun();
   CandidateRun(const CandidateRun&) = delete;
   CandidateRun& operator=(const CandidateRun&) = delete;
 
-  /// Takes a candidate from the pool, sends the source, and waits until it is imported. Returns
-  /// false when the verdict has become an error.
+  /// Takes a candidate from the pool, sends the source, and waits until the candidate has imported
+  /// it. Returns false if the verdict has become an error.
   bool start();
-  /// Has the candidate run a batch of cases, and returns one result for each. With `last` it also
-  /// takes the artifacts and ends the candidate. Returns nothing when the verdict has become an
-  /// error.
+  /// Makes the candidate run a batch of cases, and returns one result for each case. With `last` it
+  /// also receives the candidate's artifacts and then ends the candidate. Returns nothing if the
+  /// verdict has become an error.
   std::optional<std::vector<CaseDone>> perform(const CandidateInputs& batch, bool last);
-  /// The artifacts, after the last batch.
+  /// Returns the candidate's artifacts. Call this after the last batch.
   std::vector<Artifact> take_artifacts() { return std::move(artifacts_); }
-  /// From here on errors and output go to the verdict of `run`, another execution of the same job.
+  /// From this call on, errors and output go to the verdict of `run`, which is another execution of
+  /// the same job.
   void report_to(JobExecution& run) { run_ = &run; }
 
  private:
@@ -88,26 +93,26 @@ class CandidateRun {
   const CandidateTask task_;
   std::unique_ptr<Candidate> candidate_;
   Deadline deadline_ = Deadline::never();
-  std::int64_t wall_ms_ = 0;           // of the current deadline
+  std::int64_t wall_ms_ = 0;           // the time limit of the current deadline
   std::int64_t since_ns_ = 0;          // when the current deadline started
-  double used_ms_ = 0;                 // by earlier batches, of the limit of a run
-  std::vector<std::string> expected_;  // ids of the batch's cases
-  std::vector<CaseDone> cases_;        // results of the batch
+  double used_ms_ = 0;                 // the time that earlier batches used of the time limit
+  std::vector<std::string> expected_;  // case ids of the batch
+  std::vector<CaseDone> cases_;        // results of the batch so far
   std::size_t earlier_cases_ = 0;      // number of results of earlier batches
   std::vector<Artifact> artifacts_;
   std::size_t artifact_bytes_ = 0;
   bool parsed_ = false, imported_ = false, last_ = false, done_ = false;
 };
 
-/// Returns true unless the job has a public case of this id.
+/// Returns true unless the job has a public case with this id.
 bool is_hidden(const Job& job, const std::string& id);
 
-/// Returns the limit that an exception of Python or torch reports (no memory, no room on disk, no
-/// more processes), else `kind`.
+/// Returns the limit that an exception of Python or torch reports (no memory, no space on disk, no
+/// more processes). Returns `kind` if the exception reports no limit.
 ErrorKind limit_behind(ErrorKind kind, const Diagnostic& diagnostic);
 
-/// Returns `line` if `source` has a line with this number, counted from 1, else nothing. A
-/// candidate can send any number.
+/// Returns `line` if `source` has a line with this number; the first line has the number 1.
+/// Otherwise returns nothing. The check is needed because a candidate can send any number.
 std::optional<std::int64_t> line_of_source(std::optional<std::int64_t> line,
                                            std::string_view source);
 

@@ -19,7 +19,8 @@ CandidateCase describe(const PreparedCase& prepared) {
   return one;
 }
 
-/// Appends the descriptors of a case's arguments to `fds` and renumbers the arguments.
+/// Appends the descriptors of a case's arguments to `fds`, and sets the arguments' indices to
+/// match.
 void place(CandidateCase& one, const PreparedJob& prepared, std::vector<int>& fds) {
   std::map<std::int64_t, std::int64_t> placed;
   for (Argument& argument : one.arguments) {

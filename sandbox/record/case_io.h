@@ -1,10 +1,10 @@
-// Builds the cases of a candidate's job from the cases that the judge prepared. A case names the
-// memory file of each argument and of the outputs.
+// Builds the cases of a candidate's job from the cases that the judge prepared. Each built case
+// names the memory files of its arguments and of its outputs.
 //
 //   const CandidateInputs inputs = interpret_inputs(prepared, {0, 1}, outputs);
 //   std::optional<std::vector<CaseDone>> done = candidate.perform(inputs, true);
 //
-// The functions are pure, except make_output_files(). Thread-safe.
+// All functions but make_output_files() are pure. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -16,29 +16,29 @@
 
 namespace assay::sandbox {
 
-/// The most cases of one candidate's job: each takes two descriptors.
+/// The maximum number of cases in one candidate's job. Each case takes two descriptors.
 inline constexpr std::size_t kMaxCasesPerCandidate = kMaxFrameFds / 2;
 
 struct CandidateInputs {
   std::vector<CandidateCase> cases;
-  std::vector<int> fds;  // borrowed from `prepared` and `outputs`
+  std::vector<int> fds;  // borrowed: `prepared` and `outputs` own the descriptors
 };
 
-/// Makes a memory file for the outputs of each case. The files are invalid (-1) if the outputs go
-/// to device memory.
+/// Creates a memory file for the outputs of each case. The returned files are invalid (-1) if the
+/// outputs go to device memory.
 Result<std::vector<UniqueFd>> make_output_files(const PreparedJob& prepared);
 
-/// Returns the cases with these indices, to be interpreted, with the bytes of every argument.
-/// `outputs` has the order of all cases.
+/// Returns the cases with these indices, for a candidate that interprets them. Each case has the
+/// bytes of all its arguments. `outputs` has one file for each case of the job, in the job's order.
 CandidateInputs interpret_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                                  const std::vector<UniqueFd>& outputs);
-/// Returns the cases with these indices, to be recorded. Only structural tensors come with their
-/// bytes. A CUDA C++ submission has no host code that allocates outputs, so its cases also have the
-/// outputs and the axes.
+/// Returns the cases with these indices, for a candidate that records them. Only structural tensors
+/// have their bytes. A CUDA C++ submission has no host code that allocates outputs, so its cases
+/// also have the outputs and the axes.
 CandidateInputs record_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases,
                               std::string_view language);
-/// Returns the cases with these indices for a candidate of the host tier, with the shapes of their
-/// outputs. The judge sends the bytes of the inputs later, round by round.
+/// Returns the cases with these indices, for a candidate of the host tier. Each case has the shapes
+/// of its outputs. The judge later sends the bytes of the inputs, before each round.
 CandidateInputs host_inputs(const PreparedJob& prepared, const std::vector<std::size_t>& cases);
 
 }  // namespace assay::sandbox

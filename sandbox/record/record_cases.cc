@@ -12,12 +12,12 @@
 namespace assay::sandbox {
 namespace {
 
-// Triton specialises a kernel for integers that are 1 or a multiple of this.
+// Triton compiles a kernel separately for integers that are 1 or a multiple of this number.
 constexpr std::int64_t kDivisor = 16;
 
 char class_of(std::int64_t value) { return value == 1 ? '1' : value % kDivisor == 0 ? 'd' : 'n'; }
 
-/// Returns the same text for cases whose arguments Triton specialises alike.
+/// Returns a text that is equal for two cases if Triton specialises their arguments alike.
 std::string specialisation(const PreparedCase& one) {
   std::string text;
   for (const Argument& argument : one.arguments) {
@@ -37,7 +37,7 @@ struct Part {
   std::optional<CandidateResults> results;
 };
 
-/// Turns an exception (no memory, no thread) into an error of this part only.
+/// Records one part. Turns an exception (no memory, no thread) into an error of this part only.
 std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExecution& run,
                                          const std::vector<std::size_t>& part) {
   try {
@@ -48,8 +48,8 @@ std::optional<CandidateResults> recorded(const PartRecorder& record_part, JobExe
   }
 }
 
-/// Returns the parts' results in the order of `cases`. An artifact that several candidates made,
-/// because they compiled the same kernel, is kept once.
+/// Returns the results of all parts in the order of `cases`. If several candidates compiled the
+/// same kernel, its artifact is kept once.
 CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, CandidateResults>> parts,
                        const std::vector<std::size_t>& cases) {
   CandidateResults all;
@@ -69,15 +69,16 @@ CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, Candidate
   return all;
 }
 
-/// Adds the output of another candidate, unless both printed the same (at import).
+/// Appends the output of another candidate, unless both texts are equal, as is what an import
+/// prints.
 void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }
 
 using Parts = std::vector<std::vector<std::size_t>>;
 
-/// The candidates of one recording. Each has a part of the cases: first its public ones, then its
-/// hidden ones.
+/// The candidates of one recording. Each candidate gets a part of the cases: first the public cases
+/// of the part, then its hidden cases.
 class Recording {
  public:
   Recording(JobExecution& run, CandidatePool& pool, const RecordRequest& request)
@@ -148,7 +149,7 @@ class Recording {
         });
   }
 
-  /// Ends the candidates and adds what they printed.
+  /// Ends all candidates, and adds to the verdict what they printed.
   void keep_output() {
     for (std::unique_ptr<CandidateRun>& candidate : candidates_) {
       JobExecution printing = run_.auxiliary();
@@ -162,8 +163,8 @@ class Recording {
   JobExecution& run_;
   const RecordRequest& request_;
   CandidateJob job_;
-  Parts open_parts_, hidden_parts_;         // one for each candidate
-  std::vector<std::size_t> open_, hidden_;  // of the request's cases, in their order
+  Parts open_parts_, hidden_parts_;         // one element for each candidate
+  std::vector<std::size_t> open_, hidden_;  // indices of the request's public and hidden cases
   std::vector<std::unique_ptr<CandidateRun>> candidates_;
 };
 
@@ -178,7 +179,7 @@ std::vector<std::size_t> all_cases(const PreparedJob& prepared) {
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts) {
-  // Cases of one kind stand side by side, in the order in which the kinds first occur.
+  // Cases of one kind stay together. The kinds are in the order in which they first occur.
   std::vector<std::string> kinds;
   for (const std::size_t i : cases) kinds.push_back(specialisation(prepared[i]));
   std::vector<std::size_t> order(cases.size());

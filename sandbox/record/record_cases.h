@@ -1,15 +1,15 @@
-// Records the cases of one submission in several candidates at once, or takes the launch plans that
-// the job brings along. A recording is mostly compilation, and each specialisation of a kernel is
-// compiled separately.
+// Records the cases of one submission in several candidates at once. If the job contains launch
+// plans, it uses those plans instead of recording. Several candidates save time, because most of a
+// recording is compilation, and each specialisation of a kernel is compiled separately.
 //
 //   std::optional<CandidateResults> results = record_cases(
 //       run, pool, {prepared, all_cases(prepared), target, source, {.candidates = 2}});
 //   if (!results) return;  // the verdict of `run` has the error
 //
 // Each candidate imports the source and records its part of the cases within the job's limits. No
-// candidate sees the part of another. No candidate gets a hidden case before all candidates are
-// through with the public ones. When several fail, the verdict has the error of the first part.
-// Belongs to the job's thread.
+// candidate sees another candidate's cases. No candidate gets a hidden case before all candidates
+// have finished the public cases. If several candidates fail, the verdict has the error of the
+// first part. These functions belong to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -26,26 +26,29 @@
 namespace assay::sandbox {
 
 struct RecordOptions {
-  bool artifacts = false;  // keep the assembly of every kernel
-  // Record every configuration of an autotuner and not only the first. Plans that are timed need
-  // it. It takes longer to compile.
+  bool artifacts = false;  // whether the assembly of every kernel is kept
+  // Whether every autotuner configuration is recorded, not only the first. Plans that will be timed
+  // need all configurations. Recording them takes longer, because each is compiled.
   bool alternatives = false;
-  int candidates = 1;  // the most candidates at a time
+  int candidates = 1;  // the maximum number of simultaneous candidates
   std::string language = std::string(kPython);
-  /// Called with the results of all public cases before any candidate gets a hidden one. Returns
-  /// false to end the recording there. Not called for a recording without hidden cases.
+  /// This function gets the results of all public cases, before any candidate gets a hidden case.
+  /// If the function returns false, the recording ends there. A recording without hidden cases does
+  /// not call it.
   std::function<bool(const std::vector<CaseDone>& open)> before_hidden = {};
 };
 
-/// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size, each
-/// in ascending order. The first part has the first case. Cases for which Triton specialises a
-/// kernel alike (equal dtypes; integers that are 1, divisible by 16, or neither) go to the same
-/// part if possible, so that fewer kernels are compiled twice.
+/// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size. Each
+/// part is in ascending order, and the first part contains the first case. Two cases are of one
+/// kind if Triton specialises a kernel for them alike: their dtypes are equal, and each integer is
+/// 1 in both cases, or divisible by 16 in both, or neither. Cases of one kind go to the same part
+/// if possible, so that fewer kernels are compiled twice.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);
 
-/// The cases, the target and the source of a recording. Borrows `prepared`, `target` and `source`.
+/// The cases, the target and the source of a recording. This struct borrows `prepared`, `target`
+/// and `source`.
 struct RecordRequest {
   const PreparedJob& prepared;
   std::vector<std::size_t> cases;  // indices into `prepared.cases`
@@ -54,27 +57,30 @@ struct RecordRequest {
   RecordOptions options = {};
 };
 
-/// Returns a launch plan and kernel figures for each case of the request, in their order. Returns
-/// nothing when the verdict has become an error, or when `before_hidden` ended the recording.
+/// Returns a launch plan and the kernels' resources for each case of the request, in the request's
+/// order. Returns nothing if the verdict has become an error, or if `before_hidden` has ended the
+/// recording.
 std::optional<CandidateResults> record_cases(JobExecution& run, CandidatePool& pool,
                                              const RecordRequest& request);
 
-/// Records one part of the cases: one of the elements of `dealt`. Returns nothing when the verdict
-/// of `run` has become an error. Called from several threads.
+/// A function that records one element of `dealt`, which is one part of the cases. It returns
+/// nothing if the verdict of `run` has become an error. Several threads call it.
 using PartRecorder = std::function<std::optional<CandidateResults>(
     JobExecution& run, const std::vector<std::size_t>& part)>;
-/// Records all parts at once, the first on the job's own thread, and merges their results. An
-/// exception of one part ends that part with internal_error after all parts have ended.
+/// Records all parts at once and merges their results. The first part is recorded on the job's own
+/// thread. If a part throws an exception, the verdict becomes internal_error, but only after all
+/// parts have ended.
 std::optional<CandidateResults> record_parts(JobExecution& run,
                                              const std::vector<std::vector<std::size_t>>& dealt,
                                              const std::vector<std::size_t>& cases,
                                              const PartRecorder& record_part);
 
-/// Returns the indices of all cases.
+/// Returns the indices of all prepared cases.
 std::vector<std::size_t> all_cases(const PreparedJob& prepared);
 
-/// Returns one plan for each prepared case, in their order, without kernel figures. The plans are
-/// as untrusted as a candidate's. Returns nothing when a case has no plan.
+/// Returns the job's own launch plan for each prepared case, in the same order, without the
+/// kernels' resources. These plans are as untrusted as the plans of a candidate. Returns nothing if
+/// a case has no plan.
 std::optional<CandidateResults> stored_plans(JobExecution& run, const PreparedJob& prepared);
 
 }  // namespace assay::sandbox

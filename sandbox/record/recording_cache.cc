@@ -13,10 +13,11 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::size_t kKeptKeys = 2;  // the map and the order both have an entry's key
-constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // SHA-256 in hexadecimal
+constexpr std::size_t kKeptKeys = 2;  // the number of copies of a key: in the map and in the order
+constexpr std::size_t kKeyBytes = 64 + sizeof(std::string);  // a key is a SHA-256 in hexadecimal
 
-/// Counts the bytes of every list and text, because a candidate decides how long they are.
+/// Returns the size of a result in bytes. It counts every list and text, because the candidate
+/// decides how long they are.
 std::int64_t size_of(const CaseDone& done) {
   std::size_t bytes = sizeof done + done.id.size() + done.plan.size() + kKeptKeys * kKeyBytes;
   for (const KernelReport& kernel : done.kernels) {
@@ -28,8 +29,8 @@ std::int64_t size_of(const CaseDone& done) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// Joins values, each with its length in front, so that different lists of values give different
-/// texts.
+/// Joins values into one text. Each value is preceded by its length, so that different lists of
+/// values always give different texts.
 class KeyText {
  public:
   void add(const std::string& value) { text_ += std::to_string(value.size()) + ':' + value; }
@@ -95,7 +96,7 @@ std::optional<CaseDone> RecordingCache::find(const std::string& key) const {
 }
 
 void RecordingCache::put(const std::string& key, CaseDone done) {
-  done.outputs.clear();  // a recording has none
+  done.outputs.clear();  // outputs are not a part of a recording
   const MutexLock lock(mutex_);
   const std::int64_t size = size_of(done);
   if (size > max_bytes_ || known_.count(key) > 0) return;
@@ -121,7 +122,8 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   CandidateResults all;
   all.cases.resize(request.cases.size());
   std::vector<std::optional<std::string>> keys;
-  std::vector<std::size_t> unknown;  // indices into request.cases
+  // Indices into request.cases of the cases that are not in the cache.
+  std::vector<std::size_t> unknown;
   for (std::size_t i = 0; i < request.cases.size(); ++i) {
     const PreparedCase& one = request.prepared.cases[request.cases[i]];
     keys.push_back(key({.job = run.job(),
@@ -138,7 +140,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
     all.cases[i] = std::move(*known);
     all.cases[i].id = one.id;
   }
-  std::vector<std::size_t> open;  // indices into request.cases
+  std::vector<std::size_t> open;  // indices into request.cases of the public cases
   for (std::size_t i = 0; i < request.cases.size(); ++i) {
     if (!is_hidden(run.job(), request.prepared.cases[request.cases[i]].id)) open.push_back(i);
   }
@@ -147,7 +149,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
   RecordRequest missing = request;
   missing.cases.clear();
   for (const std::size_t i : unknown) missing.cases.push_back(request.cases[i]);
-  // The caller wants the results of all public cases, and not only of those that are not cached.
+  // The caller wants the results of all public cases, including those that are in the cache.
   missing.options.before_hidden = [&](const std::vector<CaseDone>& recorded) {
     std::vector<CaseDone> results;
     auto next = recorded.begin();
@@ -162,7 +164,7 @@ std::optional<CandidateResults> RecordingCache::record(JobExecution& run, Candid
     recorded = record_cases(run, pool, missing);
     if (!recorded) return std::nullopt;
   }
-  if (asks && !asked) {  // every hidden case is cached
+  if (asks && !asked) {  // every hidden case is in the cache
     std::vector<CaseDone> fresh;
     for (std::size_t i = 0; i < unknown.size(); ++i) fresh.push_back(recorded->cases[i]);
     if (!missing.options.before_hidden(fresh)) return std::nullopt;

@@ -1,18 +1,19 @@
-// A cache of recordings (launch plans and kernel figures) by content, so that the same source is
-// compiled once for the same shapes. A source that was tested before is launched without another
-// compilation, and so is every oracle.
+// RecordingCache: a cache of recordings (launch plans and the kernels' resources). The same source
+// is compiled only once for the same shapes. So a source that was tested before is launched without
+// another compilation, and so is every oracle.
 //
 //   RecordingCache cache(64 << 20);
 //   std::optional<CandidateResults> results =
 //       cache.record(run, pool, {prepared, all_cases(prepared), target, source});
 //
-// Only the supervisor writes the cache, and only from a complete candidate answer. No candidate can
-// read or write it, and Triton's own cache ends with each candidate. The key is everything that a
-// recording depends on: source, language, entry, dialect, target, whether alternatives are wanted,
-// the arguments without their values, and whether the case is hidden: what a candidate recorded
-// while it had hidden cases must not become the recording of a public one. The cache never keeps a
-// case with structural arguments, because host code may read their values, or a recording during
-// which the submission printed. Thread-safe. Bounded in bytes: the oldest entry goes first.
+// Only the supervisor writes the cache, and it stores only complete answers of a candidate. No
+// candidate can read or write the cache, and Triton's own cache is deleted with each candidate. The
+// key contains everything that a recording depends on: source, language, entry, dialect, target,
+// whether all autotuner configurations are wanted, the arguments without their values, and whether
+// the case is hidden. The last matters because a recording that was made with knowledge of hidden
+// cases must not be used for a public case. Two kinds of recordings are never kept: those of a case
+// with structural arguments, because host code may read the values, and those during which the
+// submission printed. Thread-safe. The size is bounded in bytes; the oldest entry is removed first.
 #pragma once
 
 #include <cstdint>
@@ -30,21 +31,21 @@ class RecordingCache {
  public:
   explicit RecordingCache(std::int64_t max_bytes) : max_bytes_(max_bytes) {}
 
-  /// Returns the cases of the request, in their order, and records those that are not in the cache
-  /// as record_cases() does. With `artifacts` it records all of them.
+  /// Returns the results for the request's cases, in the request's order. Cases that are not in the
+  /// cache are recorded by record_cases(). With `artifacts`, all cases are recorded.
   std::optional<CandidateResults> record(JobExecution& run, CandidatePool& pool,
                                          const RecordRequest& request);
 
-  /// Everything that the recording of one case depends on. Borrows it.
+  /// Everything that the recording of one case depends on. This struct borrows its members.
   struct Inputs {
-    const Job& job;  // for the names of the entry and of the dialect
+    const Job& job;  // provides the names of the entry function and of the dialect
     const std::string& source;
     const std::string& target;
     const PreparedCase& prepared;
     bool alternatives = false;
     std::string_view language = kPython;
   };
-  /// Returns the key of a case; nothing for a case that is never kept.
+  /// Returns the key of a case, or nothing if the case is never kept.
   static std::optional<std::string> key(const Inputs& inputs);
 
   std::optional<CaseDone> find(const std::string& key) const;
@@ -55,7 +56,7 @@ class RecordingCache {
   const std::int64_t max_bytes_;
   mutable Mutex mutex_;
   std::map<std::string, CaseDone> known_ ASSAY_GUARDED_BY(mutex_);
-  std::deque<std::string> order_ ASSAY_GUARDED_BY(mutex_);  // of keys, oldest first
+  std::deque<std::string> order_ ASSAY_GUARDED_BY(mutex_);  // the keys, oldest first
   std::int64_t bytes_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 

@@ -1,2 +1,2 @@
-"""The Python inside the sandbox: zygote, candidate and judge. `docs/reference/frames.md` is how
-they talk to the supervisor."""
+"""The Python code that runs inside the sandbox: zygote, candidate and judge.
+`docs/reference/frames.md` describes how these processes talk to the supervisor."""

@@ -1,16 +1,16 @@
-"""Entry point of the sandbox's Python processes.
+"""The main program of the sandbox's Python processes.
 
     python main.py zygote --control-fd N
     python main.py judge --socket-fd N --device cpu
-The process inherits one connected `AF_UNIX` stream socket and exchanges frames on it. Exit status:
-0 if the supervisor closed the connection, 1 after a defect of this process, 2 for a wrong command
-line."""
+The process inherits one connected `AF_UNIX` stream socket and exchanges frames on it. The exit
+status is 0 if the supervisor closed the connection, 1 after a defect of this process, and 2 for a
+wrong command line."""
 
 import os
 import sys
 
-# Must run before any other import: this folder has a package `operator`. As the first entry of
-# sys.path it would hide the module `operator` of the standard library.
+# This must run before any other import. This folder contains a package `operator`. If the folder
+# were the first entry of sys.path, the package would hide the standard library's module `operator`.
 _here = os.path.dirname(os.path.abspath(__file__))
 _above = os.path.dirname(_here)
 sys.path[:] = [
@@ -18,8 +18,8 @@ sys.path[:] = [
     *(entry for entry in sys.path if os.path.abspath(entry or ".") not in (_here, _above)),
 ]
 
-# One thread for each numeric library: the zygote forks, and a forked child has only the thread that
-# called fork.
+# Each numeric library may use only one thread. The zygote forks, and a forked child has only the
+# thread that called fork.
 if sys.argv[1:2] == ["zygote"]:
     for _name in (
         "OMP_NUM_THREADS",
@@ -31,15 +31,15 @@ if sys.argv[1:2] == ["zygote"]:
 
 
 def close_inherited(keep: int) -> None:
-    """Closes every descriptor that was inherited by accident. The zygote's children would inherit
-    it too."""
+    """Closes every descriptor that was inherited by accident. Otherwise the zygote's children would
+    inherit these descriptors too."""
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
         if fd > 2 and fd != keep:
             try:
                 os.close(fd)
             except OSError:
-                pass  # the descriptor of the listing itself
+                pass  # the descriptor of the directory listing itself
 
 
 def main(argv: list[str]) -> int:

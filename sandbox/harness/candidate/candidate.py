@@ -1,13 +1,14 @@
-"""A candidate: a process that serves one job with one submission and then exits. It is untrusted
-from the moment the job arrives.
+"""A candidate: a process that serves one job with one submission and then exits. The process is
+untrusted from the moment the job arrives.
 
     status = serve(channel, layers)  # parks, reads `job`, answers `parsed`, `imported`, ..., `done`
     os._exit(status)
 
-The job has the source and no cases. The supervisor sends cases after `imported`, in batches, so an
-import cannot read a case. `parsed` is sent before any code of the submission runs: what came before
-it is the harness's own word. An `error` frame ends the job, and no `done` follows it. No Python
-exception leaves `serve`, whatever the submission does."""
+The job contains the source but no cases. The supervisor sends the cases in batches after it has
+received `imported`, so the import of the submission cannot read a case. `parsed` is sent before any
+code of the submission runs. Only messages up to `parsed` are certain to come from the harness
+itself. An `error` frame ends the job, and no `done` follows it. `serve` never raises an exception,
+whatever the submission does."""
 
 from __future__ import annotations
 
@@ -37,14 +38,14 @@ MODULE = "submission"
 Layers = list[dict[str, Any]]
 PythonRunner = InterpretRunner | RecordRunner | HostRunner
 Runner = PythonRunner | CudaCppRunner
-# Takes one case; returns header and payload of its reply.
+# A function that runs one case and returns the header and the payload of the reply.
 Work = Callable[[CaseInput], tuple[dict[str, Any], bytes]]
 LANGUAGES = ("python", "cuda")
 
 
 def serve(channel: Channel, layers: Layers) -> int:
-    """Parks until a job arrives and runs it. Returns the exit status: 0, or 3 for a defect of the
-    harness itself."""
+    """Waits until a job arrives, and runs the job. Returns the exit status: 0, or 3 if the harness
+    itself has a defect."""
     try:
         channel.send({"type": "parked", "layers": layers})
         frame = channel.receive()
@@ -126,7 +127,7 @@ def _prepare(
 
 
 class _Batch:
-    """Cases that the supervisor sent together. `last`: no other batch follows."""
+    """Cases that the supervisor sent together. `last` is true if no other batch follows."""
 
     def __init__(self, frame: Frame) -> None:
         if frame.type != "cases" or not isinstance(frame.header.get("cases"), list):
@@ -137,7 +138,7 @@ class _Batch:
 
 
 def _batches(channel: Channel) -> Iterator[_Batch]:
-    """Yields batches up to the last one."""
+    """Yields the batches, up to and including the last."""
     while (frame := channel.receive()) is not None:
         batch = _Batch(frame)
         yield batch
@@ -211,8 +212,8 @@ def _disassemble(channel: Channel, plan: bytes, folder: str) -> None:
 
 
 def _parse(source: Source) -> CodeType:
-    """Writes the source to a file, because Triton reads the text of kernels from files, and
-    compiles it. None of its code runs."""
+    """Writes the source to a file, because Triton reads the text of kernels from files. Then
+    compiles the source, without running any of its code."""
     with open(source.path, "w", encoding="utf-8") as stream:
         stream.write(source.text)
     source.remember()
@@ -221,7 +222,7 @@ def _parse(source: Source) -> CodeType:
 
 
 def _import(source: Source, code: CodeType, entry: str) -> Callable[..., Any]:
-    """Executes the compiled source as module `submission`."""
+    """Executes the compiled source as the module `submission`. Returns its entry function."""
     sys.argv = [MODULE]
     here = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]

@@ -1,5 +1,5 @@
-"""Host mode of a candidate: the entry runs with the GPU inside the jail. It is for submissions that
-cannot be recorded.
+"""Host mode of a candidate: the entry function runs inside the jail with access to the GPU. This
+mode is for submissions that cannot be recorded.
 
     runner = HostRunner(header, cache_dir, fds)  # once, before the submission is imported
     with runner.context():
@@ -7,7 +7,7 @@ cannot be recorded.
     reply = runner.run_case(case, entry)  # the judge sends rounds (rounds.py) until it has enough
 
 No message of this process is trusted. The judge sends the inputs when its clock starts, and reads
-the outputs when this process reports that they are complete. If the job's device is `cpu` (in
+the outputs when this process reports that they are complete. If the job's device is `cpu` (only in
 tests), the entry runs as in interpret mode."""
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from harness.wire.tensors import Memory, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Replaces the launch of every kernel, autotuned or not. Outputs that are right without any
-    launch are not the kernels' work."""
+    """Replaces the launch of every kernel, including autotuned kernels. If the outputs are right
+    although nothing was launched, the kernels did not compute them."""
 
 
 class HostRunner:
-    """Runs the entry in rounds that the judge starts (see the module's docstring)."""
+    """Runs the entry in rounds, which the judge starts (see the module's docstring)."""
 
     stage = "run"
 
@@ -85,7 +85,7 @@ class HostRunner:
         return {"type": "case", "id": case.id, "notes": []}, b""
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields nothing: compiled code stays in this process."""
+        """Yields nothing, because compiled code stays in this process."""
         yield from ()
 
     def _run_set(
@@ -124,7 +124,7 @@ class HostRunner:
 
 
 def dense(wire: dict[str, Any], offset: int) -> dict[str, Any]:
-    """Returns the descriptor of a returned output: contiguous, at `offset`."""
+    """Returns the descriptor of an output that the entry returns: contiguous, at `offset`."""
     strides: list[int] = []
     step = 1
     for extent in reversed(wire["shape"]):

@@ -1,13 +1,13 @@
 """The zygote: imports torch and Triton once, then forks candidates that start in milliseconds.
 
-It runs no submission, makes no tensor and opens no GPU or other device. Before it sends `ready`, it
-checks that it holds nothing that a fork must not inherit. A child is process 1 of a new pid
-namespace if the jail has one. It enters the job jail, parks, serves one job and leaves by
-`os._exit`. Environment:
+The zygote runs no submission, creates no tensor and opens no GPU or other device. Before it sends
+`ready`, it checks that it has nothing open that a forked child must not inherit. A child is process
+1 of a new pid namespace if the jail has pid namespaces. The child enters the job jail, waits for
+one job, serves the job, and ends by `os._exit`. Environment variables:
 
-    ASSAY_NATIVE_DIR        folder of `_native` and the fake CUDA guard. Unset (in tests): no job
-                            jail, and `layers` reports that
-    ASSAY_TEMPLATE_LAYERS   JSON list, the layers of the template jail, for `ready`
+    ASSAY_NATIVE_DIR        the folder of `_native` and of the fake CUDA guard. If it is unset (in
+                            tests), there is no job jail, and `layers` reports that
+    ASSAY_TEMPLATE_LAYERS   a JSON list of the isolation layers of the zygote's jail, for `ready`
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ VISIBLE_DEVICES = "CUDA_VISIBLE_DEVICES"
 
 
 class UncleanZygote(Exception):
-    """The zygote holds something that a forked child must not inherit."""
+    """The zygote has something open that a forked child must not inherit."""
 
 
 def serve(control_fd: int) -> None:
-    """Runs until the supervisor closes the control socket, perhaps with a ConnectionError."""
+    """Runs until the supervisor closes the control socket. The end may be a ConnectionError."""
     Zygote(Channel.from_fd(control_fd)).run()
 
 
@@ -75,7 +75,7 @@ def threads() -> int:
 
 
 def open_devices() -> list[str]:
-    """Returns the paths of open GPU device files."""
+    """Returns the paths of the GPU device files that this process has open."""
     found = []
     for fd in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
@@ -86,15 +86,15 @@ def open_devices() -> list[str]:
 
 
 def count_visible_gpus(dev: str = "/dev") -> None:
-    """Makes CUDA count only the GPUs whose device files it finds. If the jail shows a single GPU,
-    it is number 0, whatever its number outside of the jail."""
+    """Makes CUDA count only the GPUs whose device files exist here. If a single GPU is visible in
+    the jail, it has the number 0, whatever its number is outside of the jail."""
     nodes = [name for name in os.listdir(dev) if re.fullmatch(r"nvidia\d+", name)]
     if os.environ.get(VISIBLE_DEVICES) and len(nodes) == 1:
         os.environ[VISIBLE_DEVICES] = "0"
 
 
 def unknown_descriptors(known: set[int]) -> list[str]:
-    """Returns open descriptors other than the standard three and the known ones."""
+    """Returns the open descriptors, without the three standard streams and those in `known`."""
     found = []
     for name in os.listdir("/proc/self/fd"):
         fd = int(name)
@@ -159,7 +159,7 @@ class Zygote:
             )
 
     def _fork(self, frame: Frame) -> int:
-        """Forks one candidate and answers `forked`. Returns its pidfd."""
+        """Forks one candidate and sends the answer `forked`. Returns the candidate's pidfd."""
         if (
             frame.type != "fork"
             or not isinstance(frame.header.get("slot"), int)
@@ -199,14 +199,14 @@ class Zygote:
         self._channel.send({"type": "exited", "slot": slot, "how": how, "value": result.si_status})
 
     def enter_jail(self, jail: dict[str, Any], job_fd: int) -> Layers:
-        """In the child: enters the job jail that the `fork` message describes. Returns the layers
-        and whether each is active."""
+        """Runs in the child: enters the job jail that the `fork` message describes. Returns the
+        isolation layers, and for each whether it is active."""
         if self._native is None:
             return [{"name": "job_jail", "active": False, "detail": "ASSAY_NATIVE_DIR is not set"}]
         return list(self._native.enter_job_jail({**jail, "job_fd": job_fd}))
 
     def forget(self) -> None:
-        """In the child: closes the zygote's own descriptors."""
+        """Runs in the child: closes the zygote's own descriptors."""
         self._channel.close()
         for pidfd in self._children:
             os.close(pidfd)
@@ -249,4 +249,4 @@ def _reseed() -> None:
     seed = int.from_bytes(os.urandom(4), "little")
     random.seed(seed)
     numpy.random.seed(seed)
-    torch.random.default_generator.manual_seed(seed)  # torch.manual_seed would also ask CUDA
+    torch.random.default_generator.manual_seed(seed)  # torch.manual_seed would also call CUDA

@@ -1,4 +1,4 @@
-"""A case as the candidate receives it, and the check of the entry's return value."""
+"""Defines a case as the candidate receives it, and checks the entry's return value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from harness.wire.tensors import MappedFile
 
 @dataclass
 class CaseInput:
-    """One entry of a job's `cases`, with the descriptors that came with it."""
+    """One element of a job's `cases`, with the descriptors that were sent with it."""
 
     wire: dict[str, Any]
     fds: Sequence[int]
@@ -43,7 +43,7 @@ class CaseInput:
 
     @property
     def structural(self) -> list[str]:
-        """Names of arguments whose values host code may read."""
+        """Returns the names of the arguments whose values host code may read."""
         return [str(name) for name in self.wire.get("structural") or []]
 
     @property
@@ -52,8 +52,8 @@ class CaseInput:
 
     @property
     def output_from(self) -> list[str | None]:
-        """For each output, the inout argument that holds it after the call, or None for a returned
-        output."""
+        """Returns one element for each output: the name of the inout argument that contains the
+        output after the call, or None if the entry returns the output."""
         given = self.wire.get("output_from") or [None] * int(self.wire["outputs"])
         if len(given) != self.wire["outputs"]:
             raise FrameError(
@@ -63,7 +63,8 @@ class CaseInput:
 
     @property
     def output_tensors(self) -> list[dict[str, Any]]:
-        """Name, dtype, shape and `from` of each output. Sent for host jobs and for CUDA C++."""
+        """Returns name, dtype, shape and `from` of each output. Only host jobs and CUDA C++ have
+        them."""
         described = self.wire.get("output_tensors")
         if not isinstance(described, list) or len(described) != self.wire["outputs"]:
             raise FrameError(
@@ -73,7 +74,7 @@ class CaseInput:
 
     @property
     def axes(self) -> dict[str, int]:
-        """The extents that the spec names. Sent for CUDA C++ only."""
+        """Returns the axes of the case by name. Only cases for CUDA C++ have them."""
         named = self.wire.get("axes") or {}
         if not isinstance(named, dict) or not all(
             isinstance(extent, int) for extent in named.values()
@@ -90,8 +91,8 @@ class CaseInput:
         return self.fds[index]
 
     def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """Returns a view of an argument's bytes in its memfd. The caller copies it before
-        writing."""
+        """Returns a view of an argument's bytes in its memfd. A caller that wants to write must
+        copy the view first."""
         number = self.fd(wire["fd"])
         if number not in self._maps:
             self._maps[number] = MappedFile(number, writable=False)
@@ -101,8 +102,8 @@ class CaseInput:
 def collect_outputs(
     case: CaseInput, returned: Any, arguments: dict[str, Any]
 ) -> list[torch.Tensor]:
-    """Returns the outputs in the spec's order: returned ones and inout arguments. Raises
-    BadOutputs."""
+    """Returns the outputs in the spec's order. An output is a returned tensor or an inout argument.
+    Raises BadOutputs."""
     wanted = sum(source is None for source in case.output_from)
     values: list[Any] = []
     if wanted:

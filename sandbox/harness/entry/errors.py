@@ -1,5 +1,5 @@
-"""Describes an exception that a submission caused: the supervisor's ErrorKind, with line and text
-of the submission's code.
+"""Describes an exception that a submission caused. The description contains the supervisor's
+ErrorKind, and the line and the text of the submission's code.
 
     source = Source(text, path)
     try:
@@ -7,8 +7,8 @@ of the submission's code.
     except BaseException as error:
         channel.send(describe(error, source, stage="import"))
 
-Only frames of the submission's own file are shown. `describe` never raises, whatever the exception
-object does."""
+Only stack frames of the submission's own file are shown. `describe` never raises an exception, even
+if the exception object is malicious."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ MESSAGE_CHARS = 4000
 TRACEBACK_CHARS = 8000
 CHAIN = 16
 
-# By class name, nearest base class first. The kinds are those of ErrorKind in sandbox/job/job.h.
+# Maps class names to kinds; the nearest base class decides. The kinds are those of ErrorKind in
+# sandbox/job/job.h.
 _KINDS: tuple[tuple[type[BaseException], str], ...] = (
     (IndentationError, "indentation_error"),
     (SyntaxError, "syntax_error"),
@@ -57,9 +58,9 @@ _EXITS = (SystemExit, KeyboardInterrupt)
 class NotRecordable(RuntimeError):
     """The submission does something that a launch plan cannot express. The message names it.
 
-    `reads_values`: host code reads values of a device tensor. That is allowed only for arguments
-    that are declared structural. `subject`: the torch operation that one of the submission's
-    kernels could replace."""
+    `reads_values` is true if host code reads values of a device tensor, which is allowed only for
+    arguments that are declared structural. `subject` is the name of a torch operation if one of the
+    submission's kernels could replace it."""
 
     def __init__(self, message: str, reads_values: bool = False, subject: str = "") -> None:
         super().__init__(message)
@@ -68,12 +69,12 @@ class NotRecordable(RuntimeError):
 
 
 class MissingEntry(Exception):
-    """The source ran but does not define the entry function."""
+    """The source was executed, but it does not define the entry function."""
 
 
 class BadOutputs(Exception):
-    """The entry returned something other than the spec's outputs, or it wrote to an input. In the
-    second case `subject` is the argument's name."""
+    """The entry returned something other than the spec's outputs, or it wrote to an input. If it
+    wrote to an input, `subject` is the argument's name."""
 
     def __init__(self, message: str, subject: str = "") -> None:
         super().__init__(message)
@@ -81,7 +82,7 @@ class BadOutputs(Exception):
 
 
 class UnsupportedHere(Exception):
-    """This mode or target cannot run the submission. The message says which one can."""
+    """This mode or target cannot run the submission. The message says which mode or target can."""
 
 
 class MissingDialect(UnsupportedHere):
@@ -89,8 +90,8 @@ class MissingDialect(UnsupportedHere):
 
 
 class ManifestError(Exception):
-    """The manifest of a CUDA C++ submission is wrong. `kind` is the supervisor's ErrorKind, and
-    `line` is a line of the submission."""
+    """The manifest of a CUDA C++ submission is wrong. `kind` is the supervisor's ErrorKind. `line`
+    is a line number in the submission."""
 
     def __init__(self, kind: str, message: str, line: int) -> None:
         super().__init__(message)
@@ -99,7 +100,7 @@ class ManifestError(Exception):
 
 
 class CudaCompilationError(Exception):
-    """NVRTC rejected the source. The message is its log, and `line` is the line of the first
+    """NVRTC rejected the source. The message is NVRTC's log, and `line` is the line of the first
     error."""
 
     def __init__(self, message: str, line: int | None) -> None:
@@ -112,12 +113,13 @@ class OutOfBounds(Exception):
 
 
 class OutputsTooLarge(BadOutputs):
-    """The outputs do not fit the memory that was reserved for their sizes in the spec."""
+    """The outputs are larger than the memory that was reserved for them, by the sizes in the
+    spec."""
 
 
 @dataclass
 class Source:
-    """The submission's text and the path of the file it is imported from."""
+    """The submission's text, and the path of the file from which it is imported."""
 
     text: str
     path: str
@@ -131,14 +133,16 @@ class Source:
         )
 
     def own_line(self, number: object) -> int | None:
-        """Returns `number` if the text has a line with this number, else None. An exception can
-        claim any line. A line ends as Python reads it: at LF, CR, or CR LF."""
+        """Returns `number` if the text has a line with this number, else None. The check is needed
+        because an exception can contain any number. As in Python, a line ends with LF, CR, or CR
+        LF."""
         text = self.text
         lines = text.count("\n") + text.count("\r") - text.count("\r\n") + 1
         return number if type(number) is int and 1 <= number <= lines else None
 
     def remember(self) -> None:
-        """Lets tracebacks and inspect.getsource find the text, even if the file changes."""
+        """Registers the text, so that tracebacks and inspect.getsource find it even if the file
+        changes."""
         linecache.cache[self.path] = (
             len(self.text),
             None,
@@ -150,10 +154,10 @@ class Source:
 def describe(
     error: BaseException, source: Source, stage: str, case: str | None = None
 ) -> dict[str, Any]:
-    """Returns the `error` header for an exception that the submission caused."""
+    """Returns the header of the `error` frame for an exception that the submission caused."""
     try:
         return _describe(error, source, stage, case)
-    except BaseException as broken:  # an exception class with a hostile __str__ or __class__
+    except BaseException as broken:  # an exception class may have a hostile __str__ or __class__
         kind = f"{type(error).__name__}, which could not be read ({type(broken).__name__})"
         return _header(
             stage, "other_exception", str(type(error).__name__), kind, None, "", "", case
@@ -214,7 +218,7 @@ def _clean(text: str) -> str:
 
 
 def _chain(error: BaseException) -> list[BaseException]:
-    """Returns the exception and its causes, outermost first."""
+    """Returns the exception and its causes, the outermost exception first."""
     found: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and current not in found and len(found) < CHAIN:
@@ -226,8 +230,9 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _root_cause(chain: list[BaseException]) -> BaseException:
-    """Returns the exception of a chain that explains the failure best: one of the harness, else the
-    compiler's, else the one that the interpreter wraps, else the outermost."""
+    """Returns the exception of a chain that explains the failure best. The order of preference is:
+    an exception of the harness, of the compiler, the exception that the interpreter wraps, the
+    outermost exception."""
     for error in chain:
         if isinstance(
             error,
@@ -270,7 +275,8 @@ def _kind(chain: list[BaseException], cause: BaseException) -> str:
 
 
 def _from_compiler(error: BaseException) -> bool:
-    """LLVM and MLIR raise plain RuntimeErrors. The frames of the pass manager identify them."""
+    """Tells whether LLVM or MLIR raised the error. They raise plain RuntimeErrors, so the stack
+    frames of the pass manager identify them."""
     frames = traceback.extract_tb(error.__traceback__)
     return (
         bool(frames)
@@ -280,8 +286,8 @@ def _from_compiler(error: BaseException) -> bool:
 
 
 def _line(chain: list[BaseException], source: Source) -> int | None:
-    """Returns the innermost line of the submission in the chain. The compiler's own positions have
-    precedence."""
+    """Returns the innermost line of the submission in the chain of exceptions. A position that the
+    compiler reports has precedence."""
     for error in reversed(chain):
         if isinstance(error, ManifestError | CudaCompilationError):
             return error.line
@@ -298,8 +304,8 @@ def _line(chain: list[BaseException], source: Source) -> int | None:
 
 
 def _compiler_line(error: BaseException, source: Source) -> int | None:
-    """Converts a line that Triton reports relative to a function's text to a line of the
-    submission."""
+    """Returns the line of the submission for a compiler error. Triton reports the line relative to
+    the text of a function."""
     node, text = getattr(error, "node", None), getattr(error, "src", None)
     if (
         type(error).__name__ not in _COMPILER

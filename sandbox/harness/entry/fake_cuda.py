@@ -1,12 +1,12 @@
-"""Makes torch see one CUDA device where there is none, so that a submission's host code runs on
-fake tensors.
+"""Makes torch report one CUDA device although there is none, so that a submission's host code runs
+on fake tensors.
 
     install("cuda:90")       # once, in a candidate, before the submission is imported
 
-For untrusted processes only: it protects nothing. It registers a device guard that does nothing (a
-CPU build of torch has none; a CUDA build without a GPU has one that asks the driver). It also
-replaces the functions of `torch.cuda` that wrappers of kernels commonly call. All others keep their
-own behaviour and errors."""
+This module is for untrusted processes only: it protects nothing. It registers a device guard that
+does nothing, because a CPU build of torch has no CUDA guard, and the guard of a CUDA build calls
+the driver. It also replaces the functions of `torch.cuda` that wrappers of kernels commonly call.
+The other functions of `torch.cuda` keep their own behaviour and errors."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ GUARD_LIBRARY = "libassay_fake_cuda_guard.so"
 
 class FakeCudaMissing(UnsupportedHere):
     """Recording needs a device guard that this installation lacks. The message says how to build
-    it."""
+    the guard."""
 
 
 class DeviceFacts(SimpleNamespace):
-    """The answers of `torch.cuda.get_device_properties` and of Triton's driver for a target's
+    """What `torch.cuda.get_device_properties` and Triton's driver report about a target's
     device."""
 
 
@@ -48,12 +48,12 @@ _HIP = {
 
 
 def targets() -> list[str]:
-    """Every target that can be compiled for."""
+    """Returns the names of all targets for which code can be compiled."""
     return [f"cuda:{cc}" for cc in _CUDA] + [f"hip:{arch}" for arch in _HIP]
 
 
 def device_facts(target: str) -> DeviceFacts:
-    """Returns the facts of a target's device. Raises KeyError for an unknown target."""
+    """Returns the facts about a target's device. Raises KeyError for an unknown target."""
     backend, _, arch = target.partition(":")
     row = _CUDA[int(arch)] if backend == "cuda" and arch.isdigit() else _HIP[arch]
     name, sms, shared, memory, l2, clock, memory_clock, bus = row
@@ -86,7 +86,7 @@ def device_facts(target: str) -> DeviceFacts:
 
 
 def guard_path() -> str:
-    """Returns the path of the guard's library, or "" if none is configured."""
+    """Returns the path of the guard's library, or "" if no path is configured."""
     folder = os.environ.get("ASSAY_NATIVE_DIR")
     return os.environ.get("ASSAY_FAKE_CUDA_GUARD") or (
         os.path.join(folder, GUARD_LIBRARY) if folder else ""
@@ -94,19 +94,19 @@ def guard_path() -> str:
 
 
 def preload_guard() -> None:
-    """In the zygote: maps the library without using it, so that a jailed child need not open the
-    file. `register_guard` reports a failure."""
+    """Runs in the zygote: maps the library without using it, so that a jailed child need not open
+    the file. If the mapping fails, `register_guard` reports the failure later."""
     if guard_path():
         with contextlib.suppress(OSError):
             ctypes.CDLL(guard_path())
 
 
 def register_guard() -> None:
-    """Gives device type cuda a guard that asks no driver. Raises FakeCudaMissing if there is no
-    such guard."""
+    """Gives the device type `cuda` a guard that calls no driver. Raises FakeCudaMissing if that
+    guard is not installed."""
     if torch.version.cuda is not None and hasattr(torch._C, "_ensureCUDADeviceGuardSet"):
         with warnings.catch_warnings():
-            # The call looks for a driver. Its warning that there is none would mislead the
+            # The call looks for a driver. Its warning about the missing driver would mislead the
             # submission's author.
             warnings.simplefilter("ignore")
             torch._C._ensureCUDADeviceGuardSet()
@@ -131,7 +131,8 @@ def _nothing(*_: Any, **__: Any) -> Iterator[None]:
 
 
 class FakeGenerator:
-    """torch.cuda's default generator. Its state holds a seed and the number of values drawn."""
+    """Replaces torch.cuda's default generator. Its state is a seed and the number of values
+    drawn."""
 
     def __init__(self) -> None:
         self._state = torch.zeros(2, dtype=torch.int64)
@@ -151,7 +152,7 @@ class FakeGenerator:
 
 
 class _NoGuard:
-    """Replaces the context managers that choose a device: there is only one."""
+    """Replaces the context managers that choose a device. They do nothing: there is one device."""
 
     def __init__(self, *_: Any) -> None:
         pass
@@ -213,8 +214,8 @@ def stub_functions(target: str) -> None:
 
 
 class NumberedDevices(TorchFunctionMode):
-    """Turns a device that is given as a number into that GPU. A CPU build of torch has no
-    accelerator for the number."""
+    """Turns a device that is given as a number into the CUDA device with that number. A CPU build
+    of torch cannot convert the number, because it has no accelerator."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
@@ -237,12 +238,13 @@ def _is_number(device: Any) -> bool:
 
 
 def install(target: str) -> None:
-    """Installs guard and stubs, for recording on fake tensors. Call it once in a process."""
+    """Installs the guard and the replaced functions. Call this function once in a process."""
     import torch._subclasses.fake_tensor as fake_tensor
 
     register_guard()
     stub_functions(target)
     fake_tensor.init_gpu_context = lambda *_: None
-    # With this flag torch.tensor([...], device="cuda") makes the tensor on the CPU and moves it,
-    # which the recorder sees. Without it, torch would ask for a device.
+    # With this flag, torch.tensor([...], device="cuda") creates the tensor on the CPU and then
+    # moves it to the device. The recorder sees this move. Without the flag, torch would look for a
+    # device.
     torch._C._set_only_lift_cpu_tensors(True)

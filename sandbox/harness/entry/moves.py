@@ -1,4 +1,4 @@
-"""Takes apart the torch operations that move elements: which view goes to which.
+"""Splits the torch operations that move elements into copies from one view to another.
 
     for target, source in moves("aten::cat", args, kwargs, out):
         ...  # two views of one shape; the types may differ
@@ -19,8 +19,8 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 def moves(
     name: str, args: Sequence[Any], kwargs: Mapping[str, Any], out: torch.Tensor
 ) -> Iterator[Pair]:
-    """Yields the copies that an operation of operations.MOVES consists of. `out` is its result.
-    Fills are no copies."""
+    """Yields the copies of which an operation of operations.MOVES consists. `out` is the
+    operation's result. Fills are not included, because they copy nothing."""
     if name in ("aten::clone", "aten::_to_copy", "aten::_pin_memory"):
         yield out, args[0]
     elif name == "aten::copy_":
@@ -54,7 +54,7 @@ def _repeat(source: torch.Tensor, repeats: list[int], out: torch.Tensor) -> Iter
 
 
 def _inside(source: torch.Tensor, padding: list[int], out: torch.Tensor) -> torch.Tensor:
-    """Returns the part of a padded tensor that holds the source's elements."""
+    """Returns the part of a padded tensor that contains the source's elements."""
     inner = out
     for step in range(len(padding) // 2):
         dim = source.dim() - 1 - step

@@ -1,10 +1,10 @@
-"""Lists the torch operations that host code may use on device data, by their effect. dispatch.py
-records them. host_watch.py applies the same rules to a run without a GPU.
+"""Lists the torch operations that host code may use on device data, grouped by their effect.
+dispatch.py records these operations. host_watch.py applies the same rules to a run without a GPU.
 
     if name in MOVES: ...  # a fill or copy: work for the plan
     raise NotRecordable(why_not(func))  # an operation on no list
 
-A view (`func.is_view`) costs nothing and needs no entry."""
+A view (`func.is_view`) costs nothing, so it is on no list."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ METADATA = _aten("is_pinned", "sym_size", "sym_stride", "sym_numel", "sym_storag
     "prim::device",
     "prim::layout",
 }
-ALIASES = _aten("detach", "alias", "lift_fresh", "_unsafe_view")  # views by another name
-# `torch.tensor([...])` applies these to its literal.
+ALIASES = _aten("detach", "alias", "lift_fresh", "_unsafe_view")  # these operations return views
+# `torch.tensor([...])` applies these operations to its literal.
 LIFTS = _aten("lift_fresh", "lift_fresh_copy", "lift")
 ALLOCATIONS = _aten(
     "empty", "empty_strided", "empty_like", "new_empty", "new_empty_strided", "empty_permuted"
 )
-# Fresh tensors of one repeated element. The function returns this element, given the positional
-# arguments.
+# Operations that create a tensor in which all elements are equal. The function returns this
+# element; its parameter is the list of positional arguments.
 UNIFORM: dict[str, Callable[[Sequence[Any]], Any]] = {
     "aten::zeros": lambda args: 0,
     "aten::zeros_like": lambda args: 0,
@@ -41,7 +41,7 @@ UNIFORM: dict[str, Callable[[Sequence[Any]], Any]] = {
     "aten::full_like": lambda args: args[1],
     "aten::new_full": lambda args: args[2],
 }
-# A conversion of the dtype is a copy.
+# Operations that fill or copy. A conversion of the dtype counts as a copy.
 MOVES = _aten(
     "clone",
     "_to_copy",
@@ -55,7 +55,7 @@ MOVES = _aten(
     "_pin_memory",
 )
 DRAWN_LIKE = _aten("rand_like", "randn_like", "randint_like")
-# Random constants of a plan, in a fresh tensor.
+# Operations that fill a tensor with random numbers. A plan contains these numbers as constants.
 DRAWN_INTO = _aten("normal_", "uniform_", "random_")
 _HOST_READS = {
     "aten::_local_scalar_dense": "reads the value of a device tensor on the host",
@@ -64,15 +64,15 @@ _HOST_READS = {
 
 
 def replaceable(func: Any) -> str:
-    """Returns the name of an operation that one of the submission's kernels could replace, or ""
-    for a read on the host and for a result that no kernel can give."""
+    """Returns the operation's name if one of the submission's kernels could replace the operation.
+    Returns "" if the operation reads values on the host, or if no kernel can give its result."""
     name = str(func._schema.name)
     dynamic = (torch.Tag.data_dependent_output, torch.Tag.dynamic_output_shape)
     return "" if name in _HOST_READS or any(tag in func.tags for tag in dynamic) else name
 
 
 def why_not(func: Any) -> str:
-    """Explains why an operation on device data that is on no list cannot be part of a plan."""
+    """Explains why a plan cannot contain this operation on device data, which is on no list."""
     name = func._schema.name
     if name in _HOST_READS:
         return f"{name} {_HOST_READS[name]}; a launch plan cannot depend on values that kernels compute"

@@ -1,5 +1,5 @@
-"""Tells whether two layouts of one shape put the elements into the same order in memory. The
-arguments are the shape and the strides of both layouts.
+"""Tells whether two memory layouts of one shape put the elements into the same order. The arguments
+are the shape and the strides of both layouts.
 
     keeps_order((3, 4), (4, 1), (8, 1))  # True: rows with gaps
     keeps_order((3, 4), (4, 1), (1, 3))  # False: a transposition
@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 
 def keeps_order(shape: Sequence[int], *strides: Sequence[int]) -> bool:
-    """Returns True if the elements have the same order in memory by all of the strides, and no two
-    of them share an address."""
+    """Returns True if all strides put the elements into the same order in memory. Returns False if
+    two elements share an address."""
     dims = [dim for dim, extent in enumerate(shape) if extent > 1]
     dims.sort(key=lambda dim: strides[0][dim])
     for steps in strides:

@@ -1,4 +1,4 @@
-"""Remembers the first refusal of a call, so that host code cannot swallow it.
+"""Remembers the first refusal of a call, so that host code cannot hide it.
 
     refusals = Refusals()
     with refusals.deciding():  # raises the first refusal at its end, whatever the call did with it
@@ -6,8 +6,9 @@
     raise refusals.refuse(NotRecordable("..."))  # at every place that refuses something
 
 A refusal is an exception that says what the submission may not do. The submission's host code runs
-between the place that refuses and the harness, and an `except` there catches the exception. So every
-fence reports here, and the end of the call asks here. For one thread."""
+between the check that raises the exception and the harness, so an `except` in the submission could
+catch the exception. Therefore every check reports its refusal to this class, and the end of the
+call raises it again. For one thread."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ class Refusals:
         self._first: Exception | None = None
 
     def refuse(self, error: Refusal) -> Refusal:
-        """Remembers the error if it is the first one, and returns it for the caller to raise."""
+        """Remembers the error if it is the first. Returns the error, for the caller to raise."""
         self._first = self._first or error
         return error
 
@@ -36,7 +37,8 @@ class Refusals:
 
     @contextlib.contextmanager
     def deciding(self) -> Iterator[None]:
-        """Raises the first refusal at the end of the block, in place of any other error."""
+        """A context manager: at its end it raises the first refusal, in place of any other
+        error."""
         try:
             yield
         except BaseException:

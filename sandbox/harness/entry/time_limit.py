@@ -1,4 +1,4 @@
-"""A time limit that reaches a submission as an exception, so that its current line is known.
+"""Raises an exception in the submission when its time is up, so that its current line is known.
 
     limit = TimeLimit()  # in the main thread
     limit.start(60_000)  # in ms; replaces an earlier start
@@ -6,9 +6,9 @@
         ...
     limit.stop()
 
-The alarm rings a little before the supervisor's own limit, which kills the process. Code of a
-compiler or a library is interrupted only when it returns, and a submission can silence the alarm.
-Only the reported line depends on it."""
+The alarm goes off shortly before the supervisor's own limit, at which the supervisor kills the
+process. Compiler and library code is interrupted only when it returns, and a submission can switch
+the alarm off. Nothing but the reported line depends on the alarm."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
-SHARE = 0.95  # the alarm rings after this share of the limit
+SHARE = 0.95  # the share of the limit after which the alarm goes off
 
 
 class TimeIsUp(BaseException):
-    """Not an Exception, so that a submission that catches Exception and retries does not catch
-    it."""
+    """The time limit has passed. This is not an Exception, because a submission that catches
+    Exception and retries must not catch it."""
 
 
 class TimeLimit:

@@ -1,4 +1,4 @@
-"""Operators, as the judge sees them: a folder with spec.toml and reference.py
+"""Defines operators as the judge uses them: folders with a spec.toml and a reference.py
 (docs/reference/operator-format.md). A candidate never imports this package.
 
     operator = Operator.load(Path("operators/standard/vector_add"))
@@ -7,7 +7,7 @@
     arguments = operator.inputs(case, seed=1)
     expected = operator.reference(arguments)
 
-A reference.py imports `Case`, `Cost` and `Rng` from here."""
+A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating

@@ -1,4 +1,4 @@
-"""The types that a reference.py uses: a case, its cost, and random numbers for its inputs."""
+"""Defines the types that a reference.py uses: a case, its cost, and random numbers for inputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 @dataclass(frozen=True)
 class Case:
-    """One set of axes, dtype and distribution of an operator."""
+    """One combination of axes, dtype and input distribution of an operator."""
 
     id: str
     axes: dict[str, int]
@@ -22,19 +22,20 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The minimum traffic and work of any implementation. A measured time below this minimum is
-    rejected."""
+    """The memory traffic and work that any implementation needs at least. A measured time below the
+    time for this minimum is rejected."""
 
     bytes: float
     flops: float
-    # Bytes of arguments and outputs that an implementation need not touch. For example, an inout
-    # argument counts twice in `bytes`, but an update of a cache writes only a few slots.
+    # The number of bytes of arguments and outputs that an implementation need not touch. For
+    # example, `bytes` counts an inout argument twice, but an update of a cache writes only a few
+    # slots.
     untouched: float = 0
 
 
 class Rng:
-    """Draws random tensors on the case's device from one seed. Floating tensors are drawn in
-    float32 and rounded once."""
+    """Draws random tensors on the case's device from one seed. Floating-point tensors are drawn in
+    float32 and then rounded once."""
 
     def __init__(self, seed: int, device: torch.device | str) -> None:
         self.device = torch.device(device)
@@ -42,7 +43,7 @@ class Rng:
         self._generator.manual_seed(seed)
 
     def normal(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> torch.Tensor:
-        """Standard normal values."""
+        """Returns values of the standard normal distribution."""
         return self._float(torch.randn, shape, dtype)
 
     def uniform(
@@ -52,7 +53,7 @@ class Rng:
         low: float = 0.0,
         high: float = 1.0,
     ) -> torch.Tensor:
-        """Values in [low, high)."""
+        """Returns uniformly distributed values in [low, high)."""
         drawn = self._float(
             torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32
         )
@@ -61,7 +62,7 @@ class Rng:
     def integers(
         self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64
     ) -> torch.Tensor:
-        """Integers from low up to, but not including, high."""
+        """Returns random integers from low up to, but not including, high."""
         drawn = torch.randint(
             low,
             high,
@@ -73,7 +74,7 @@ class Rng:
         return drawn.to(dtype)
 
     def permutation(self, n: int) -> torch.Tensor:
-        """0 .. n-1 in random order, int64."""
+        """Returns the integers from 0 to n-1 in random order, as int64."""
         return torch.randperm(n, generator=self._generator, device=self.device)
 
     def _float(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:

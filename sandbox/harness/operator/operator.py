@@ -1,5 +1,5 @@
-"""One operator: its specification, the functions of its reference.py, and the checks of their
-results. Every error is an OperatorError whose message names the file and the key."""
+"""Defines an operator: its specification, the functions of its reference.py, and the checks of what
+they return. Every error is an OperatorError whose message names the file and the key."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Operator:
         return cls(folder, spec, _load_module(folder / "reference.py"))
 
     def case(self, wire: dict[str, Any], device: str) -> Case:
-        """Builds a Case from its form on the wire or in spec.toml."""
+        """Builds a Case from the form that spec.toml and the messages use."""
         if wire.get("dtype") not in DTYPES:
             raise OperatorError(
                 f"case {wire.get('id')!r}: dtype {wire.get('dtype')!r} is none of {', '.join(DTYPES)}"
@@ -88,7 +88,7 @@ class Operator:
         )
 
     def inputs(self, case: Case, seed: int) -> Arguments:
-        """Returns fresh arguments in call order, checked against the spec."""
+        """Returns new arguments in call order. They are checked against the spec."""
         made = self.module.inputs(case, Rng(seed, case.device))
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
@@ -118,7 +118,7 @@ class Operator:
             raise OperatorError(f"{where} is on {value.device}; want {case.device}")
 
     def reference(self, arguments: Arguments) -> list[torch.Tensor]:
-        """Returns every output in the spec's order."""
+        """Returns all outputs of the reference, in the spec's order."""
         with torch.no_grad():
             returned = self.module.reference(**arguments)
         outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
@@ -131,8 +131,8 @@ class Operator:
         return outputs
 
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
-        """Returns the outputs of the operator's own deliberately wrong variants, by name. The
-        result is empty if reference.py defines no `mutants`."""
+        """Returns the outputs of the operator's own mutants (deliberately wrong variants) by name.
+        Returns an empty result if reference.py does not define `mutants`."""
         if not hasattr(self.module, "mutants"):
             return {}
         with torch.no_grad():
@@ -155,7 +155,8 @@ class Operator:
         return made
 
     def expected(self, case: Case, arguments: Arguments) -> list[torch.Tensor]:
-        """Returns the reference's outputs, checked against the spec's dtypes and shapes."""
+        """Returns the reference's outputs, after checking their dtypes and shapes against the
+        spec."""
         outputs = self.reference(arguments)
         for output, value in zip(self.outputs, outputs, strict=True):
             dtype, shape = self.dtype_of(output.dtype, case), self.output_shape(output, case)
@@ -167,8 +168,8 @@ class Operator:
         return outputs
 
     def _hook(self, name: str) -> Any:
-        """Returns a function that only imported operators may define, or None. Other operators may
-        not define one, because each of these functions exempts answers from checking."""
+        """Returns the function of this name, or None if reference.py lacks it. Only imported
+        operators may define the function, because it exempts answers from checking."""
         if hasattr(self.module, name) and not self.imported:
             raise OperatorError(
                 f"{self.name}: reference.py defines {name}(), which is for imported operators"
@@ -176,8 +177,8 @@ class Operator:
         return getattr(self.module, name, None)
 
     def with_output_axes(self, case: Case, arguments: Arguments) -> Case:
-        """Returns the case with the axes of outputs whose shapes depend on values. An imported
-        operator's `output_axes` computes these axes."""
+        """Returns the case with the axes of those outputs whose shapes depend on values. The
+        function `output_axes` of an imported operator computes these axes."""
         hook = self._hook("output_axes")
         if hook is None:
             return case
@@ -193,8 +194,7 @@ class Operator:
         self, expected: Sequence[torch.Tensor], arguments: Arguments
     ) -> list[torch.Tensor]:
         """Returns, for each output, a mask of the elements that are exempt from checking. Only an
-        imported operator's reference.py defines `open_elements`; for all others the list is
-        empty."""
+        imported operator can define `open_elements`; for all other operators the list is empty."""
         hook = self._hook("open_elements")
         if hook is None:
             return []
@@ -218,16 +218,16 @@ class Operator:
     def _has_checked_element(
         output: Output, right: torch.Tensor, mask: torch.Tensor, arguments: Arguments
     ) -> bool:
-        """Returns True if the case checks at least one element: it is not open, and it differs from
-        the initial content of the argument that holds the output."""
+        """Returns True if the case checks at least one element. A checked element is not exempt,
+        and it differs from the initial content of the argument that becomes the output."""
         if not output.source:
             return not bool(mask.all())
         before = arguments[output.source].reshape(right.shape).to(right.dtype)
         return bool((~mask.reshape(-1) & (bits(right) != bits(before))).any())
 
     def in_float64(self, arguments: Arguments) -> list[torch.Tensor] | None:
-        """Returns the reference's outputs with every floating tensor widened to float64, or None if
-        there is no floating tensor."""
+        """Returns the reference's outputs when every floating-point tensor is widened to float64.
+        Returns None if there is no floating-point tensor."""
         wide = {
             name: value.double() if is_floating(value) else value
             for name, value in arguments.items()
@@ -251,8 +251,8 @@ class Operator:
         return shape_of(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
-        """Returns the axes that occur in shapes. Other axes are private to the operator: they could
-        reveal something about a case that no argument shows."""
+        """Returns the axes that occur in shapes. All other axes are kept private, because they
+        could reveal something about a case that no argument shows."""
         shapes = [argument.shape for argument in self.arguments] + [
             output.shape for output in self.outputs
         ]

@@ -1,5 +1,5 @@
-"""The tables of a spec.toml: arguments, outputs, and extents such as "2*rows*cols". Every error
-names the file and the key."""
+"""Parses the tables of a spec.toml: arguments, outputs, and extents such as "2*rows*cols". Every
+error names the file and the key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ROLES = ("input", "inout", "structural")
 
 
 class OperatorError(Exception):
-    """An error in the operator's files. It is never the submission's fault."""
+    """An error in the operator's own files. The submission never causes it."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Output:
     shape: tuple[str | int, ...]
     max_abs_error: float
     scale: str | int | float
-    source: str  # the inout argument that holds this output, or "" for a returned output
+    source: str  # the inout argument that becomes this output, or "" for a returned output
 
 
 def extent(expression: str | int | float, axes: dict[str, int]) -> float:
-    """Evaluates an extent such as "rows", 128 or "2*rows*cols"."""
+    """Returns the value of an extent such as "rows", 128 or "2*rows*cols"."""
     if not isinstance(expression, str):
         return expression
     factors = []

@@ -1,13 +1,13 @@
-"""GPU memory that two processes share: one process makes it and exports a file descriptor, and the
-other maps it.
+"""Defines GPU memory that two processes share. One process creates the memory and exports a file
+descriptor; the other process maps the memory.
 
     memory = DeviceMemory.create(torch.device("cuda:0"), 1 << 20)  # .bytes: a flat uint8 tensor
     fd = memory.handle()  # for the other process
     theirs = DeviceMemory.attach(torch.device("cuda:0"), fd, memory.size)
 
-It is one allocation of the driver's virtual memory management. Unlike CUDA IPC handles, that works
-between processes in any namespaces. Names, values and layouts are those of the "CUDA Driver API"
-reference, section "Virtual Memory Management". Not thread-safe."""
+The memory is one allocation of the driver's virtual memory management. Unlike CUDA IPC handles,
+this works between processes in different namespaces. Names, values and layouts are those of the
+"CUDA Driver API" reference, section "Virtual Memory Management". Not thread-safe."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_BYTES = ctypes.c_size_t(0)
 
 
 class DeviceMemoryError(Exception):
-    """The driver cannot share memory."""
+    """The driver cannot share memory between processes."""
 
 
 class Location(ctypes.Structure):
@@ -34,7 +34,7 @@ class Location(ctypes.Structure):
 
 
 class Properties(ctypes.Structure):
-    """CUmemAllocationProp."""
+    """The driver's struct CUmemAllocationProp."""
 
     _fields_ = (
         ("type", ctypes.c_int),
@@ -49,13 +49,13 @@ class Properties(ctypes.Structure):
 
 
 class Access(ctypes.Structure):
-    """CUmemAccessDesc."""
+    """The driver's struct CUmemAccessDesc."""
 
     _fields_ = (("location", Location), ("flags", ctypes.c_int))
 
 
 class _Flat:
-    """An object with the interface by which torch takes device memory as a tensor."""
+    """An object with the interface through which torch uses device memory as a tensor."""
 
     def __init__(self, address: int, size: int) -> None:
         self.__cuda_array_interface__ = {
@@ -77,10 +77,10 @@ def _call(name: str, *arguments: Any) -> None:
 
 
 class DeviceMemory:
-    """One allocation, made by `create` or `attach`. Views of `bytes` are invalid after `free`."""
+    """One allocation, from `create` or `attach`. Views of `bytes` are invalid after `free`."""
 
     def __init__(self, device: torch.device, handle: Handle, size: int, fd: int) -> None:
-        """Maps the allocation of `handle` and releases the handle. Owns `fd`, if there is one."""
+        """Maps the allocation of `handle` and releases the handle. If `fd` is valid, owns it."""
         self._device, self.size, self._fd = device, size, fd
         self._address = 0
         self.bytes = torch.empty(0, dtype=torch.uint8, device=device)
@@ -110,8 +110,8 @@ class DeviceMemory:
 
     @classmethod
     def create(cls, device: torch.device, size: int) -> DeviceMemory:
-        """Allocates at least `size` bytes, of unknown content."""
-        torch.zeros(1, device=device)  # makes the context for the driver's calls
+        """Allocates at least `size` bytes. Their content is undefined."""
+        torch.zeros(1, device=device)  # creates the CUDA context for the driver calls
         properties = Properties(PINNED, POSIX_FD, Location(DEVICE, device.index or 0))
         granularity = ctypes.c_size_t()
         _call(
@@ -145,8 +145,8 @@ class DeviceMemory:
 
     @classmethod
     def attach(cls, device: torch.device, fd: int, size: int) -> DeviceMemory:
-        """Maps memory that another process made, with the size that it has there. The caller keeps
-        the descriptor."""
+        """Maps memory that another process created. `size` must be the size that the other process
+        uses. The descriptor stays the caller's."""
         torch.zeros(1, device=device)
         handle = Handle()
         _call(
@@ -158,11 +158,11 @@ class DeviceMemory:
         return cls(device, handle, size, -1)
 
     def handle(self) -> int:
-        """Returns a new descriptor of the memory. The caller closes it."""
+        """Returns a new descriptor of the memory. The caller must close the descriptor."""
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Unmaps the memory. It is freed when the last process unmaps it."""
+        """Unmaps the memory. The driver frees the memory when the last process has unmapped it."""
         if self._address == 0:
             return
         torch.cuda.synchronize(self._device)

@@ -1,13 +1,13 @@
-"""The frame codec: a JSON header, a payload and file descriptors over a Unix stream socket
-(docs/reference/frames.md).
+"""Encodes and decodes frames. A frame is a JSON header, a payload and file descriptors, and is sent
+over a Unix stream socket (docs/reference/frames.md).
 
     channel = Channel(socket.socket(fileno=3))
     channel.send({"type": "ready"}, fds=[memfd])
     frame = channel.receive()  # None at an orderly end
 
-Received sizes are checked against the caps before memory is reserved. A violation raises FrameError
-and ends the conversation. Descriptors that came with a bad frame are closed. Not thread-safe: each
-channel has one user."""
+Received sizes are checked against limits before memory is allocated. A violation raises FrameError,
+and the channel cannot be used any more. The descriptors of a bad frame are closed. Not thread-safe:
+each channel has one user."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class FrameError(Exception):
 
 @dataclass
 class Frame:
-    """One message. The receiver owns and closes the descriptors."""
+    """One message. The receiver owns the descriptors and must close them."""
 
     header: Header
     payload: bytes = b""
@@ -54,8 +54,8 @@ class Frame:
 
 
 def encode(header: Header, payload: bytes = b"") -> bytes:
-    """Returns the bytes of a frame. Raises FrameError if a cap is exceeded, so that the sender
-    notices its own defect."""
+    """Returns the bytes of a frame. Raises FrameError if the frame exceeds a limit, so that the
+    sender notices its own defect."""
     text = json.dumps(header, allow_nan=False, separators=(",", ":")).encode()
     if len(text) > HEADER_BYTES:
         raise FrameError(f"header of {len(text)} bytes is over the cap of {HEADER_BYTES}")
@@ -65,7 +65,7 @@ def encode(header: Header, payload: bytes = b"") -> bytes:
 
 
 def decode_header(raw: bytes) -> Header:
-    """Parses and checks a header. Raises FrameError."""
+    """Parses and checks a header. Raises FrameError if the header is invalid."""
     try:
         text = raw.decode("utf-8")
         if _nesting(text) > NESTING:
@@ -83,8 +83,8 @@ def _no_constant(name: str) -> None:
 
 
 def _nesting(text: str) -> int:
-    """Returns the nesting depth of a JSON text, without recursion. Returns 0 for a text with too
-    few brackets to exceed the cap."""
+    """Returns the nesting depth of a JSON text, computed without recursion. Returns 0 if the text
+    has too few brackets to exceed the limit."""
     if text.count("[") + text.count("{") <= NESTING:
         return 0
     depth = deepest = 0
@@ -108,7 +108,7 @@ def _nesting(text: str) -> int:
 
 
 class Channel:
-    """An exchange of frames over one connected stream socket. Owns the socket."""
+    """Sends and receives frames over one connected stream socket. Owns the socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -125,8 +125,8 @@ class Channel:
         self._socket.close()
 
     def send(self, header: Header, payload: bytes = b"", fds: Sequence[int] = ()) -> None:
-        """Sends one whole frame. The caller keeps the descriptors. Raises OSError if the peer is
-        gone."""
+        """Sends one whole frame. The descriptors stay the caller's. Raises OSError if the peer has
+        closed the socket."""
         if len(fds) > DESCRIPTORS:
             raise FrameError(f"{len(fds)} descriptors are over the cap of {DESCRIPTORS}")
         data = memoryview(encode(header, payload))
@@ -136,15 +136,15 @@ class Channel:
             self._socket.sendall(data[sent:])
 
     def has_more(self) -> bool:
-        """Returns True if receive() would not wait: a frame has begun to arrive, or the peer has
-        closed the socket."""
+        """Returns True if receive() would not block, because a frame has begun to arrive or because
+        the peer has closed the socket."""
         poll = select.poll()
         poll.register(self._socket, select.POLLIN)
         return bool(poll.poll(0))
 
     def receive(self) -> Frame | None:
         """Returns the next frame, or None if the peer closed the socket between two frames. Raises
-        FrameError for anything else."""
+        FrameError in all other cases."""
         fds: list[int] = []
         try:
             prefix = self._read(_PREFIX.size, fds, at_start=True)

@@ -1,5 +1,5 @@
-"""The host tier's direct connection between judge and candidate. It carries rounds of fresh inputs.
-The messages are short, because the judge's clock runs.
+"""Defines the direct connection between the judge and a candidate of the host tier. Over it, the
+judge sends rounds of new inputs. The messages are short, because the judge's clock is running.
 
     judge                                            candidate
     line = JudgeLine(socket)                         line = CandidateLine(socket)
@@ -7,9 +7,9 @@ The messages are short, because the judge's clock runs.
     line.wait_done(deadline)          <--  D  -----  line.done()
     line.finish()                     -- END  ---->  line.wait() is None
 
-A round has `sets` sets of arguments in one piece of shared memory. `lay_out` gives the layout of a
-set, and both sides compute it. The answer to a round is one byte. Any other message of a candidate,
-at any time, ends the conversation with RoundError."""
+A round has `sets` sets of arguments in one piece of shared memory. `lay_out` returns the layout of
+a set; both processes compute it. The candidate answers a round with one byte. If the candidate
+sends anything else at any time, the conversation ends with RoundError."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DONE = b"D"
 
 class RoundError(Exception):
     """The candidate failed in a round. `how` is "ended", "late", "protocol" (an unexpected message)
-    or "memory" (it used too much)."""
+    or "memory" (the candidate used too much memory)."""
 
     def __init__(self, how: str, message: str) -> None:
         super().__init__(message)
@@ -42,21 +42,21 @@ class RoundError(Exception):
 @dataclass(frozen=True)
 class Go:
     sets: int
-    size: int  # bytes of shared memory
+    size: int  # size of the shared memory, in bytes
 
 
 @dataclass(frozen=True)
 class SetLayout:
-    """Offsets of one set's tensors, relative to the set's begin."""
+    """The offsets of one set's tensors in bytes, relative to the start of the set."""
 
     inputs: dict[str, int]
-    outputs: list[int | None]  # None: the output is an argument
+    outputs: list[int | None]  # None if the output is an argument
     size: int
 
 
 def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any]]) -> SetLayout:
-    """Computes the layout. `arguments` and `outputs` have the form that `prepared` gives them
-    (docs/reference/frames.md)."""
+    """Returns the layout of a set. `arguments` and `outputs` have the form that they have in the
+    `prepared` message (docs/reference/frames.md)."""
     offset = 0
     inputs: dict[str, int] = {}
     for wire in arguments:
@@ -74,7 +74,7 @@ def lay_out(arguments: Sequence[dict[str, Any]], outputs: Sequence[dict[str, Any
 
 
 class JudgeLine:
-    """The judge's end, which is trusted. Owns its socket."""
+    """The judge's end of the connection. It is trusted, and owns its socket."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
@@ -88,8 +88,8 @@ class JudgeLine:
         self._socket.close()
 
     def go(self, go: Go, fd: int) -> None:
-        """Starts a round. Raises RoundError if the candidate has sent something already, or is
-        gone."""
+        """Starts a round. Raises RoundError if the candidate has already sent something, or has
+        ended."""
         if self._poll.poll(0):
             raise _unexpected(
                 self._socket.recv(len(DONE)), "the candidate answered a round that had not begun"
@@ -128,14 +128,14 @@ def _unexpected(answer: bytes, what: str) -> RoundError:
 
 
 class CandidateLine:
-    """The candidate's end, which is untrusted."""
+    """The candidate's end of the connection. It is untrusted."""
 
     def __init__(self, sock: socket.socket) -> None:
         self._socket = sock
 
     def wait(self) -> tuple[Go, int] | None:
-        """Returns the next round and the descriptor of its memory, or None at the end of the case.
-        The caller closes the descriptor."""
+        """Waits for the next round. Returns the round and the descriptor of its memory, or None at
+        the end of the case. The caller must close the descriptor."""
         data, ancillary, _, _ = self._socket.recvmsg(
             _GO.size, socket.CMSG_SPACE(array.array("i").itemsize), socket.MSG_CMSG_CLOEXEC
         )

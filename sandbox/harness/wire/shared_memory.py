@@ -1,5 +1,5 @@
-"""Memory that the judge and a host candidate share for one round: on the GPU, or in a memory file
-if the device is the CPU.
+"""Creates memory that the judge and a host candidate share for one round. It is GPU memory, or a
+memory file if the device is the CPU.
 
     memory = create(device, size)  # in the judge
     theirs = attach(device, memory.handle(), memory.size)  # in the candidate"""
@@ -19,7 +19,7 @@ F_SEAL_SEAL, F_SEAL_GROW = 0x1, 0x4
 
 
 class FileMemory:
-    """The counterpart of `DeviceMemory` for the CPU. The size of its file is sealed."""
+    """The counterpart of `DeviceMemory` for the CPU. A seal keeps the size of its file fixed."""
 
     def __init__(self, fd: int, size: int) -> None:
         self._fd, self.size = fd, size
@@ -27,11 +27,11 @@ class FileMemory:
         self.bytes = torch.frombuffer(self._map, dtype=torch.uint8)
 
     def handle(self) -> int:
-        """Returns a new descriptor of the memory. The caller closes it."""
+        """Returns a new descriptor of the memory. The caller must close the descriptor."""
         return os.dup(self._fd)
 
     def free(self) -> None:
-        """Unmaps the memory, unless views of `bytes` still live."""
+        """Unmaps the memory, unless views of `bytes` still exist."""
         self.bytes = torch.empty(0, dtype=torch.uint8)
         os.close(self._fd)
 
@@ -50,8 +50,8 @@ def create(device: torch.device, size: int) -> SharedMemory:
 
 
 def attach(device: torch.device, fd: int, size: int) -> SharedMemory:
-    """Maps memory that the other process made, with the size that it has there. The caller keeps
-    the descriptor."""
+    """Maps memory that the other process created. `size` must be the size that the other process
+    uses. The descriptor stays the caller's."""
     return (
         DeviceMemory.attach(device, fd, size)
         if device.type == "cuda"

@@ -1,11 +1,11 @@
-"""Tensors in memfds: names of dtypes, descriptors, and views that cannot leave their memory
-(docs/reference/frames.md).
+"""Stores tensors in memory files (memfds): names of dtypes, descriptors, and views that cannot
+leave their memory (docs/reference/frames.md).
 
     fd = make_memfd("inputs", [tensor])  # sealed against writing
     with MappedFile(fd, writable=False) as memory:
         x = memory.tensor(descriptor)  # checks dtype, shape, strides and range
 
-Descriptors come from untrusted processes, so `MappedFile.tensor` checks everything and raises
+Descriptors come from untrusted processes. So `MappedFile.tensor` checks every field, and raises
 DescriptorError with a precise message. Not thread-safe."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ ALIGNMENT = 256
 MAX_RANK = 8
 F_ADD_SEALS, F_GET_SEALS = 1033, 1034
 F_SEAL_SHRINK = 0x2
-SEALS = 0x1 | 0x2 | 0x4 | 0x8  # seal, shrink, grow, write
+SEALS = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE
 
 
 class DescriptorError(Exception):
@@ -58,7 +58,8 @@ def dtype_from(name: object) -> torch.dtype:
 
 
 def name_of(dtype: torch.dtype) -> str:
-    """Returns the wire name of a torch dtype, or torch's own name for a dtype without one."""
+    """Returns the name that messages use for a torch dtype. A dtype without such a name keeps
+    torch's own name."""
     return NAMES.get(dtype, str(dtype).removeprefix("torch."))
 
 
@@ -67,8 +68,8 @@ def aligned(size: int) -> int:
 
 
 def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> int:
-    """Returns the bytes from the first element of a strided view to the end of its last one, or 0
-    for an empty view."""
+    """Returns the number of bytes from the first element of a strided view to the end of the last
+    element. Returns 0 for an empty view."""
     if any(extent == 0 for extent in shape):
         return 0
     return (
@@ -77,7 +78,8 @@ def span_bytes(shape: Sequence[int], strides: Sequence[int], itemsize: int) -> i
 
 
 def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
-    """Returns the wire form of a tensor whose storage span begins at `offset` bytes."""
+    """Returns the descriptor, as messages contain it, of a tensor whose first byte is at
+    `offset`."""
     shape, strides = list(tensor.shape), list(tensor.stride())
     return {
         "name": name,
@@ -91,8 +93,8 @@ def descriptor(name: str, tensor: torch.Tensor, offset: int) -> dict[str, Any]:
 
 
 def bits(values: torch.Tensor) -> torch.Tensor:
-    """Returns the elements in index order as integers of their size. Unlike floats, equal NaNs are
-    equal and the two zeros differ."""
+    """Returns the elements in index order, as integers of the same size. As integers, equal NaNs
+    compare as equal, and 0.0 and -0.0 differ."""
     return values.contiguous().reshape(-1).view(WORDS[values.element_size()])
 
 
@@ -112,14 +114,14 @@ def create_memfd(name: str, size: int) -> int:
 
 
 def seal(fd: int) -> None:
-    """Forbids writing and resizing for ever, for every holder of the descriptor. No writable
+    """Forbids writing and resizing for ever, through any descriptor of the file. No writable
     mapping may exist."""
     fcntl.fcntl(fd, F_ADD_SEALS, SEALS)
 
 
 class Memory:
-    """Bytes that hold tensors at offsets that another process chose. Tensors made from it are valid
-    until `close`."""
+    """Memory that contains tensors at offsets that another process chose. Tensors that refer to
+    this memory are valid until `close`."""
 
     def __init__(self, flat: torch.Tensor) -> None:
         self.size = flat.numel()
@@ -140,7 +142,7 @@ class Memory:
         self._bytes = None
 
     def bytes(self, offset: int, size: int) -> torch.Tensor:
-        """Returns a flat uint8 view of a checked range."""
+        """Returns a flat uint8 view of a range, after checking the range."""
         if self._bytes is None:
             raise ValueError("the memory is closed")
         if offset < 0 or size < 0 or offset + size > self.size:
@@ -150,7 +152,7 @@ class Memory:
         return self._bytes[offset : offset + size]
 
     def tensor(self, wire: dict[str, Any]) -> torch.Tensor:
-        """Returns the view that a descriptor describes. Raises DescriptorError unless it lies
+        """Returns the view that a descriptor describes. Raises DescriptorError unless the view is
         inside this memory."""
         dtype = dtype_from(wire.get("dtype"))
         shape, strides, offset = wire.get("shape"), wire.get("strides"), wire.get("offset")
@@ -178,16 +180,18 @@ class MappedFile(Memory):
     def __init__(self, fd: int, writable: bool, limit: int | None = None) -> None:
         actual = os.fstat(fd).st_size
         size = actual if limit is None else min(limit, actual)
-        # A private mapping for reading: torch wants writable memory, and the file stays unchanged.
+        # A private mapping suffices for reading. torch requires writable memory, and a private
+        # mapping never changes the file.
         flags = mmap.MAP_SHARED if writable else mmap.MAP_PRIVATE
         self._map = mmap.mmap(fd, max(size, 1), flags=flags, prot=mmap.PROT_READ | mmap.PROT_WRITE)
         super().__init__(torch.frombuffer(self._map, dtype=torch.uint8)[:size])
 
     @classmethod
     def snapshot(cls, fd: int) -> MappedFile:
-        """Opens a memfd that an untrusted process wrote, for reading. If its size is sealed, the
-        memfd itself is mapped. Otherwise it is copied, because the process could truncate it during
-        the read. Its writer is dead or has finished."""
+        """Opens for reading a memfd that an untrusted process has written. That process must have
+        ended or finished writing. If the size of the memfd is sealed, the memfd itself is mapped.
+        Otherwise its bytes are copied, because the process could truncate the file during the
+        read."""
         size = os.fstat(fd).st_size
         if fcntl.fcntl(fd, F_GET_SEALS) & F_SEAL_SHRINK:
             return cls(fd, writable=False)
@@ -208,7 +212,7 @@ class MappedFile(Memory):
         try:
             self._map.close()
         except BufferError:
-            pass  # a view still lives; the mapping ends with the last view
+            pass  # a view still exists; the mapping ends with the last view
 
 
 def _extents(value: object) -> bool:
@@ -218,7 +222,8 @@ def _extents(value: object) -> bool:
 
 
 def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, Any]], int]:
-    """Returns descriptors of tensors that lie one after the other, and the size that they need."""
+    """Returns the descriptors of tensors that are stored one after the other, and the total
+    size."""
     offset, wires = 0, []
     for name, tensor in tensors:
         wires.append(descriptor(name, tensor, offset))
@@ -229,7 +234,7 @@ def pack(tensors: Sequence[tuple[str, torch.Tensor]]) -> tuple[list[dict[str, An
 def make_memfd(
     name: str, tensors: Sequence[tuple[str, torch.Tensor]]
 ) -> tuple[int, list[dict[str, Any]]]:
-    """Returns a sealed memfd that holds the tensors, and their descriptors."""
+    """Returns a sealed memfd that contains the tensors, and the tensors' descriptors."""
     wires, size = pack(tensors)
     fd = create_memfd(name, size)
     for (_, tensor), wire in zip(tensors, wires, strict=True):
@@ -238,13 +243,14 @@ def make_memfd(
     return fd, wires
 
 
-# Pinned staging memory. It is kept, because device copies into it run at the speed of the bus.
+# Pinned memory for copies from the GPU. It is kept for reuse, because copies into pinned memory run
+# at the full speed of the bus.
 _staging: list[torch.Tensor] = []
 
 
 def _on_host(data: torch.Tensor) -> torch.Tensor:
-    """Returns the bytes in host memory. For a GPU's tensor they are in a staging buffer, valid
-    until the next call."""
+    """Returns the bytes in host memory. The bytes of a GPU tensor are copied into a buffer that is
+    valid only until the next call."""
     if not data.is_cuda:
         return data.cpu()
     if not _staging or _staging[0].numel() < data.numel():

@@ -4,11 +4,11 @@
     arithmetic = Arithmetic(recorder)
     out = arithmetic.perform(func, args, kwargs)  # None: not covered; the caller refuses it
 
-It is not for scored submissions, whose own kernels must do the work. It serves to record code that
-was not written for Assay, such as the wrappers of TritonBench-G.
+This module is not for scored submissions, whose own kernels must do all arithmetic. It is for
+recording code that was not written for Assay, such as the wrappers of TritonBench-G.
 
-It covers the elementwise operations in the two lists of arithmetic_kernels.py, also in place, and
-sums, means, maxima and minima over any dimensions."""
+The covered operations are the elementwise operations in the two lists of arithmetic_kernels.py,
+including their in-place forms, and the reductions sum, mean, max and min over any dimensions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from harness.recording import arithmetic_kernels as kernels
 from harness.recording.recorder import Recorder
 
 _COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
-_WHOLE = {"max": "amax", "min": "amin"}  # overloads without a dimension
+_WHOLE = {"max": "amax", "min": "amin"}  # the overloads without a dimension
 _REVERSED = {"sub": "rsub", "div": "rdiv"}
 
 
 class Arithmetic:
-    """Performs covered operations (see the module's docstring)."""
+    """Performs the covered operations (see the module's docstring)."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
@@ -76,7 +76,7 @@ class Arithmetic:
         ):
             return None
         operands = [self._number(x) for x in operands]
-        # a number as the first operand, a tensor as the second
+        # The first operand is a number, and the second operand is a tensor.
         if not isinstance(operands[0], torch.Tensor):
             if name in _REVERSED:
                 name = _REVERSED[name]
@@ -103,7 +103,7 @@ class Arithmetic:
         return out  # type: ignore[no-any-return]
 
     def _number(self, value: Any) -> Any:
-        """Returns the value of a tensor of one element if it is known, else the tensor."""
+        """Returns the value of a tensor with one element if the value is known, else the tensor."""
         if (
             not isinstance(value, FakeTensor)
             or value.numel() != 1
@@ -158,7 +158,8 @@ class Arithmetic:
 
 
 def _dims(source: torch.Tensor, args: Any, kwargs: Any) -> list[int]:
-    """Returns the dimensions that a reduction's arguments name. If they name none, returns all."""
+    """Returns the dimensions that the arguments of a reduction name, or all dimensions if they name
+    none."""
     given = args[1] if len(args) > 1 else kwargs.get("dim")
     if (
         given is None

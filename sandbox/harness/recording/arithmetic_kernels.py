@@ -1,14 +1,14 @@
-"""Assay's kernels for the arithmetic that wrappers leave to torch around their own kernels: a sum
-of partial results, a scale, a maximum.
+"""Defines Assay's kernels for the arithmetic that wrappers do in torch around their own kernels: a
+sum of partial results, a scale, a maximum.
 
     # fake tensors, dense and of the result's shape
     launch_pointwise("add", out, [a, b], scalar=None)
     launch_reduce("sum", out, source, dims)  # out is dense; dims are reduced
 
-Each is compiled and launched like a kernel of the submission, and reports show it as
-`assay_pointwise` or `assay_reduce`. The results follow torch: 16-bit floats are computed in 32
-bits, integers and doubles in their own type. The kernels are not tuned. Heavy work belongs in a
-submission's own kernel."""
+Each kernel is compiled and launched like a kernel of the submission. Reports show it as
+`assay_pointwise` or `assay_reduce`. The results equal torch's: 16-bit floats are computed in 32
+bits; integers and doubles are computed in their own type. The kernels are not tuned. Heavy work
+belongs in a kernel of the submission."""
 
 from __future__ import annotations
 
@@ -27,12 +27,13 @@ BINARY = frozenset(
 )
 REDUCTIONS = frozenset({"sum", "mean", "amax", "amin"})
 BLOCK = 1024
-ROWS, COLUMNS = 32, 64  # a reduction's tile
-# One program reduces up to this many columns. For more, several programs work, and a second launch
-# combines their results.
+ROWS, COLUMNS = 32, 64  # the tile of a reduction
+# The maximum number of columns that one program reduces. For more columns, several programs reduce
+# parts of a row, and a second launch combines the partial results.
 MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
-MAX_EXACT_INTEGER = 2**53  # scalars are passed as doubles
+# Scalars are passed as doubles, which represent integers exactly up to here.
+MAX_EXACT_INTEGER = 2**53
 
 
 @triton.jit
@@ -175,8 +176,8 @@ def launch_pointwise(
     scalar: float,
     dtype: torch.dtype,
 ) -> None:
-    """`dtype` is the type to which torch promotes the operands. `scalar` replaces a second operand
-    that is a number."""
+    """Launches an elementwise operation. `dtype` is the type to which torch promotes the operands.
+    `scalar` is the second operand if that operand is a number."""
     tensors = [_plain(tensor) for tensor in operands]
     assay_pointwise[(triton.cdiv(out.numel(), BLOCK),)](
         _plain(out),
@@ -198,8 +199,8 @@ def launch_reduce(
     dims: Sequence[int],
     dense: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
-    """Reduces `dims` of the source into the dense `out`. `dense` makes a dense copy of a tensor
-    whose layout has too many strides."""
+    """Launches a reduction of `source` over `dims` into the dense tensor `out`. `dense` is a
+    function that makes a dense copy of a tensor; it is used if the layout has too many strides."""
     kept = [dim for dim in range(source.dim()) if dim not in dims]
     view = source.permute([*kept, *dims])
     rows, columns = math.prod(view.shape[: len(kept)]), math.prod(view.shape[len(kept) :])
@@ -265,7 +266,7 @@ def _launch(
 
 
 def _stride(view: torch.Tensor, begin: int, end: int) -> int | None:
-    """Returns the single stride of the dimensions from begin to end, or None."""
+    """Returns the one stride that covers all dimensions from `begin` to `end`, or None."""
     extents, (steps,) = collapsed(view.shape[begin:end], view.stride()[begin:end])
     return None if len(extents) > 1 else steps[0] if steps else 0
 

@@ -2,10 +2,11 @@
 
     install()  # replaces torch.autograd.backward and .grad for fake tensors, not for real ones
 
-The engine runs the nodes of a device in a separate thread, behind a device guard that needs a
-context. A recording has neither. The recorder's modes belong to one thread, so it would also miss
-the work of another thread. Therefore this module walks the graph in the calling thread: nodes in
-the order of their dependencies, gradients summed where paths meet. Double backward is refused."""
+The engine runs the backward pass of a device in a separate thread, behind a device guard that needs
+a CUDA context. A recording has neither. Nor would the recorder see work in another thread, because
+its dispatch modes apply to one thread. Therefore this module walks the autograd graph in the
+calling thread. It visits the nodes in the order of their dependencies, and sums gradients where
+paths meet. Double backward is refused."""
 
 from __future__ import annotations
 
@@ -26,9 +27,9 @@ def _edge(tensor: torch.Tensor) -> _Edge:
 
 
 def _order(roots: Sequence[Any]) -> list[Any]:
-    """Returns every reachable node. Each node precedes those to which it passes gradients."""
+    """Returns all reachable nodes. Each node precedes the nodes to which it passes gradients."""
     found: list[Any] = []
-    state: dict[Any, bool] = {}  # True: all its successors are in `found`
+    state: dict[Any, bool] = {}  # True: all successors of the node are in `found`
     stack = [(root, False) for root in roots]
     while stack:
         node, done = stack.pop()
@@ -48,8 +49,8 @@ def _order(roots: Sequence[Any]) -> list[Any]:
 
 
 def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
-    """Runs one node. A Python function gets zeros where no gradient arrived, unless it declared
-    that it accepts None."""
+    """Runs one node. If a node of a Python function has received no gradient for an output, it gets
+    zeros, unless the function has declared that it accepts None."""
     if isinstance(node, torch.autograd.function.BackwardCFunction):
         if getattr(node, "materialize_grads", True):
             gradients = [
@@ -63,14 +64,15 @@ def _apply(node: Any, gradients: list[torch.Tensor | None]) -> tuple[Any, ...]:
 
 
 def _zeros(like: Any) -> torch.Tensor | None:
-    """Returns None for an output that was not a tensor; its description is a scalar of the host."""
+    """Returns zeros for an output, or None if the output was not a tensor. For such an output,
+    `like` describes a scalar on the host."""
     if like.device.type == "cpu" and not like.shape:
         return None
     return torch.zeros(tuple(like.shape), dtype=like.dtype, device=like.device)
 
 
 def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
-    """Converts a gradient to the type and shape of its tensor, as the engine does."""
+    """Converts a gradient to the type and shape of the tensor it belongs to, as the engine does."""
     if tuple(gradient.shape) != tuple(like.shape):
         gradient = gradient.sum_to_size(tuple(like.shape))
     return gradient if gradient.dtype == like.dtype else gradient.to(like.dtype)
@@ -79,7 +81,8 @@ def _fitted(gradient: torch.Tensor, like: Any) -> torch.Tensor:
 def walk(
     roots: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor], wanted: Sequence[torch.Tensor]
 ) -> dict[_Edge, torch.Tensor]:
-    """Returns the gradients that arrive at the edges of `wanted` and at every leaf, by edge."""
+    """Returns the gradients that arrive at the edges of `wanted` and at every leaf. The keys of the
+    result are edges."""
     arrived: dict[_Edge, torch.Tensor] = {}
     for root, gradient in zip(roots, gradients, strict=True):
         _add(arrived, _edge(root), gradient)
@@ -194,6 +197,6 @@ def _grad(original: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def install() -> None:
-    """Installs the walk. Call it once in a process."""
+    """Installs the replacements. Call this function once in a process."""
     torch.autograd.backward = _backward(torch.autograd.backward)
     torch.autograd.grad = _grad(torch.autograd.grad)

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-MAX_RUNS = 16  # limit for the pieces of one fill or copy; a kernel does those with more
+MAX_RUNS = 16  # the maximum number of pieces in one fill or copy; beyond it a kernel does the work
 
 
 def runs(
     shape: Sequence[int], strides: Sequence[int], itemsize: int
 ) -> list[tuple[int, int]] | None:
-    """Returns a strided view as (offset, size) pieces of bytes in index order, or None if there are
-    over MAX_RUNS. Adjacent pieces are joined."""
+    """Returns the bytes of a strided view as (offset, size) pieces in index order. Adjacent pieces
+    are joined. Returns None if there are more than MAX_RUNS pieces."""
     dims = [(extent, stride) for extent, stride in zip(shape, strides, strict=True) if extent != 1]
     size = itemsize
     while dims and dims[-1][1] * itemsize == size:
@@ -33,8 +33,8 @@ def runs(
 def matched(
     to_pieces: list[tuple[int, int]], from_pieces: list[tuple[int, int]]
 ) -> Iterator[tuple[int, int, int]]:
-    """Walks two lists of pieces of equal total size together. Yields (to offset, from offset,
-    size)."""
+    """Walks two lists of pieces in parallel. Both lists have the same total size. Yields (target
+    offset, source offset, size)."""
     i = j = to_done = from_done = 0
     while i < len(to_pieces) and j < len(from_pieces):
         size = min(to_pieces[i][1] - to_done, from_pieces[j][1] - from_done)

@@ -1,12 +1,12 @@
-"""Tracks the contents of tensors while a plan is recorded: the values that host code may know, and
-each storage's place in the plan.
+"""Tracks the contents of tensors while a plan is recorded. For each storage it knows the values
+that host code may read, and the storage's buffer in the plan.
 
     contents = Contents(draft)
     fake = contents.adopt(torch.tensor([1, 2]))  # a fake tensor with known values
     index = contents.materialise(contents.record_of(fake))
 
-A storage enters the plan when a kernel, a fill or a copy needs it. Its known content is then
-written to its buffer. For one thread."""
+A storage gets a buffer in the plan when a kernel, a fill or a copy needs it. If its content is
+known, the plan then writes the content to the buffer. For one thread."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _ADDRESS = "a tensor holds the address of a tensor; a launch plan cannot hold ad
 
 
 class Contents:
-    """The contents of all tensors of a recording (see the module's docstring)."""
+    """The contents of all tensors in a recording (see the module's docstring)."""
 
     def __init__(self, draft: Draft) -> None:
         self._draft = draft
@@ -36,8 +36,8 @@ class Contents:
         return record if record is not None else self.storages.add(tensor, None)
 
     def values(self, tensor: torch.Tensor) -> torch.Tensor:
-        """Returns a view of the known content with the tensor's layout. Writing to it changes the
-        content."""
+        """Returns a view of the known content, with the tensor's layout. Writing to the view
+        changes the content."""
         record = self.record_of(tensor)
         with _disable_current_modes():
             flat = record.known_bytes()
@@ -48,7 +48,7 @@ class Contents:
             )  # type: ignore[call-overload, no-any-return]
 
     def adopt(self, real: torch.Tensor, device: torch.device | None = None) -> torch.Tensor:
-        """Returns a fake tensor whose known values are those of a real CPU tensor."""
+        """Returns a fake tensor. Its known values are the values of `real`, a CPU tensor."""
         if real.untyped_storage().nbytes() > MAX_KNOWN_BYTES:
             raise self._draft.refuse(
                 f"a constant of {real.untyped_storage().nbytes()} bytes is over the limit of {MAX_KNOWN_BYTES}"
@@ -65,8 +65,8 @@ class Contents:
         return fake
 
     def source(self, record: Record) -> int:
-        """Returns the buffer to copy from. Known content becomes a constant, which is never
-        written."""
+        """Returns the buffer from which to copy. If the content is known, the buffer is a constant
+        of the plan, which nothing writes."""
         if record.host_known:
             if self.storages.holds_address(record.known_bytes()):
                 raise self._draft.refuse(_ADDRESS)
@@ -74,14 +74,14 @@ class Contents:
         return self.materialise(record)
 
     def _constant(self, nbytes: int, content: torch.Tensor) -> int:
-        # numpy() on a real tensor goes through dispatch, and the mode would make it fake.
+        # numpy() on a real tensor is dispatched too, and an active mode would make the tensor fake.
         with _disable_current_modes():
             data = content.numpy().tobytes()
         return self._draft.plan.buffer(plans.BufferKind.CONSTANT, nbytes, constant=data)
 
     def materialise(self, record: Record) -> int:
-        """Returns the record's buffer in the plan. Known content is written to the buffer at its
-        first use."""
+        """Returns the storage's buffer in the plan. At the first use of the buffer, the plan writes
+        the known content to it."""
         if record.stale:
             raise self._draft.refuse(
                 "a tensor that an earlier call of the entry function filled is used again; state between calls cannot be recorded"
@@ -104,7 +104,7 @@ class Contents:
         return index
 
     def patch_fake_tensor(self) -> None:
-        """Makes fake tensors return their address and their values, if these are known."""
+        """Makes fake tensors return their addresses, and their values if the values are known."""
 
         def data_ptr(tensor: FakeTensor) -> int:
             record = self.record_of(tensor)

@@ -1,13 +1,14 @@
-"""Assay's kernel for copies that torch does with a kernel of its own: strided copies and
+"""Defines Assay's kernel for copies that torch itself does with a kernel: strided copies and
 conversions between element types.
 
     launch_copy(target, source)  # fake tensors of one shape
 
-Such a copy is device work that the submission requests. So it is recorded as a launch of
-`assay_copy`, compiled, counted and timed under that name. A copy that keeps the order of its
-elements in memory is named `assay_copy_in_order`, because attribution tells the two apart
-(sandbox/launcher/plan/layout.h). Copies without a conversion move integers
-of the element's width, so that few variants need compiling. Conversions round as torch's do."""
+Such a copy is device work that the submission requests. So it is recorded as a launch of the kernel
+`assay_copy`, and is compiled, counted and timed under that name. If a copy keeps the order of its
+elements in memory, the kernel is named `assay_copy_in_order`, because attribution treats the two
+kinds of copies differently (sandbox/launcher/plan/layout.h). A copy without a conversion moves
+integers of the element's width, so that few variants have to be compiled. Conversions round as in
+torch."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from harness.entry.order import keeps_order
 
 MAX_COPY_RANK = 6
 BLOCK = 1024
-_WIDE = 2**31 - BLOCK  # from this number of elements, or this offset, on indices need 64 bits
+_WIDE = 2**31 - BLOCK  # from this number of elements or this offset on, indices need 64 bits
 _INTEGER = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 _INTEGERS = (
@@ -37,8 +38,10 @@ _INTEGERS = (
 )
 
 
-# Extents and strides come innermost first; `*_last` belong to the outermost dimension. The
-# alignment of the inner ones does not justify more variants.
+# Extents and strides are given from the innermost dimension outwards. The parameters `*_last` belong
+# to the outermost dimension. Triton specialises the kernel for no value of a _LOOSE parameter, and
+# does not specialise it for the alignment of a _TIGHT parameter: the gain would not be worth the
+# additional variants.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
@@ -98,7 +101,7 @@ def assay_copy(  # type: ignore[no-untyped-def]
     s0, s1, s2, s3, s4, s_last,
     RANK: tl.constexpr, TO_BOOL: tl.constexpr, VIA_F32: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copies elements into another order."""
+    """Copies elements, and may change their order in memory."""
     _copy(
         dst, src, count,
         n0, n1, n2, n3, n4,
@@ -116,7 +119,7 @@ def assay_copy_in_order(  # type: ignore[no-untyped-def]
     s0, s1, s2, s3, s4, s_last,
     RANK: tl.constexpr, TO_BOOL: tl.constexpr, VIA_F32: tl.constexpr, WIDE: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    """Copies elements in their order in memory."""
+    """Copies elements without changing their order in memory."""
     _copy(
         dst, src, count,
         n0, n1, n2, n3, n4,
@@ -135,7 +138,8 @@ def can_convert(source: torch.dtype, target: torch.dtype) -> bool:
 
 
 def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int], list[list[int]]]:
-    """Returns the same elements in the same order with as few dimensions as possible."""
+    """Merges dimensions: returns an equivalent shape and strides with as few dimensions as
+    possible. The elements and their order stay the same."""
     extents: list[int] = []
     steps: list[list[int]] = [[] for _ in strides]
     for dim, extent in enumerate(shape):
@@ -155,8 +159,8 @@ def collapsed(shape: Sequence[int], *strides: Sequence[int]) -> tuple[list[int],
 
 
 def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
-    """Launches the copy of tensors of one shape, for which `can_convert` must be true. Returns the
-    kernel's name. Raises ValueError for a layout with too many dimensions."""
+    """Launches a copy between two tensors of one shape. `can_convert` must be true for their
+    dtypes. Returns the kernel's name. Raises ValueError if the layout has too many dimensions."""
     if target.is_complex():
         target, source = torch.view_as_real(target), torch.view_as_real(source)
     extents, (to, at) = collapsed(target.shape, target.stride(), source.stride())
@@ -164,7 +168,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
         raise ValueError(
             f"a copy over {len(extents)} dimensions that cannot be joined; the limit is {MAX_COPY_RANK}"
         )
-    # Walks in the target's own order, so that writes are coalesced.
+    # The kernel walks in the order of the target's memory, so that writes are coalesced.
     order = sorted(range(len(extents)), key=lambda dim: to[dim])
     extents, to, at = ([values[dim] for dim in order] for values in (extents, to, at))
     kernel = assay_copy_in_order if keeps_order(extents, to, at) else assay_copy
@@ -192,7 +196,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
 
 
 def _padded(values: list[int], filler: int) -> tuple[list[int], list[int]]:
-    """Returns all values but the last, filled up to the number that the kernel takes, and the
-    last."""
+    """Splits off the last value. Returns the other values, filled up to the number of parameters
+    that the kernel has, and the last value."""
     values = values or [filler]
     return values[:-1] + [filler] * (MAX_COPY_RANK - len(values)), values[-1:]

@@ -1,12 +1,12 @@
-"""Disassemble mode of a candidate: shows the binaries of a launch plan as text. The candidate never
-sees the submission that made them. The binaries are untrusted bytes nevertheless, so they are read
-in a candidate.
+"""Disassemble mode of a candidate: prints the binaries of a launch plan as text. This candidate
+never sees the submission that made the binaries. But the binaries are untrusted bytes, so a
+candidate reads them and no trusted process does.
 
     for name, text in disassemblies(plan_bytes, folder):
         print(name, text)
 
-For NVIDIA only. Triton's package has no disassembler for AMD's binaries; their assembly is part of
-the recording."""
+This mode supports only NVIDIA. Triton's package contains no disassembler for AMD's binaries; their
+assembly text is part of the recording instead."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from harness.recording.plan import MAGIC
 from harness.triton_adapter import nvdisasm
 
-MAX_KERNELS = 16  # of a plan; a plan with more holds alternatives of autotuners
-MAX_TEXT_BYTES = 4 << 20  # of one kernel
+MAX_KERNELS = 16  # per plan; a plan has more only if autotuners add configurations
+MAX_TEXT_BYTES = 4 << 20  # per kernel
 TOOL_WALL_S = 30.0
 
 
@@ -48,11 +48,11 @@ class _Reader:
 
 
 def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
-    """Yields name and image of each kernel. Raises BrokenPlan."""
+    """Yields the name and the binary of each kernel. Raises BrokenPlan."""
     reader = _Reader(plan)
     if reader.bytes(len(MAGIC)) != MAGIC:
         raise BrokenPlan("it does not begin like a launch plan")
-    reader.number("I")  # skips the version: this part is the same in all versions
+    reader.number("I")  # skips the version, because this part of a plan is the same in all versions
     reader.text()
     for _ in range(reader.number("I")):
         reader.number("B")
@@ -66,7 +66,8 @@ def binaries(plan: bytes) -> Iterator[tuple[str, bytes]]:
 
 
 def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
-    """Yields name and disassembly, with line information, of each of the first kernels."""
+    """Yields the name and the disassembly of the first MAX_KERNELS kernels. The disassembly
+    includes line information."""
     path = os.path.join(folder, "kernel.cubin")
     command = [nvdisasm(), "--print-code", "--print-line-info", path]
     for index, (name, image) in enumerate(binaries(plan)):
@@ -77,6 +78,6 @@ def disassemblies(plan: bytes, folder: str) -> Iterator[tuple[str, bytes]]:
         with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tool:
             assert tool.stdout is not None
             text = tool.stdout.read(MAX_TEXT_BYTES)
-            tool.kill()  # the rest, if any, is over the limit
+            tool.kill()  # any further output is beyond the limit
             tool.wait(TOOL_WALL_S)
         yield name, text

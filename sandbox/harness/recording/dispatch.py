@@ -1,13 +1,14 @@
-"""Classifies the torch operations of a submission's host code: free, arithmetic on known values,
-work for the plan, or refused.
+"""Classifies the torch operations of a submission's host code. An operation is free, arithmetic on
+known values, work for the plan, or refused.
 
-It is a TorchDispatchMode above FakeTensorMode. Every operation falls in exactly one class:
+This module is a TorchDispatchMode above FakeTensorMode. Every operation has exactly one class:
   - Views and metadata cost nothing and are passed on.
-  - Operations on known values (literals, zeros, arange, structural inputs) are computed for real
-    beside the fake result.
-  - Allocation, fill, copy, clone and cat of device data become buffers and plan operations.
+  - Operations on known values (literals, zeros, arange, structural inputs) are computed on real
+    CPU tensors, in addition to the fake result.
+  - Allocation, fill, copy, clone and cat of device data become buffers and operations of the plan.
   - Arithmetic on device data becomes launches of Assay's kernels, if it is allowed at all.
-  - Reads of device data and everything else raise NotRecordable with the operation's name.
+  - Every other operation, such as a read of device data, raises NotRecordable, and the message
+    contains the operation's name.
 """
 
 from __future__ import annotations
@@ -38,16 +39,17 @@ from harness.recording.storage import MAX_KNOWN_BYTES, Uniform, uniform
 
 
 class Classifier(TorchDispatchMode):
-    """Sends buffers and plan operations to `recorder` (see the module's docstring). With
-    `arithmetic`, it also records the operations that arithmetic.py covers. A scored submission must
-    compute with its own kernels instead."""
+    """Passes buffers and plan operations to `recorder` (see the module's docstring). With
+    `arithmetic`, it also records the operations that arithmetic.py covers. `arithmetic` is off for
+    a scored submission, which must compute with its own kernels."""
 
     def __init__(self, recorder: Recorder, arithmetic: bool = False) -> None:
         super().__init__()
         self._recorder = recorder
         self._storages = recorder.storages
         self._arithmetic = Arithmetic(recorder) if arithmetic else None
-        self._work: dict[str, Callable[..., Any]] = {  # one for each of operations.MOVES
+        # One function for each operation of operations.MOVES.
+        self._work: dict[str, Callable[..., Any]] = {
             "aten::clone": self._clone,
             "aten::_to_copy": self._to_copy,
             "aten::copy_": self._copy,
@@ -70,7 +72,8 @@ class Classifier(TorchDispatchMode):
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
         if func.is_view or name in ALIASES:
             return func(*args, **kwargs)
-        if name == "inductor::_reinterpret_tensor":  # a view, in code that torch.compile generated
+        # A view, used by code that torch.compile generated.
+        if name == "inductor::_reinterpret_tensor":
             source, size, stride = args[:3]
             offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)
             return torch.as_strided(source, size, stride, int(source.storage_offset()) + offset)
@@ -107,7 +110,7 @@ class Classifier(TorchDispatchMode):
 
     def _register(self, out: torch.Tensor, content: Uniform | torch.Tensor | None) -> torch.Tensor:
         if content is None and out.device.type == "cpu":
-            content = Uniform(1, 0)  # uninitialised host memory: host code may write it later
+            content = Uniform(1, 0)  # uninitialised host memory, which host code may write later
         self._storages.add(out, content)
         return out
 
@@ -153,7 +156,7 @@ class Classifier(TorchDispatchMode):
         def fake(value: Any) -> Any:
             if not isinstance(value, torch.Tensor):
                 return value
-            if id(value) in shadows:  # an in-place operation returns its argument
+            if id(value) in shadows:  # an in-place operation returns its own argument
                 return shadows[id(value)]
             return self._recorder.adopt(value, device)
 
@@ -172,7 +175,8 @@ class Classifier(TorchDispatchMode):
         return torch.device("cuda", 0) if device.type == "cuda" else device
 
     def _random(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Draws random numbers of the shape of a device tensor. They are constants of the plan."""
+        """Draws random numbers in the shape of a device tensor. The numbers become constants of the
+        plan."""
         name = func._schema.name
         out = args[0] if name.endswith("_") else func(*args, **kwargs)
         if not isinstance(out, torch.Tensor) or name not in DRAWN_LIKE | DRAWN_INTO:
@@ -218,7 +222,7 @@ class Classifier(TorchDispatchMode):
 
     def _copy(self, func: Any, args: Any, kwargs: Any) -> Any:
         target, source = args[0], args[1]
-        func(*args, **kwargs)  # checks the shapes
+        func(*args, **kwargs)  # this call checks the shapes
         if target.device.type == "cpu":
             raise self._recorder.refuse(
                 "aten::copy_ writes a device tensor to the host; a launch plan cannot do that"
@@ -249,7 +253,7 @@ class Classifier(TorchDispatchMode):
         return args[0]
 
     def _pieces(self, func: Any, args: Any, kwargs: Any) -> Any:
-        """Records an operation whose result consists of copies of other tensors."""
+        """Records an operation whose result is made of copies of other tensors."""
         out = self._register(func(*args, **kwargs), None)
         for target, source in moves(func._schema.name, args, kwargs, out):
             self._recorder.copy(target, source, func._schema.name)

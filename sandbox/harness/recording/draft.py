@@ -1,5 +1,5 @@
-"""The plan under construction: its operations, the choices between alternatives, and the reason why
-it cannot be a plan.
+"""Builds a plan: its operations, and the choices between alternatives (the configurations of an
+autotuned kernel). If the submission cannot be a plan, the draft keeps the reason.
 
     draft = Draft("cuda:90")
     draft.begin()
@@ -22,7 +22,7 @@ from harness.recording import plan as plans
 
 
 class _Choosing:
-    """The alternatives of one choice (launches.Choosing)."""
+    """The alternatives of one choice. Implements launches.Choosing."""
 
     def __init__(self, draft: Draft, limit: int) -> None:
         self._draft = draft
@@ -35,8 +35,8 @@ class _Choosing:
 
     @property
     def has_room(self) -> bool:
-        """Returns False if alternatives fill half of a plan. The other half is for later launches
-        of the submission."""
+        """Returns False if the alternatives fill half of a plan. The other half is reserved for
+        later launches of the submission."""
         binaries = self._draft.plan.binaries
         image_bytes = sum(len(binary.image) for binary in binaries)
         return (
@@ -54,7 +54,7 @@ class _Choosing:
 
 
 class Draft:
-    """The plan of one case (see the module's docstring)."""
+    """The plan of one case while it is being recorded (see the module's docstring)."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -65,11 +65,11 @@ class Draft:
         self.plan = plans.Plan(self.target)
         self.notes: list[str] = []
         self._refusals = Refusals()
-        # Numbers of tunables. The key is owner, key and number of alternatives.
+        # Maps (owner, key, number of alternatives) to the number of the tunable.
         self._tunables: dict[tuple[int, object, int], int] = {}
-        self._settled: set[int] = set()  # owners whose choice host code has read
+        self._settled: set[int] = set()  # owners whose chosen configuration was read by host code
         self._alternative: list[plans.SimpleOp] | None = (
-            # Receives the operations while an alternative is recorded.
+            # While an alternative is recorded, this list receives the operations.
             None
         )
         self.is_first_alternative = True
@@ -93,15 +93,15 @@ class Draft:
         into.append(op)
 
     def prepare(self, op: plans.SimpleOp) -> None:
-        """Appends an operation before the choice, because it must happen whatever alternative is
-        chosen."""
+        """Appends an operation before the current choice, because the operation must happen
+        whatever alternative is chosen."""
         self.plan.ops.append(op)
 
     # ---- choices
 
     @contextlib.contextmanager
     def choosing(self, owner: int, key: object) -> Iterator[_Choosing]:
-        """Records a piece of work that can be done in several ways."""
+        """Records a piece of work that has several alternatives. `owner` is the autotuner."""
         chosen = _Choosing(self, 1 if owner in self._settled else plans.MAX_ALTERNATIVES)
         yield chosen
         if chosen.count > 1:
@@ -111,8 +111,8 @@ class Draft:
             self.plan.ops.extend(chosen.alternatives[0].ops)
 
     def settle(self, owner: int) -> None:
-        """Fixes the owner's choices, earlier and later ones, to the first alternative. Called when
-        host code reads the result of a choice."""
+        """Sets all choices of an owner, earlier and later, to the first alternative. This is called
+        when host code reads which alternative was chosen."""
         self._settled.add(owner)
         numbers = {number for (tuner, *_), number in self._tunables.items() if tuner == owner}
         for op in self.plan.ops:
@@ -121,8 +121,8 @@ class Draft:
 
     @contextlib.contextmanager
     def collecting(self, into: list[plans.SimpleOp], is_first: bool) -> Iterator[None]:
-        """Sends operations to a separate list. Operations that prepare buffers still go before all
-        of them."""
+        """Collects operations in a separate list. Operations that prepare buffers are still put
+        before the whole choice."""
         before = self._alternative, self.is_first_alternative
         self._alternative, self.is_first_alternative = into, is_first
         try:
@@ -137,10 +137,10 @@ class Draft:
             self.notes.append(text)
 
     def refuse(self, why: str, reads_values: bool = False, subject: str = "") -> NotRecordable:
-        """Returns an exception that says why this cannot be a plan. The draft keeps it, so that
-        host code cannot swallow it."""
+        """Returns an exception that says why the work cannot be a plan. The draft keeps the
+        exception, so that host code cannot hide it."""
         return self._refusals.refuse(NotRecordable(why, reads_values, subject))
 
     def check(self) -> None:
-        """Raises the first refusal, even if host code caught it."""
+        """Raises the first refusal, even if host code has caught it."""
         self._refusals.check()

@@ -1,4 +1,4 @@
-"""The kernels of a recording: their binaries in the plan, and the report of each.
+"""Collects the kernels of a recording: their binaries in the plan, and a report for each kernel.
 
     uses = KernelUses("cuda:90")
     uses.begin()
@@ -6,8 +6,8 @@
     uses.count(kernel, grid)
     reports = uses.reports()
 
-Resource figures are read once from each binary, however many cases launch the kernel. For one
-thread."""
+The resources (registers, shared memory, ...) are read once from each binary, however many cases
+launch the kernel. For one thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from harness.recording.resources import Resources, read_resources
 @dataclass
 class _Use:
     kernel: KernelImage
-    grid: tuple[int, int, int]  # of its largest launch
+    grid: tuple[int, int, int]  # the grid of the largest launch
     launches: int
 
 
@@ -40,7 +40,8 @@ class KernelUses:
         self._uses: dict[int, _Use] = {}
 
     def binary(self, plan: plans.Plan, kernel: KernelImage) -> int:
-        """Returns the kernel's index in the plan. The first call adds it to the plan."""
+        """Returns the kernel's index in the plan. The first call for a kernel adds it to the
+        plan."""
         if id(kernel) not in self._binaries:
             plan.binaries.append(plans.Binary(kernel.name, kernel.shared_bytes, kernel.image))
             self._binaries[id(kernel)] = len(plan.binaries) - 1

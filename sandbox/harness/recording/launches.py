@@ -1,11 +1,11 @@
-"""The interface between Triton's side and the recorder: launches, their kernels, and pieces of work
-that can be done in several ways.
+"""Defines the interface between the Triton adapter and the recorder: launches, their kernels, and
+pieces of work that have several alternatives.
 
     class MySink: ...  # a Sink, such as the recorder
     sink.launch(Launch(KernelImage(...), grid, block, cluster, flags, params))
 
-This module does not depend on Triton; triton_adapter makes its objects. They are values and may be
-shared."""
+This module does not depend on Triton. triton_adapter creates the objects. They are immutable and
+may be shared."""
 
 from __future__ import annotations
 
@@ -18,22 +18,23 @@ from harness.recording.plan import GlobalScratch, Null, Scalar
 
 @dataclass(frozen=True)
 class Address:
-    """A pointer argument as the host code passed it. The recorder resolves it to a buffer."""
+    """A pointer argument as the host code passed it. The recorder finds the buffer for it."""
 
     value: int
-    position: int  # the argument's position, for messages
+    position: int  # the argument's position, for error messages
 
 
 @dataclass(frozen=True)
 class Descriptor:
-    """A host TMA descriptor for the launcher to encode. Dimensions are innermost first."""
+    """A TMA descriptor that host code created; the launcher encodes it. Dimensions are innermost
+    first."""
 
     base: Address
     type: int
     swizzle: int
     nan_outside: bool
     shape: tuple[int, ...]
-    strides: tuple[int, ...]  # bytes, for every dimension but the innermost
+    strides: tuple[int, ...]  # in bytes, for all dimensions but the innermost
     box: tuple[int, ...]
 
 
@@ -42,18 +43,19 @@ RawParam = Scalar | Address | Null | GlobalScratch | Descriptor
 
 @dataclass(frozen=True)
 class KernelImage:
-    """A compiled kernel, with the properties that a plan and a report need."""
+    """A compiled kernel, with the properties that plans and reports need."""
 
     name: str
     image: bytes
     shared_bytes: int
     num_warps: int
     num_stages: int
-    # Triton's cache: maps file names to paths
+    # The kernel's files in Triton's cache: maps file names to paths.
     files: dict[str, str] = field(hash=False, compare=False)
 
     def text(self, extension: str) -> str:
-        """Returns an intermediate form ("ptx", "amdgcn"), or "" if Triton kept none."""
+        """Returns the kernel in an intermediate form ("ptx", "amdgcn"). Returns "" if Triton did
+        not keep that form."""
         for name, path in self.files.items():
             if name.endswith("." + extension):
                 with open(path, encoding="utf-8", errors="replace") as stream:
@@ -72,7 +74,7 @@ class Launch:
 
 
 class Sink(Protocol):
-    """Receives what Triton is requested to do."""
+    """Receives the launches that host code requests from Triton."""
 
     def launch(self, launch: Launch) -> None: ...
     def note(self, text: str) -> None: ...
@@ -81,12 +83,12 @@ class Sink(Protocol):
 
 
 class Choosing(Protocol):
-    """The launches inside one `alternative` are one way to do a piece of work. An alternative that
-    raises an exception is dropped."""
+    """Records the alternatives of one piece of work. The launches inside one `alternative` are one
+    way to do the work. An alternative that raises an exception is dropped."""
 
     @property
     def count(self) -> int:
-        """Returns the number of alternatives so far."""
+        """Returns the number of alternatives recorded so far."""
 
     @property
     def has_room(self) -> bool: ...

@@ -1,13 +1,13 @@
-"""Launch plans: the GPU work of a submission for one case, as data, and its byte form
-(docs/reference/launch-plan.md).
+"""Defines launch plans and their byte encoding (docs/reference/launch-plan.md). A launch plan
+describes, as data, the GPU work of a submission for one case.
 
     plan = Plan("cuda:90")
     x = plan.buffer(BufferKind.INPUT, 4096, "x")
     plan.ops.append(Fill(buffer=x, offset=0, count=1024, width=4, pattern=0))
     data = plan.encode()
 
-A plan is plain data, and the launcher checks it again. `encode` raises PlanTooLarge if a documented
-limit is exceeded."""
+A plan is plain data, and the launcher checks it independently. `encode` raises PlanTooLarge if the
+plan exceeds a documented limit."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ VERSION = 2
 MAX_PLAN_BYTES = 64 << 20
 MAX_BUFFERS = 4096
 MAX_BINARIES = 256
-MAX_OPERATIONS = 16384  # includes those of all alternatives
+MAX_OPERATIONS = 16384  # includes the operations of all alternatives
 MAX_ALTERNATIVES = 64
 MAX_PARAMETERS = 256
 MAX_OUTPUTS = 64
@@ -31,7 +31,7 @@ COOPERATIVE, DEPENDENT_LAUNCH = 1, 2
 
 
 class PlanTooLarge(Exception):
-    """The recorded work exceeds a limit of the format. The message names the limit."""
+    """The recorded work exceeds a limit of the plan format. The message names the limit."""
 
 
 class BufferKind(IntEnum):
@@ -58,7 +58,7 @@ class Binary:
 @dataclass
 class Scalar:
     size: int
-    value: int  # the low `size` bytes, unsigned
+    value: int  # the lowest `size` bytes, as an unsigned integer
 
 
 @dataclass
@@ -80,8 +80,8 @@ class GlobalScratch:
 
 @dataclass
 class TensorMap:
-    """A host TMA descriptor. Dimensions are innermost first. `type` and `swizzle` are the CUDA
-    driver's numbers."""
+    """A TMA descriptor that host code created. Dimensions are innermost first. `type` and `swizzle`
+    are numbers of the CUDA driver."""
 
     buffer: int
     offset: int
@@ -89,7 +89,7 @@ class TensorMap:
     swizzle: int
     nan_outside: bool
     shape: list[int]
-    strides: list[int]  # bytes, for every dimension but the innermost
+    strides: list[int]  # in bytes, for all dimensions but the innermost
     box: list[int]
 
 
@@ -129,7 +129,7 @@ SimpleOp = Kernel | Fill | Copy
 
 @dataclass
 class Alternative:
-    """One way to do a piece of work. The label names it."""
+    """One way to do a piece of work. `label` is its name."""
 
     label: str
     ops: list[SimpleOp]
@@ -137,7 +137,7 @@ class Alternative:
 
 @dataclass
 class Choice:
-    """Work that can be done in several ways. The launcher chooses the fastest. Choices of
+    """Work for which there are several alternatives. The launcher chooses the fastest. Choices with
     the same tunable get the same alternative."""
 
     tunable: int
@@ -216,7 +216,7 @@ class Plan:
         return len(self.buffers) - 1
 
     def simple_ops(self) -> Iterator[SimpleOp]:
-        """Yields every operation in order, including those of all alternatives."""
+        """Yields all operations in order, including the operations of all alternatives."""
         for op in self.ops:
             if isinstance(op, Choice):
                 for alternative in op.alternatives:

@@ -1,5 +1,5 @@
-"""Record mode of a candidate: runs the entry on fake tensors and writes its GPU work down as one
-launch plan for each case.
+"""Record mode of a candidate: runs the entry on fake tensors, and writes its GPU work into a launch
+plan. Each case gets its own plan.
 
     runner = RecordRunner("cuda:90", cache_dir)  # once, before the submission is imported
     with runner.context():
@@ -12,7 +12,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import torch._dynamo  # noqa: F401 - what the first FakeTensorMode would import; the zygote pays once
+# The first FakeTensorMode would import this module; here the zygote imports it, once for all.
+import torch._dynamo  # noqa: F401
 
 from harness import triton_adapter
 from harness.entry import fake_cuda
@@ -25,7 +26,7 @@ from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
 
 Entry = Callable[..., Any]
-TUNING_COMPILE_S = 20.0  # limit for a candidate's time to compile configurations of autotuners
+TUNING_COMPILE_S = 20.0  # the time in which one candidate may compile autotuner configurations
 
 
 class RecordRunner:
@@ -36,8 +37,8 @@ class RecordRunner:
     def __init__(
         self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False
     ) -> None:
-        """`alternatives`: record every configuration of an autotuner. `arithmetic`: let Assay's
-        kernels do the arithmetic of torch."""
+        """`alternatives`: record every configuration of an autotuner. `arithmetic`: record torch's
+        arithmetic on device data as launches of Assay's own kernels."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()
@@ -49,7 +50,8 @@ class RecordRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        """The context for user code: fake tensors, with the classifier above them."""
+        """Returns the context in which user code runs: fake tensors, and above them the
+        classifier."""
         with self.recorder.fake_mode, self._classifier, fake_cuda.NumberedDevices():
             yield
 
@@ -87,7 +89,7 @@ class RecordRunner:
         }, plan
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields (kind, name, text) of the assembly of every kernel that was launched."""
+        """Yields (kind, name, text) for the assembly of every launched kernel."""
         for kernel in self._kernels:
             for kind in ("ptx", "amdgcn"):
                 text = kernel.text(kind)

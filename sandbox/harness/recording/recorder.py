@@ -1,4 +1,4 @@
-"""A recording: it turns the operations of host code on fake tensors into a launch plan.
+"""Records one case: turns the operations of host code on fake tensors into a launch plan.
 
     recorder = Recorder("cuda:90")
     recorder.begin_case()
@@ -6,10 +6,10 @@
     y = submission(x)  # its launches and torch operations reach the recorder
     plan, kernels = recorder.finish([y])
 
-This module connects draft.py (the plan under construction), contents.py (what tensors hold) and
-transfers.py (fills and copies). Triton's side calls `launch`, `choosing`, `settle` and `note`
-(launches.Sink). Torch's side calls `copy`, `fill`, `adopt` and the like (dispatch.Classifier). For
-one thread."""
+This module connects draft.py (the plan under construction), contents.py (the contents of tensors)
+and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosing`, `settle` and
+`note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls `copy`, `fill`,
+`adopt` and similar methods. For one thread."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from harness.wire.tensors import name_of, span_bytes
 
 
 class Recorder:
-    """The recording of one case after another (see the module's docstring)."""
+    """Records one case after the other (see the module's docstring)."""
 
     def __init__(self, target: str) -> None:
         self.target = target
@@ -39,7 +39,7 @@ class Recorder:
         self._uses = KernelUses(target)
         self._arguments: list[torch.Tensor] = []
         self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
-        # The two sides call these as the recorder's own methods.
+        # Both callers use these functions as if they were the recorder's own methods.
         self.note, self.refuse = self._draft.note, self._draft.refuse
         self.choosing, self.settle, self.collecting = (
             self._draft.choosing,
@@ -79,7 +79,7 @@ class Recorder:
         strides: Sequence[int],
         values: torch.Tensor | None,
     ) -> torch.Tensor:
-        """Returns the fake tensor of an argument. For a structural argument, `values` holds the
+        """Returns the fake tensor for an argument. For a structural argument, `values` contains the
         values that host code may read."""
         count = span_bytes(shape, strides, 1)
         with self.fake_mode:
@@ -98,11 +98,12 @@ class Recorder:
         return fake
 
     def written_arguments(self) -> list[torch.Tensor]:
-        """Returns the arguments that the device may have changed so far, each as it was passed."""
+        """Returns the arguments that the device may have changed so far, in the form in which they
+        were passed."""
         return [fake for fake in self._arguments if self.record_of(fake).written]
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:
-        """Returns the encoded plan with these outputs, and the report of each kernel."""
+        """Returns the encoded plan with these outputs, and a report for each kernel."""
         self._draft.check()
         for tensor in outputs:
             index = self._contents.materialise(self.record_of(tensor))
@@ -127,7 +128,7 @@ class Recorder:
         for record in touched:
             record.written = True
             if not record.argument:
-                record.content = None  # the kernel may have changed it
+                record.content = None  # the kernel may have changed the content
 
     def _param(self, param: RawParam, touched: list[Record]) -> plans.Param:
         if isinstance(param, Address):

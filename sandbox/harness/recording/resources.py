@@ -2,11 +2,11 @@
 
     figures = read_resources("cuda:90", cubin, "")  # Resources(registers=32, spill_bytes=0)
 
-For NVIDIA it reads the attributes that ptxas wrote into the cubin's `.nv.info` sections.
-`spill_bytes` is the kernel's local memory for each thread (stack frame), which the driver reports
-as its local size. For AMD it reads the metadata at the end of the assembly text. A binary without
-these attributes raises ValueError, because a made-up figure would be worse than none. All functions
-are pure."""
+For NVIDIA, the module reads the attributes that ptxas writes into the cubin's `.nv.info` sections.
+`spill_bytes` is the kernel's local memory per thread (its stack frame), which the driver reports as
+the local size. For AMD, the module reads the metadata at the end of the assembly text. If a binary
+lacks these attributes, ValueError is raised, because an invented figure would be worse than none.
+All functions are pure."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 _SYMBOL_BYTES = 24
-# Shared memory that the system reserves in each block. Cubins from this compute capability on count
-# it if the kernel uses shared memory.
+# The shared memory that the system reserves in each block, and the compute capability from which on
+# a cubin's figure includes this memory if the kernel uses shared memory.
 _RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 
@@ -30,15 +30,16 @@ class Resources:
 
 
 def read_resources(target: str, image: bytes, assembly: str, kernel: str = "") -> Resources:
-    """Returns the figures of a kernel in a binary for `target`. Without a name, the binary must
-    hold one kernel. Raises ValueError."""
+    """Returns the resources of a kernel in a binary for `target`. If `kernel` is empty, the binary
+    must contain exactly one kernel. Raises ValueError."""
     if target.startswith("cuda:"):
         return _cubin(image, kernel)
     return _amdgcn(assembly)
 
 
 def static_shared_bytes(target: str, image: bytes, kernel: str) -> int:
-    """Returns the shared memory of a block that the kernel itself declares. Raises ValueError."""
+    """Returns how many bytes of shared memory per block the kernel itself declares. Raises
+    ValueError."""
     name = f".nv.shared.{kernel}"
     size = sum(header.size for header in _headers(image) if header.name == name)
     return (
@@ -85,7 +86,8 @@ def _text_at(names: bytes, start: int) -> str:
 
 
 def _symbol(sections: dict[str, bytes], kernel: str) -> int:
-    """Returns a kernel's number in the symbol table. Attributes refer to this number."""
+    """Returns a kernel's index in the symbol table. The attributes refer to kernels by this
+    index."""
     table, names = sections.get(".symtab", b""), sections.get(".strtab", b"")
     for index in range(len(table) // _SYMBOL_BYTES):
         if _text_at(names, struct.unpack_from("<I", table, index * _SYMBOL_BYTES)[0]) == kernel:

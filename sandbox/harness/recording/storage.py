@@ -1,11 +1,11 @@
-"""The recorder's facts about each tensor storage: its origin, its content, and its place in the
-plan.
+"""Keeps the recorder's facts about each tensor storage: its origin, its content, and its buffer in
+the plan.
 
-A storage is *host-known* while every byte of it is known without running a kernel: it was made from
-zeros, from a literal, or by arithmetic on such storages. Known content is kept beside the fake
-tensor as a real CPU tensor (or one repeated element), so that `.item()`, `.tolist()` and
-`torch.cumsum` work. It enters the plan only when a kernel or a copy needs it. For one recorder and
-one thread."""
+A storage is *host-known* if each of its bytes is known without running a kernel. That is so if it
+was created as zeros, from a literal, or by arithmetic on host-known storages. The known content is
+kept in addition to the fake tensor, as a real CPU tensor or as one repeated element, so that
+`.item()`, `.tolist()` and `torch.cumsum` work. The content becomes part of the plan only when a
+kernel or a copy needs it. For one recorder and one thread."""
 
 from __future__ import annotations
 
@@ -19,16 +19,17 @@ from torch.utils._python_dispatch import _disable_current_modes
 from harness.entry.errors import NotRecordable
 
 ADDRESS_BASE = 0x7F00_0000_0000
-# The alignment that CUDA's allocator promises, so that kernels specialise as on a device.
+# The alignment that CUDA's allocator guarantees. Kernels are thus specialised as on a device.
 ADDRESS_ALIGNMENT = 512
 MAX_KNOWN_BYTES = 32 << 20
-# A larger repeated element is never expanded: operations on it are work for the device.
+# The maximum size to which a repeated element is expanded, in bytes. Operations on a larger storage
+# are work for the device.
 MAX_EXPANDED_BYTES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Uniform:
-    """One element that is repeated through the whole storage."""
+    """A content in which all elements are equal."""
 
     width: int
     pattern: int
@@ -41,7 +42,7 @@ class Uniform:
             return element.repeat(nbytes // self.width)
 
     def converted(self, source: torch.dtype, target: torch.dtype) -> Uniform:
-        """Returns the element after a conversion of its type from `source` to `target`."""
+        """Returns the element after conversion from dtype `source` to dtype `target`."""
         if source == target:
             return self
         with _disable_current_modes():
@@ -50,33 +51,34 @@ class Uniform:
 
 @dataclass
 class Record:
-    """One storage. `content` is None if only the device knows it."""
+    """The facts about one storage. `content` is None if only the device knows the content."""
 
-    storage: Any  # the fake tensor's storage; it is held so that its identity is never reused
+    storage: Any  # the fake tensor's storage; the reference keeps its identity from being reused
     nbytes: int
     address: int
     device: str
-    content: Uniform | torch.Tensor | None  # a tensor: flat uint8, of exactly nbytes
-    argument: str = ""  # the name, if it is an input of the case
-    index: int | None = None  # buffer of the current plan
-    written: bool = False  # the device may have changed it during this case
-    stale: bool = False  # the device changed it in an earlier case
+    content: Uniform | torch.Tensor | None  # a tensor is flat, uint8, and of exactly nbytes
+    argument: str = ""  # the argument's name, if the storage is an input of the case
+    index: int | None = None  # the buffer in the current plan
+    written: bool = False  # the device may have changed the storage during this case
+    stale: bool = False  # the device changed the storage in an earlier case
 
     @property
     def host_known(self) -> bool:
-        """Returns True if operations on it are arithmetic on known values, not work for the
-        plan."""
+        """Returns True if operations on this storage are arithmetic on known values. Otherwise they
+        are work for the plan."""
         return self.content is not None and not self.argument and self.index is None
 
     @property
     def computable(self) -> bool:
-        """Returns True if host arithmetic on its values is possible and cheap enough."""
+        """Returns True if the host can compute with the values, at an acceptable cost."""
         if self.content is None or self.stale:
             return False
         return not isinstance(self.content, Uniform) or self.nbytes <= MAX_EXPANDED_BYTES
 
     def known_bytes(self) -> torch.Tensor:
-        """Returns the content as a flat uint8 tensor, expanded on demand."""
+        """Returns the content as a flat uint8 tensor. A repeated element is expanded at the first
+        call."""
         if isinstance(self.content, Uniform):
             if self.nbytes > MAX_KNOWN_BYTES:
                 raise NotRecordable(
@@ -89,14 +91,14 @@ class Record:
 
 
 def uniform(dtype: torch.dtype, value: Any) -> Uniform:
-    """Returns the element that `torch.full(..., value, dtype=dtype)` repeats."""
+    """Returns the content that `torch.full(..., value, dtype=dtype)` creates."""
     with _disable_current_modes():
         element = torch.tensor([value]).to(dtype).view(torch.uint8)
         return Uniform(dtype.itemsize, int.from_bytes(bytes(element.tolist()), "little"))
 
 
 def same_element(content: torch.Tensor) -> Uniform | None:
-    """Returns the Uniform that equals the content, or None."""
+    """Returns a Uniform that is equal to the content, or None if the elements differ."""
     with _disable_current_modes():
         for width, word in ((1, torch.uint8), (2, torch.int16), (4, torch.int32), (8, torch.int64)):
             if content.numel() % width == 0:
@@ -107,7 +109,7 @@ def same_element(content: torch.Tensor) -> Uniform | None:
 
 
 class Storages:
-    """All storages of a recorder, by identity and by made-up address."""
+    """All storages of a recorder. They can be found by their identity and by their fake address."""
 
     def __init__(self) -> None:
         self._records: dict[int, Record] = {}
@@ -136,26 +138,27 @@ class Storages:
         return self._records.get(tensor.untyped_storage()._cdata)
 
     def at(self, address: int) -> Record | None:
-        """Returns the storage that an address points into, or just past."""
+        """Returns the storage that contains this address or ends at it."""
         place = bisect.bisect_right(self._bases, address) - 1
         if place < 0 or address > self._bases[place] + self._by_base[place].nbytes:
             return None
         return self._by_base[place]
 
     def is_address(self, value: int) -> bool:
-        """Returns True if the number is an address that this recorder made up."""
+        """Returns True if this number is one of the recorder's fake addresses."""
         return ADDRESS_BASE <= value < self._next and self.at(value) is not None
 
     def holds_address(self, content: torch.Tensor) -> bool:
-        """Returns True if known content has such an address among its 64-bit words."""
+        """Returns True if a 64-bit word of the known content is one of the recorder's fake
+        addresses."""
         with _disable_current_modes():
             words = content[: content.numel() // 8 * 8].view(torch.int64)
             found = words[(words >= ADDRESS_BASE) & (words < self._next)]
             return any(self.at(value) is not None for value in found[:64].tolist())
 
     def begin_case(self) -> None:
-        """Starts a new plan. No storage has a place in it, and content that the device wrote
-        earlier is unknown."""
+        """Starts a new plan. No storage has a buffer in the new plan. If the device wrote to a
+        storage in an earlier case, the content is unknown now."""
         for record in self._by_base:
             record.stale = record.stale or record.written or bool(record.argument)
             record.index, record.written = None, False

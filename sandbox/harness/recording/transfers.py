@@ -1,5 +1,5 @@
-"""Records the fills and copies that host code requests from torch. They become operations of the
-plan if they are a few pieces, else launches of Assay's kernel.
+"""Records the fills and copies that host code requests from torch. A fill or copy becomes plan
+operations if it consists of few pieces. Otherwise it becomes a launch of Assay's copy kernel.
 
     transfers = Transfers(draft, contents)
     transfers.fill(y, uniform(y.dtype, 0), "aten::zero_")
@@ -21,8 +21,8 @@ from harness.recording.storage import Record, Uniform
 
 
 class Transfers:
-    """Records fills and copies (see the module's docstring). `operation` is the name for messages
-    and notes."""
+    """Records fills and copies (see the module's docstring). `operation` is the name that messages
+    and notes use."""
 
     def __init__(self, draft: Draft, contents: Contents) -> None:
         self._draft = draft
@@ -43,7 +43,7 @@ class Transfers:
             and self._is_whole(record, target)
         ):
             record.content = (
-                # Not in the plan yet: it enters the plan when an operation reads it.
+                # The content is not in the plan yet. It is added when an operation reads it.
                 element
             )
             return
@@ -68,8 +68,8 @@ class Transfers:
         self._after_write(record)
 
     def copy(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
-        """Copies `source`, which has the target's shape. Elements are converted if the types
-        differ."""
+        """Copies `source`, which has the same shape as `target`. If the dtypes differ, the elements
+        are converted."""
         if target.numel() == 0:
             return
         contents = self._contents
@@ -99,7 +99,7 @@ class Transfers:
         self._after_write(to_record)
 
     def _copy_by_kernel(self, target: torch.Tensor, source: torch.Tensor, operation: str) -> None:
-        """Records device work that is neither a fill nor a memcpy as a launch of Assay's kernel."""
+        """Records a copy that is not a plain memory copy, as a launch of Assay's copy kernel."""
         if not copy_kernel.can_convert(source.dtype, target.dtype):
             why = f"{operation} converts a device tensor from {source.dtype} to {target.dtype}; convert in your own kernel"
             raise self._draft.refuse(why)
@@ -114,7 +114,8 @@ class Transfers:
             record.stale = False
             if record.index is None:
                 record.content = (
-                    # It is about to be overwritten, so the old content need not be written first.
+                    # The copy is about to overwrite the old content, so the content need not be
+                    # written first.
                     None
                 )
 

@@ -38,10 +38,10 @@ _INTEGERS = (
 )
 
 
-# Extents and strides are given from the innermost dimension outwards. The parameters `*_last` belong
-# to the outermost dimension. Triton specialises the kernel for no value of a _LOOSE parameter, and
-# does not specialise it for the alignment of a _TIGHT parameter: the gain would not be worth the
-# additional variants.
+# Extents and strides are given from the innermost dimension outwards. The parameters `*_last`
+# belong to the outermost dimension. Triton specialises the kernel for no value of a _LOOSE
+# parameter, and does not specialise it for the alignment of a _TIGHT parameter: the gain would not
+# be worth the additional variants.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 

@@ -19,9 +19,9 @@ using operators::Operator;
 using operators::Output;
 using operators::Role;
 
-constexpr std::size_t kNoteBytes = 120;  // for the note that the reference is cut
-// Eighths of the cap that a specification may fill. The cap assumes 3.2 characters for each token,
-// but specifications have as few as 2.9.
+constexpr std::size_t kNoteBytes = 120;  // room for the note that the reference is cut
+// The share of the answer's maximum size that a specification may fill, in eighths. The maximum
+// size assumes 3.2 characters for each token, but specifications have as few as 2.9.
 constexpr std::size_t kCapShareOf8 = 7;
 
 struct FetchSpecArguments {
@@ -84,7 +84,7 @@ std::string tolerance_text(const Output& output) {
   const char* const last = output.scale.data() + output.scale.size();
   const auto [end, error] = std::from_chars(output.scale.data(), last, scale);
   if (error != std::errc{} || end != last || !(scale > 0))
-    return "abs error * " + output.scale + limit;  // an axis, or a product
+    return "abs error * " + output.scale + limit;  // the scale is an axis, or a product
   return "abs error <= " + number_text(output.max_abs_error / scale) + " (compared as error * " +
          output.scale + limit + ")";
 }
@@ -205,7 +205,7 @@ json structured_spec(const Operator& op, std::string_view language, const std::s
           {"next", kNextAfterSpec}};
 }
 
-/// Returns the reference in at most `room` bytes, with a note that names the definitions left out.
+/// Returns the reference in at most `room` bytes. If definitions are left out, a note names them.
 std::string reference_text(const std::string& source, std::size_t room) {
   const ReferenceWithin shown = reference_within(source, room);
   if (shown.text.empty())

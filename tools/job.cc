@@ -11,7 +11,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxWaitS = 20;
-// A longer `wait_s` is not an error: the call waits kMaxWaitS, and its answer says how to go on.
+// A `wait_s` above kMaxWaitS is not an error: the call waits kMaxWaitS seconds, and its answer says
+// how to continue waiting.
 constexpr std::int64_t kMaxAcceptedWaitS = 86'400;
 constexpr std::int64_t kDefaultWaitS = 10;
 constexpr std::int64_t kCancelWaitS = 2;

@@ -23,8 +23,8 @@ constexpr std::int64_t kMaxDifficulty = 5;
 constexpr std::size_t kShownQueryBytes = 100;
 
 std::string lower(std::string text) {
-  // Names and summaries are ASCII. std::tolower would look up the locale for every character, which
-  // took a tenth of the call's time.
+  // Names and summaries are ASCII, so this does not need std::tolower. That function looks up the
+  // locale for every character, which took a tenth of the call's time.
   std::transform(text.begin(), text.end(), text.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
@@ -41,7 +41,7 @@ void for_words(std::string_view text, std::string_view separators, Visit visit) 
 }
 
 struct ListOperatorsArguments {
-  std::string split, family, dialect, query;  // empty: any
+  std::string split, family, dialect, query;  // an empty string matches every operator
   std::optional<std::int64_t> difficulty;
   Format format = Format::concise;
 
@@ -91,7 +91,8 @@ bool matches(const Operator& op, const ListOperatorsArguments& arguments) {
 }
 
 /// Returns the next step after an empty result. It suggests the query with each unknown word
-/// replaced by the nearest word of the catalog, or fewer filters.
+/// replaced by the nearest word of the catalog. If there is no such query, it suggests fewer
+/// filters.
 std::string after_nothing(const operators::Catalog& catalog,
                           const ListOperatorsArguments& arguments) {
   const std::string query = lower(arguments.query);

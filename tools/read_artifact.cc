@@ -12,21 +12,22 @@ namespace {
 
 using nlohmann::json;
 
-// About 1,400 tokens, because PTX and plans have barely two bytes for each token.
+// These bytes are about 1,400 tokens, because PTX and launch plans have barely two bytes for each
+// token.
 constexpr std::int64_t kDefaultLimitBytes = 2'400;
 constexpr std::int64_t kMaxLimitBytes = 14'000;  // about 7,500 tokens
 constexpr std::int64_t kGrepChunkBytes = 1LL << 20;
-constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // what one call scans at most
+constexpr std::int64_t kGrepTotalBytes = 16LL << 20;  // the most bytes that one call scans
 constexpr std::size_t kGrepMatches = 100;
 constexpr std::size_t kGrepLineBytes = 300;
-constexpr std::size_t kFrameOfSliceBytes = 700;  // for the rest of an answer, around the text
+constexpr std::size_t kFrameOfSliceBytes = 700;  // room for the rest of an answer besides the text
 constexpr std::int64_t kMaxOffset = 1LL << 40;
 
 struct ReadArtifactArguments {
   std::string artifact;
   std::int64_t offset = 0;
   std::int64_t limit = kDefaultLimitBytes;
-  std::string grep;  // empty: read bytes
+  std::string grep;  // the text that matching lines contain; empty: read bytes
 
   static json schema() {
     json limit = integer_property("Number of bytes to read", 1, kMaxLimitBytes);
@@ -85,7 +86,7 @@ mcp::ToolResult slice_answer(const Services& services, const std::string& handle
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  // Escapes have half as many characters for each token as text has.
+  // Binary data becomes escapes, and escapes have half as many characters for each token as text.
   const std::size_t room = binary ? cap / 2 : cap;
   while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);
@@ -114,8 +115,8 @@ void add_match(Matches& matches, std::int64_t at, std::string_view line, std::si
   ++matches.count;
 }
 
-/// Answers with the lines that contain `wanted`, each with its offset. `next_offset` is where the
-/// scan stopped.
+/// Answers with the lines that contain `wanted`, each with its offset. The answer's `next_offset`
+/// is the offset at which the scan stopped.
 mcp::ToolResult grep_answer(const Services& services, const std::string& handle,
                             std::int64_t offset, const std::string& wanted) {
   const auto cap = static_cast<std::size_t>(services.limits.concise_chars);

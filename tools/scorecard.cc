@@ -13,7 +13,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::int64_t kNamedUntouched = 12;  // the most operators without a call that are named
+// The maximum number of operators without a call for which the text still names each operator.
+constexpr std::int64_t kNamedUntouched = 12;
 
 std::string percent(double share) { return number_text(share * 100) + " %"; }
 
@@ -64,8 +65,8 @@ struct ScorecardArguments {
 
 bool is_touched(const OperatorScore& score) { return score.submitted || score.tool_calls > 0; }
 
-/// Returns one line for each operator with a call or a submission. The other operators are named if
-/// they are few, and counted otherwise.
+/// Returns one line for each operator that has a call or a submission. The last line names the
+/// other operators, or only says how many there are if there are more than kNamedUntouched.
 std::string operators_text(const Scorecard& card) {
   std::string text;
   std::string names;
@@ -87,7 +88,7 @@ std::string operators_text(const Scorecard& card) {
          "\n";
 }
 
-/// Returns the passes of each split: "standard 3 of 14, ood 0 of 1".
+/// Returns the number of passes in each split: "standard 3 of 14, ood 0 of 1".
 std::string splits_text(const Scorecard& card) {
   std::map<std::string, std::pair<int, int>> splits;
   for (const OperatorScore& score : card.operators) {
@@ -103,8 +104,8 @@ std::string splits_text(const Scorecard& card) {
   return text;
 }
 
-/// Returns Perf@1, or why there is none: it needs the time of every right submission
-/// (metrics/summary.h).
+/// Returns Perf@1, or the reason why there is no Perf@1: it needs the time of every right
+/// submission (metrics/summary.h).
 std::string perf_text(const Scorecard& card) {
   if (card.perf_at_1) return "Perf@1 " + number_text(*card.perf_at_1) + " (failures count as 0)\n";
   std::int64_t timed = 0;

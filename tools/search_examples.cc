@@ -18,10 +18,10 @@ using operators::FoundExample;
 constexpr std::int64_t kMaxHits = 10;
 constexpr std::int64_t kDefaultHits = 3;
 constexpr std::int64_t kMaxCodeChars = 32'768;
-// Quarters of the cap that sources may fill. The cap assumes 3.2 characters for each token, but
-// kernels have as few as 2.5.
+// The share of the answer's maximum size that sources may fill, in quarters. The maximum size
+// assumes 3.2 characters for each token, but kernels have as few as 2.5.
 constexpr std::size_t kCapShareOf4 = 3;
-// Bytes for the first line, the last line, and the JSON around the entries.
+// The room for the first line, the last line, and the JSON around the entries, in bytes.
 constexpr std::size_t kFrameOfExamplesBytes = 200;
 
 struct SearchExamplesArguments {
@@ -61,8 +61,8 @@ struct SearchExamplesArguments {
   }
 };
 
-/// Lists the titles of all found examples, best match first. Adds each source that fits as a whole,
-/// because a part of a kernel is useless.
+/// Lists the titles of all found examples, best match first. Adds only the sources that fit as a
+/// whole, because a part of a kernel is useless.
 mcp::ToolResult answer_of(const std::vector<FoundExample>& found, const std::string& by,
                           std::size_t cap) {
   std::vector<std::string> heads;

@@ -14,8 +14,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMaxErrorBytes = 2'000;
-// Strings are cut to kFirstTextBytes first. The limit is then halved until the answer fits, or
-// until it is kLeastTextBytes. Arrays are cut likewise.
+// fit_answer() first cuts each string to kFirstTextBytes. It then halves this limit until the
+// answer fits, or until the limit is kLeastTextBytes. It cuts arrays in the same way.
 constexpr std::size_t kFirstTextBytes = 2'000;
 constexpr std::size_t kFirstItems = 64;
 constexpr std::size_t kLeastTextBytes = 60;
@@ -31,7 +31,7 @@ void shrink(json& value, std::size_t text_bytes, std::size_t items) {
     for (json& item : value) shrink(item, text_bytes, items);
   } else if (value.is_object()) {
     for (auto& [key, member] : value.items()) {
-      // A part of a handle is useless.
+      // These members are handles, and a cut handle is useless.
       if (key != "job" && key != "artifact" && key != "run") shrink(member, text_bytes, items);
     }
   }

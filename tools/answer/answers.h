@@ -1,7 +1,7 @@
-// Helps a tool to build its answer: errors, sizes, numbers. An answer is a ToolResult. Its text and
-// its `structured` each hold the whole answer, because a client may read only one of them. The
-// first line of the text is the outcome, and its last line is the next step. Pure functions,
-// thread-safe.
+// Helps a tool to build its answer: formats errors and numbers, and cuts long answers. An answer is
+// a ToolResult with two forms of the same content: a text and a JSON value, `structured`. Each form
+// holds the whole answer, because a client may read only one of them. The first line of the text is
+// the outcome, and its last line is the next step. Pure functions, thread-safe.
 //
 //   mcp::ToolResult answer;
 //   answer.text = "ok: " + count_text(3, "case");
@@ -21,23 +21,24 @@ namespace assay::tools {
 
 /// The argument `response_format` of most tools.
 enum class Format { concise, detailed };
-/// Returns how many characters the text, and `structured` as JSON, may have at most.
+/// Returns the maximum size of an answer's text, in characters. The same maximum applies to the
+/// JSON text of `structured`.
 std::size_t max_chars(const AnswerLimits& limits, Format format);
 
 /// Returns the answer of a failed call, with the error's code and message in text and `structured`.
 /// The message is escaped and cut, because it may quote the caller's input.
 mcp::ToolResult error_answer(const Error& error);
 
-/// Cuts text and `structured` to at most `most` characters each. The text loses its middle;
-/// `structured` loses the ends of its longest texts and arrays, and gets a member `truncated` that
-/// says so.
+/// Cuts the text and `structured` to at most `most` characters each. Of the text it removes the
+/// middle. Of `structured` it removes the ends of the longest strings and arrays, and it adds a
+/// member `truncated` that says so.
 mcp::ToolResult fit_answer(mcp::ToolResult answer, std::size_t most);
 
-/// Returns how many bytes the value takes in an answer. A newline in a string takes two, for
-/// example.
+/// Returns the number of bytes that the value takes in an answer. A newline in a string takes two
+/// bytes, for example.
 std::size_t json_size(const nlohmann::json& value);
 
-/// Returns four digits: "0.0123", "1.5e-07", "nan".
+/// Returns the value with at most four digits: "0.0123", "1.5e-07", "nan".
 std::string number_text(double value);
 /// Returns "12.34 us" or "1.20 ms", for example.
 std::string duration_text(double ns);

@@ -30,8 +30,9 @@ std::string after_pass(JobKind kind) {
   return "";
 }
 
-/// Returns the name of the operation or argument that the error is about; empty if there is none.
-/// The submission's process wrote the name, so it is only repeated if it is a plain name.
+/// Returns the name of the operation or argument that the error is about, or "" if there is none.
+/// The name comes from the submission's process, which is untrusted. So any text that is not a
+/// plain name counts as no name.
 std::string subject_of(const Verdict& verdict) {
   std::string name = verdict.diagnostic ? verdict.diagnostic->subject : "";
   for (const auto& record : verdict.cases) {
@@ -48,8 +49,8 @@ bool has_line(const Verdict& verdict) {
 }
 
 /// Suggests the cause of a wrong result. Before kernels run, every byte of fresh memory is 0xFF,
-/// which is a NaN in any float type. So a NaN may be an element that no kernel stored; a kernel may
-/// also have computed it. On the host tier fresh memory is random.
+/// which is a NaN in any float type. So a NaN in an output has two possible causes: no kernel
+/// stored the element, or a kernel computed the NaN. On the host tier fresh memory is random.
 std::string after_wrong_result(const Verdict& verdict) {
   for (const auto& record : verdict.cases) {
     if (!record.first_mismatch || !std::isnan(record.first_mismatch->actual) ||
@@ -122,13 +123,13 @@ std::string after_unsupported(const Verdict& verdict) {
   return "Use another device or target, as the answer says.";
 }
 
-/// Returns the next step after an error of the source's own Python.
+/// Returns the next step after an error that the submission's own Python code raised.
 std::string after_exception(const Verdict& verdict, const Operator* op) {
   if (verdict.error_kind == ErrorKind::syntax_error && verdict.diagnostic &&
       verdict.diagnostic->code.starts_with("```"))
     return "Send the source without Markdown fences.";
   if (has_line(verdict)) return "Repair the source at that line, then `run_tests`.";
-  // The error has no line of the submission, so the call of the entry function failed.
+  // The error names no line of the submission, so the call of the entry function failed.
   if (verdict.error_kind == ErrorKind::type_error && op != nullptr)
     return "The entry function is called as `" + op->signature +
            "`: define it with these parameters, in this order.";

@@ -186,8 +186,8 @@ std::string timeline_digest(const Verdict& verdict) {
     if (record.timeline.size() > kShownOperations)
       text += "- and " + std::to_string(record.timeline.size() - kShownOperations) +
               " more operations\n";
-    // Each operation is timed together with the operations before it. The difference between the
-    // latency and the sum are the gaps between operations.
+    // Each operation is timed together with the operations before it. The latency minus the sum of
+    // the operations' times is the time between operations.
     if (all > 0 && record.latency && record.latency->median_ns > all)
       text += "- " + duration_text(record.latency->median_ns - all) + " between operations\n";
   }
@@ -220,7 +220,8 @@ std::string detail_digest(const Verdict& verdict, const Profile& profile) {
   return "";
 }
 
-/// Returns a line for each kernel, and as far as there is room what its code and counters show.
+/// Returns a line for each kernel. As far as there is room, it adds what the kernel's code and
+/// counters show.
 std::string kernels_text(const Verdict& verdict, const Profile& profile, std::size_t room) {
   std::string text;
   std::size_t left = 0;

@@ -10,13 +10,14 @@ namespace assay::tools {
 namespace {
 
 struct Block {
-  std::string name;  // the function, class or constant that it defines; empty for other blocks
+  // the name of the function, class or constant that the block defines; empty for other blocks
+  std::string name;
   std::string text;
 };
 
 bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
 
-/// Returns "NAME" for "NAME = ..." and "NAME: type = ..."; empty for other lines.
+/// Returns "NAME" for the lines "NAME = ..." and "NAME: type = ...", and "" for other lines.
 std::string assigned_name(std::string_view line) {
   std::size_t end = 0;
   while (end < line.size() && is_word(line[end])) ++end;
@@ -30,7 +31,7 @@ std::string assigned_name(std::string_view line) {
   return assigned ? std::string(line.substr(0, end)) : "";
 }
 
-/// Returns "f" for "def f(...)" and "N" for "N = 3"; empty for other lines.
+/// Returns "f" for the line "def f(...)", "N" for the line "N = 3", and "" for other lines.
 std::string defined_name(std::string_view line) {
   for (const std::string_view keyword : {"def ", "async def ", "class "}) {
     if (!line.starts_with(keyword)) continue;
@@ -72,14 +73,14 @@ bool mentions(const std::string& text, const std::string& name) {
   return false;
 }
 
-/// Returns whether the judge calls the function beside `reference`. A helper may mention such a
-/// function in a comment, which does not make it reachable.
+/// Returns whether the judge itself calls the function `name`, besides `reference`. Such a function
+/// never counts as reached: a helper may mention it in a comment.
 bool is_hook(std::string_view name) {
   return name == "inputs" || name == "mutants" || name == "cost";
 }
 
-/// Returns the names that `reference` reaches: itself first, then by the number of calls in
-/// between.
+/// Returns `reference` and the names that it reaches through calls, in the order of their distance:
+/// direct callees first, then the callees of those functions.
 std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks) {
   std::vector<std::string> reached = {"reference"};
   for (std::size_t i = 0; i < reached.size(); ++i) {
@@ -95,8 +96,8 @@ std::vector<std::string> reached_from_reference(const std::vector<Block>& blocks
   return reached;
 }
 
-/// Returns whole lines of a definition in at most `room` bytes, with a mark that lines are missing.
-/// Empty if only the head of the definition fits.
+/// Returns as many whole lines of a definition as fit in `room` bytes, and a mark that lines are
+/// missing. Returns "" if only the head of the definition fits.
 std::string beginning(const std::string& definition, std::size_t room) {
   const std::string mark = "    # ...\n";
   if (room <= mark.size()) return "";
@@ -112,8 +113,8 @@ bool is_about_the_harness(const Block& block) {
   return block.text.find("harness.") != std::string::npos;
 }
 
-/// Joins the blocks with these names in the order of the source; with `with_rest` also the blocks
-/// without a name.
+/// Joins the blocks that have these names, in the order of the source. If `with_rest` is true, it
+/// includes the blocks without a name.
 std::string joined(const std::vector<Block>& blocks, const std::set<std::string>& names,
                    bool with_rest) {
   std::string text;

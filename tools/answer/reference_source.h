@@ -11,9 +11,9 @@
 
 namespace assay::tools {
 
-/// Keeps imports and constants, and removes top-level functions and classes that `reference` does
-/// not reach. Works on the text of a formatted module: a top-level definition begins in column 0
-/// and ends before the next line that begins there.
+/// Returns the source without the top-level functions and classes that `reference` does not reach.
+/// Imports and constants stay. The function works on the text of a formatted module: a top-level
+/// definition begins in column 0 and ends before the next line that begins in column 0.
 std::string shown_reference(const std::string& source);
 
 struct ReferenceWithin {
@@ -21,10 +21,11 @@ struct ReferenceWithin {
   std::vector<std::string> left_out;  // names of the definitions that are missing or cut
 };
 
-/// Does the same in at most `room` bytes. `reference` comes first, then the functions that it
-/// calls, then their callees; imports come last. Of the first definition that does not fit, the
-/// text ends with as many lines as fit; that definition counts as left out. All others are whole.
-/// The text is empty if there is no room for `reference` alone.
+/// Returns the same text as shown_reference(), but at most `room` bytes of it. If not everything
+/// fits, `reference` has the first claim to the room, then the functions that it calls, then the
+/// callees of those functions; imports come last. The text ends with the first lines of the first
+/// definition that does not fit. That definition counts as left out. All other definitions are
+/// whole. The text is empty if there is no room for `reference` alone.
 ReferenceWithin reference_within(const std::string& source, std::size_t room);
 
 }  // namespace assay::tools

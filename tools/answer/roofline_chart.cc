@@ -50,7 +50,7 @@ class Chart {
       : roof_(roof),
         intensity_(std::max(roof.cost_flops, 1.0) / roof.cost_bytes),
         ridge_(roof.flops_per_s / roof.bytes_per_s) {
-    // One more decade at both ends of the axis.
+    // The axis extends one decade beyond the data at both ends.
     x_low_ = std::floor(std::log10(std::min(intensity_, ridge_))) - 1;
     x_high_ = std::ceil(std::log10(std::max(intensity_, ridge_))) + 1;
     y_high_ = std::ceil(std::log10(roof.flops_per_s) + 0.15);
@@ -159,8 +159,8 @@ class Chart {
          kFontSize, kRoof);
   }
 
-  /// Draws a point. `side` is the side of its label, so that the labels of two close points do not
-  /// overlap.
+  /// Draws a point and its label. `side` says on which side of the point the label stands, so that
+  /// the labels of two close points do not overlap.
   void point(double flops, const Colour& colour, const std::string& label, int side) {
     paint(colour);
     cairo_arc(context_.get(), x(intensity_), y(flops), 7, 0, 2 * M_PI);

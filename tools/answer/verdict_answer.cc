@@ -87,8 +87,9 @@ void add_chart(mcp::ToolResult& answer, const sandbox::Profile& profile) {
   answer.structured["profile"]["missing"]["roofline"] = png.error().message;
 }
 
-/// Returns a line for the artifacts that the store did not keep, with their number for each reason.
-/// Empty if it kept all. The names are untrusted and only in the structured half.
+/// Returns a line about the artifacts that the store did not keep: how many for each reason.
+/// Returns "" if the store kept all. The names of artifacts are untrusted, so only `structured` has
+/// them.
 std::string dropped_text(const Verdict& verdict) {
   std::map<std::string, std::int64_t> counts;
   for (const sandbox::DroppedArtifact& dropped : verdict.artifacts_dropped)
@@ -118,13 +119,13 @@ mcp::ToolResult running_answer(const JobStatus& status) {
   return answer;
 }
 
-/// Returns what is left of the budget. Empty if the job was not charged, or if the budget is
-/// unlimited.
+/// Returns what is left of the budget. Returns nothing if the job was not charged, or if the budget
+/// is unlimited.
 std::optional<CallsLeft> calls_left(const Services& services, const JobStatus& status,
                                     const Verdict& verdict) {
   if (status.run.empty() || verdict.kind == sandbox::JobKind::grade) return {};
   const auto found = services.runs.calls_left(status.run, verdict.operator_name, verdict.kind);
-  if (!found || found->limit < 0) return {};  // the answer is complete without it
+  if (!found || found->limit < 0) return {};  // the answer is complete without the budget
   return *found;
 }
 
@@ -157,8 +158,8 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
                    " of " + std::to_string(left->limit) + " left";
     answer.structured["calls_left"] = left->left;
   }
-  // The artifacts of a graded submission show plans and code for the hidden cases, so they are only
-  // for the maintainer.
+  // The artifacts of a graded submission show launch plans and code for the hidden cases. So an
+  // agent does not get them; only the maintainer of the server does.
   if (verdict.kind != sandbox::JobKind::grade) {
     json list = json::array();
     for (const auto& [handle, name] : services.artifacts.list(status.job)) {

@@ -1,10 +1,10 @@
-// Answers with the status of a job, as an agent reads it: the outcome in the first line, then what
-// failed and where, the number that shows it, and the next step. It is built from the
-// public verdict (tools/model/public_verdict.h). Thread-safe.
+// Builds the answer that tells an agent the status of a job: the outcome in the first line, then
+// what failed and where, the number that shows the failure, and the next step. The answer is built
+// from the public verdict (tools/model/public_verdict.h). Thread-safe.
 //
 //   return status_answer(services, status, Format::concise);
 //
-// The other functions make the parts of that answer from a verdict.
+// The other functions build parts of that answer from a verdict.
 #pragma once
 
 #include <cstddef>
@@ -18,34 +18,37 @@
 
 namespace assay::tools {
 
-/// Returns the verdict if the job is over; otherwise the job's handle, and how to wait for it. The
-/// answer is never larger than the format allows.
+/// Answers with the verdict if the job is over. Otherwise it answers with the job's handle, and
+/// says how to wait for the job. The answer is never larger than `format` allows.
 mcp::ToolResult status_answer(const Services& services, const JobStatus& status, Format format);
 
 /// Returns "queued at position 3, about 5 s", for example.
 std::string queue_text(const JobStatus& status);
 
-/// Returns the text of a verdict. `op` is its operator; null if the operator is not known.
-/// verdict_text.cc
+/// Returns the text of a verdict. `op` is the verdict's operator, or null if the operator is not
+/// known. Defined in verdict_text.cc.
 std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format,
                          const operators::Operator* op = nullptr);
 
-/// Returns in one sentence what to do after this verdict. `op` is its operator; null if the
-/// operator is not known. next_step.cc
+/// Returns in one sentence what to do after this verdict. `op` is the verdict's operator, or null
+/// if the operator is not known. Defined in next_step.cc.
 std::string next_step(const sandbox::Verdict& verdict, const operators::Operator* op);
 
-/// The most characters of a diagnosis. 400 tokens of 3.2 characters are 1,280; some 280 of them are
-/// for the job's handle and the next step.
+/// The maximum length of a diagnosis, in characters. A concise profile may take 400 tokens, which
+/// are 1,280 characters at 3.2 characters for each token. Of these, 280 are for the job's handle
+/// and the next step.
 inline constexpr std::size_t kProfileChars = 1'000;
 
-/// Returns the diagnosis of a profile ("memory-bound, 79 % of the roofline ..."), and after it the
-/// detail that the caller asked for. Needs `verdict.profile`. The text is escaped. profile_text.cc
+/// Returns the diagnosis of a profile ("memory-bound, 79 % of the roofline ..."), followed by the
+/// detail that the caller asked for. Needs `verdict.profile`. The text is escaped. Defined in
+/// profile_text.cc.
 std::string profile_text(const sandbox::Verdict& verdict);
 
-/// Draws a roofline as a PNG file of 900 x 600 pixels: attainable FLOP/s over FLOP per byte, both
-/// logarithmic; the roof of the memory, the roof of the units that the kernels use, the submission
-/// and the oracle. Errors: unavailable in a build without cairo; invalid_argument without costs to
-/// draw. roofline_chart.cc
+/// Draws a roofline as a PNG file of 900 x 600 pixels, and returns the bytes of the file. The chart
+/// shows attainable FLOP/s over FLOP per byte; both axes are logarithmic. It has the roof of the
+/// memory, the roof of the arithmetic units that the kernels use, a point for the submission and a
+/// point for the oracle. Errors: unavailable in a build without cairo; invalid_argument if the
+/// profile has no costs to draw. Defined in roofline_chart.cc.
 Result<std::string> roofline_png(const sandbox::Profile& profile);
 
 }  // namespace assay::tools

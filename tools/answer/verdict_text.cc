@@ -18,7 +18,8 @@ using sandbox::CaseRecord;
 using sandbox::Outcome;
 using sandbox::Verdict;
 
-// The most cases, kernels or skips that are shown. Further ones are counted.
+// The maximum number of cases that a text shows. The same maximum applies to kernels and to skipped
+// cases. Of further items the text says only how many there are.
 constexpr std::size_t kConciseItems = 6;
 constexpr std::size_t kDetailedItems = 64;
 constexpr std::size_t kLineBytes = 400;
@@ -46,8 +47,8 @@ std::string indices(const std::vector<std::int64_t>& index) {
   return text + "]";
 }
 
-/// Returns the line of a failed case. The judge's reason has the numbers; without a reason they are
-/// added.
+/// Returns the line about a failed case. The judge's reason contains the numbers of the failure. If
+/// there is no reason, this function adds the numbers.
 std::string failed_case(const CaseRecord& record) {
   std::string text = "- case " + line_of(record.id) + ": ";
   if (!record.reason.empty()) return text + line_of(record.reason) + "\n";
@@ -115,13 +116,13 @@ std::string message_of(const sandbox::Diagnostic& found) {
          found.message;
 }
 
-/// Returns whether the summary is the one that a device builds from the verdict's fields. Redaction
-/// and older versions write other summaries.
+/// Returns whether the summary is exactly the text that a device builds from the verdict's fields.
+/// Redacted verdicts and verdicts of older versions have other summaries.
 bool is_built(const Verdict& verdict) { return verdict.summary == sandbox::summarise(verdict); }
 
-/// Returns what the detail adds to the summary. If it begins with the diagnostic's message, that is
-/// the rest (" (case 'small')"), which continues the line. Otherwise it is the whole detail in a
-/// new line.
+/// Returns what the verdict's detail adds to the summary. If the detail begins with the
+/// diagnostic's message, the function returns the rest of the detail (" (case 'small')"), which
+/// continues the line. Otherwise it returns the whole detail in a new line.
 std::string rest_of_detail(const Verdict& verdict) {
   if (verdict.summary.find(verdict.detail) != std::string::npos) return "";
   const std::string message = verdict.diagnostic ? message_of(*verdict.diagnostic) : "";
@@ -135,15 +136,16 @@ std::string missing_of(const Verdict& verdict) {
   return left_out == 0 ? "" : "; " + std::to_string(left_out) + " more not run";
 }
 
-/// Returns the largest allowed error of a pass; empty if it is not the same number for all outputs.
+/// Returns the largest allowed error of a pass as text. Returns "" if the outputs have different
+/// limits.
 std::string allowed_of(const Verdict& verdict, const operators::Operator* op) {
   if (verdict.outcome != Outcome::pass || op == nullptr || op->outputs.empty()) return "";
   const double allowed = op->outputs.front().max_abs_error;
   const auto same = [&](const operators::Output& output) {
     return output.max_abs_error == allowed;
   };
-  // For float16 and bfloat16 the judge also accepts an error in the last place, so an error above
-  // `max_abs_error` may pass. Then the tolerance is not shown.
+  // For float16 and bfloat16 the judge also accepts an error of one unit in the last place, so an
+  // error above `max_abs_error` may pass. The tolerance is not shown in that case.
   const auto within = [&](const CaseRecord& record) {
     return record.max_abs_error.value_or(0) <= allowed;
   };
@@ -163,7 +165,8 @@ std::string head_of(const Verdict& verdict, const operators::Operator* op) {
   return head + rest_of_detail(verdict) + "\n";
 }
 
-/// Returns whether the head already shows a failed case. A built summary ends with the first one.
+/// Returns whether the head already shows this failed case. A summary that a device built ends with
+/// the first failed case.
 bool is_in_head(const Verdict& verdict, const CaseRecord& record) {
   const auto first =
       std::find_if(verdict.cases.begin(), verdict.cases.end(),

@@ -1,5 +1,5 @@
 // ArgumentReader reads the JSON arguments of one call into a struct. Each tool has such a struct.
-// Its `parse` is called once, before the tool's handler; no other code looks at the JSON.
+// The struct's `parse` is called once, before the tool's handler; no other code looks at the JSON.
 //
 //   struct JobArguments {
 //     std::string job;
@@ -31,8 +31,8 @@
 
 namespace assay::tools {
 
-/// "unknown device 'tpu'; valid: cpu, cuda:0". `key` says what kind of name it is. A long
-/// name is cut.
+/// Returns the error "unknown device 'tpu'; valid: cpu, cuda:0". In this example `key` is "device",
+/// the kind of name. A long name is cut.
 Error unknown_name(const std::string& key, const std::string& name,
                    const std::vector<std::string>& valid);
 
@@ -51,8 +51,8 @@ class ArgumentReader {
     if (!arguments_.contains(key)) return;
     read(key, value.emplace());
   }
-  /// Reads the name of an enum's value. `from` converts a name to std::optional<Enum>. The error
-  /// lists the names in `valid`.
+  /// Reads the name of an enum's value into `value`. `from` converts a name to std::optional<Enum>.
+  /// The error for an unknown name lists the names in `valid`.
   template <class Enum, class From>
   void read_name(const char* key, Enum& value, const From& from,
                  const std::vector<std::string>& valid) {
@@ -65,9 +65,9 @@ class ArgumentReader {
       refuse(unknown_name(key, name, valid));
   }
 
-  /// Keeps the first error only.
+  /// Records an error. Only the first recorded error is kept.
   void refuse(const Error& error);
-  /// Returns `parsed`, or the first error.
+  /// Returns `parsed`, or the first recorded error.
   template <class Arguments>
   Result<Arguments> result(Arguments parsed) const {
     if (error_) return fail(*error_);
@@ -75,7 +75,7 @@ class ArgumentReader {
   }
 
  private:
-  /// Returns null if the argument is missing.
+  /// Returns the argument's value, or null if the argument is missing.
   const nlohmann::json* find(const char* key) const;
   void refuse_type(const char* key, const char* expected);
 

@@ -14,12 +14,13 @@
 namespace assay::tools {
 namespace {
 
-// Shortest time between two reports of the same place, and of different places. The protocol layer
-// sends at most ten reports a second.
+// The minimum time between two progress reports: kSamePlaceMs if the job's place has not changed
+// since the last report, kNewPlaceMs if it has. A place is a position in the queue, or a stage. The
+// protocol layer sends at most ten reports a second.
 constexpr std::int64_t kSamePlaceMs = 1'000;
 constexpr std::int64_t kNewPlaceMs = 150;
 constexpr std::int64_t kTaskWaitMs = 86'400'000;
-constexpr std::int64_t kCancelWaitMs = 2'000;  // for a cancelled job to end
+constexpr std::int64_t kCancelWaitMs = 2'000;  // the maximum wait until a cancelled job ends
 
 std::string place_of(const JobStatus& status) {
   if (status.state == JobState::queued) return queue_text(status);
@@ -30,14 +31,15 @@ std::string place_of(const JobStatus& status) {
   return text;
 }
 
-/// Tells the client the place of its job, in the queue or in a stage: after each change, and once a
-/// second while the place stays the same.
+/// Tells the client the place of its job: the position in the queue, or the stage. It reports after
+/// each change, and once a second while the place stays the same.
 class ProgressReports {
  public:
   explicit ProgressReports(const mcp::RequestContext& context) : context_(context) {}
 
   /// Reports the place unless the last report is too recent. Returns the time until the next report
-  /// is due: a change that came too early is reported then.
+  /// is due, in milliseconds. The next report includes a change that came too early for this
+  /// report.
   std::int64_t look(const JobStatus& status, std::int64_t passed_ms) {
     std::string place = place_of(status);
     const std::int64_t pause_ms = place == reported_ ? kSamePlaceMs : kNewPlaceMs;
@@ -112,11 +114,12 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   const std::int64_t start_ns = services.clock.monotonic_ns();
   const auto passed_ms = [&] { return (services.clock.monotonic_ns() - start_ns) / kNsPerMs; };
   ProgressReports reports(context);
-  // The job may have started before the first wait: its first place is reported like a change.
+  // The job may have started before the first wait, so its first place is reported as early as a
+  // change of place.
   std::int64_t next_report_ms = kNewPlaceMs;
   const auto report = [&](const JobStatus& status) {
     next_report_ms = reports.look(status, passed_ms());
-    return next_report_ms == kSamePlaceMs;  // otherwise the wait becomes shorter
+    return next_report_ms == kSamePlaceMs;  // false ends this wait; the next wait is shorter
   };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);

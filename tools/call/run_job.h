@@ -1,6 +1,7 @@
-// The parts that compile, run_tests, profile and submit share. Each of these tools reads a
-// submission from its arguments, makes a job from it, and runs the job. Running charges the run's
-// budget, queues the job and waits for it; the answer is the job's verdict. Thread-safe.
+// Contains the code that the tools compile, run_tests, profile and submit share. Each of these
+// tools reads a submission from its arguments, makes a job from the submission, and runs the job.
+// run_job() charges the agent's budget, queues the job, waits until the job ends, and answers with
+// the job's verdict. Thread-safe.
 //
 //   Result<sandbox::Job> job = make_job(services, submission, sandbox::JobKind::test);
 //   if (!job) return error_answer(job.error());
@@ -23,42 +24,43 @@ namespace assay::tools {
 struct SubmissionArguments {
   std::string operator_name, code;
   std::string language;  // empty: Python
-  std::string run;       // empty: practice, which charges no run
-  std::string device;    // empty: the server's first
+  std::string run;       // the handle of the run to charge; empty: practice, which has no budget
+  std::string device;    // empty: the server's first device
   Format format = Format::concise;
 
-  /// The properties of the input schema. `run_use` says what the tool does with a run.
+  /// Returns the properties of these arguments for the tool's input schema. `run_use` is the
+  /// sentence that says what the tool does with a run.
   static nlohmann::json properties(const Services& services, std::string_view run_use);
   static SubmissionArguments read(ArgumentReader& reader);
 };
 
-/// Makes a job of `kind` for the submission. Refuses an invalid operator, device, source or
-/// language. Does not charge the run.
+/// Makes a job of `kind` for the submission. Does not charge the run. Returns an error if the
+/// operator, the device, the source or the language is invalid.
 Result<sandbox::Job> make_job(const Services& services, const SubmissionArguments& submission,
                               sandbox::JobKind kind);
 
-/// Submits the job, which charges the run. Then waits for its verdict, at most
-/// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled; only a grade
-/// goes on, because an accepted submission is always graded.
+/// Charges the run, queues the job, and waits for its verdict for at most
+/// AnswerLimits::answer_within_ms. If the client disconnects, the job is cancelled, unless it is a
+/// grade: an accepted submission is always graded.
 mcp::ToolResult run_job(const Services& services, const SubmissionArguments& submission,
                         sandbox::Job job, const mcp::RequestContext& context);
 
 struct FollowOptions {
-  std::int64_t wait_ms = 0;  // a task waits until the job ends, unless this is 0
-  bool cancel_on_hangup = false;
+  std::int64_t wait_ms = 0;  // unless it is 0, a call that runs as a task waits until the job ends
+  bool cancel_on_hangup = false;  // whether the job is cancelled if the client disconnects
   Format format = Format::concise;
 };
 
-/// Waits for a job and reports its progress to the client. Answers with its verdict, or with its
-/// handle if it has not ended.
+/// Waits for a job and reports the job's progress to the client. Answers with the verdict, or with
+/// the job's handle if the job has not ended.
 mcp::ToolResult follow_job(const Services& services, const std::string& job,
                            const FollowOptions& options, const mcp::RequestContext& context);
 
-/// Refuses the name of a device that this server does not have. The error lists the valid names. An
-/// empty name is the default device.
+/// Returns an error if this server has no device of this name. The error lists the valid names. An
+/// empty name is valid and means the default device.
 Status check_device(const JobService& jobs, const std::string& device);
 
-/// Refuses a source that is empty, larger than Limits::source_bytes, binary or not UTF-8.
+/// Returns an error if the source is empty, larger than Limits::source_bytes, binary, or not UTF-8.
 Status check_source(const std::string& source);
 
 }  // namespace assay::tools

@@ -10,8 +10,8 @@ using nlohmann::json;
 
 namespace {
 
-// The schema allows sources above the limit, so that the tool can answer with the name of the limit
-// and both numbers.
+// The schema accepts sources that are larger than the limit. So the tool itself refuses such a
+// source, and its error names the limit, the limit's value and the source's size.
 constexpr std::int64_t kMaxCodeCharacters = 4LL << 20;
 constexpr std::int64_t kMaxHandleCharacters = 64;
 

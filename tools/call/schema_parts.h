@@ -1,5 +1,5 @@
-// Makes the JSON schemas of the tools: flat, typed properties with enums and defaults. They use
-// only keywords that every validator knows. Pure functions, thread-safe.
+// Makes the JSON schemas of the tools' arguments and answers: flat, typed properties with enums and
+// defaults. The schemas use only keywords that every validator knows. Pure functions, thread-safe.
 //
 //   tool.input_schema = input_object({{"operator", operator_property()}}, {"operator"});
 //   tool.output_schema = output_object({{"run", {{"type", "string"}}}});
@@ -28,7 +28,7 @@ nlohmann::json run_property(const std::string& what_it_does);
 nlohmann::json device_property(const std::vector<std::string>& devices);
 nlohmann::json format_property();
 
-/// The annotations of a tool: what a client may assume about its calls.
+/// The annotations of a tool: what a client may assume about calls of the tool.
 struct ToolEffects {
   bool read_only = false;
   bool destructive = false;
@@ -39,15 +39,16 @@ nlohmann::json annotations_of(const ToolEffects& effects);
 
 nlohmann::json input_object(nlohmann::json properties, const std::vector<std::string>& required);
 
-/// Adds `status` (ok, finished, running or error) and `error` {code, message}; only `status` is
-/// required.
+/// Returns the schema of an answer that has these properties, and also `status` (ok, finished,
+/// running or error) and `error` {code, message}. Only `status` is required.
 nlohmann::json output_object(nlohmann::json properties);
 
 nlohmann::json array_of(nlohmann::json items);
-/// The schema of a number, or of "nan", "inf" or "-inf".
+/// Returns the schema of a value that is a number, or one of the strings "nan", "inf" and "-inf".
 nlohmann::json number_or_text();
 
-/// The schema of `structured` in the answers of status_answer() (tools/answer/verdict_answer.h).
+/// Returns the schema of `structured` in the answers of status_answer()
+/// (tools/answer/verdict_answer.h).
 nlohmann::json verdict_schema();
 
 }  // namespace assay::tools

@@ -1,5 +1,6 @@
-// Reads and writes structs as JSON. A function `fields(archive, value)` names each member of a
-// struct once; JsonWriter and JsonReader both use it, so what is written can always be read back.
+// Reads and writes structs as JSON. For each struct there is a function `fields(archive, value)`
+// that names each member once. JsonWriter and JsonReader both call this function, so what is
+// written can always be read back.
 //
 //   struct Point {
 //     double x = 0;
@@ -14,13 +15,14 @@
 //   const nlohmann::json document = write_json(Point{1.5, "a"});  // {"label": "a", "x": 1.5}
 //   const Result<Point> again = read_json<Point>(document, "point");
 //
-// A struct that older documents wrote in another form also has a function
-// `bool read_older_form(const nlohmann::json&, Point&)`, which reads values that are not objects.
+// If older documents contain the struct in another form, there is also a function `bool
+// read_older_form(const nlohmann::json&, Point&)`. It reads values that are not objects.
 //
-// Empty optionals are left out. Numbers that JSON lacks are the strings "nan", "inf" and "-inf".
-// Strings are escaped when they are written (base/text.h), which makes any bytes valid JSON;
-// Bytes are written as base64. A reader ignores unknown keys. A missing or mistyped key is an error
-// that names its path. Thread-safe: there is no state outside the objects.
+// An empty optional is left out. Numbers that JSON cannot express become the strings "nan", "inf"
+// and "-inf". Strings are escaped when they are written (base/text.h), so that any bytes become
+// valid JSON. A member of type Bytes is written as base64. A reader ignores unknown keys. A missing
+// or mistyped key is an error that names its path. Thread-safe: there is no state outside the
+// objects.
 #pragma once
 
 #include <cmath>
@@ -43,12 +45,14 @@ namespace assay::tools {
 struct Bytes {
   std::string& bytes;
 };
-/// Marks a string member that is not escaped. It must be UTF-8; the tools check that of a source.
+/// Marks a string member that is not escaped. The string must be UTF-8. Submitted sources are such
+/// members; the tools check that a source is UTF-8.
 struct Verbatim {
   std::string& text;
 };
 
-/// Marks a member that older documents lack. It then keeps its default.
+/// Marks a member that older documents lack. When such a document is read, the member keeps its
+/// default.
 template <class T>
 struct Newer {
   T& value;
@@ -57,7 +61,8 @@ template <class T>
 Newer(T&) -> Newer<T>;
 
 namespace archive_detail {
-/// Converts between an enum's values and names. Each user specialises it for its enums.
+/// Converts between an enum's values and names. Code that writes an enum specialises this template
+/// for the enum.
 template <class Enum>
 struct EnumNames;
 }  // namespace archive_detail

@@ -138,7 +138,7 @@ void fields(Archive& archive, Hint& hint) {
   archive("text", hint.text);
 }
 
-/// In format 1 a hint is only its text.
+/// In format 1 a hint is a string: its text.
 bool read_older_form(const nlohmann::json& in, Hint& hint) {
   if (!in.is_string()) return false;
   hint = {HintKind::other, "", in.get<std::string>()};
@@ -153,7 +153,8 @@ void fields(Archive& archive, SkippedCases& skipped) {
   archive("text", skipped.text);
 }
 
-/// In format 1 an entry is "ID: why" for one case, or "N hidden: why" for N hidden ones.
+/// In format 1 an entry is the string "ID: why" for one public case, or "N hidden: why" for N
+/// hidden cases.
 bool read_older_form(const nlohmann::json& in, SkippedCases& skipped) {
   constexpr std::string_view kHidden = " hidden";
   if (!in.is_string()) return false;

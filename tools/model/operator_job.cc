@@ -14,14 +14,15 @@ namespace {
 
 constexpr std::size_t kShownNameBytes = 60;
 
-/// Returns the source that a candidate gets. The operator's adapter follows the submission, so that
-/// the lines of the submission keep their numbers.
+/// Returns the source that a candidate runs: the submission, followed by the operator's adapter.
+/// The submission comes first, so that its lines keep their numbers.
 std::string adapted(std::string source, const operators::Operator& op) {
   if (op.adapter.empty() || source.empty()) return source;
   return std::move(source) + "\n\n" + op.adapter;
 }
 
-/// Returns whether the text is "cuda:" and two or three digits, or "hip:gfx" and a processor.
+/// Returns whether the text is "cuda:" and two or three digits, or "hip:gfx" and the name of a
+/// processor.
 bool is_target(const std::string& target) {
   if (target.size() > kMaxTargetBytes) return false;
   const auto all_of = [](std::string_view text, std::string_view valid) {
@@ -38,7 +39,8 @@ struct Known {
   std::string_view part, target;
 };
 
-/// Other names of targets: products and architectures, by a part of the name in lower case.
+/// Maps names of products and architectures to targets. A name matches if, in lower case, it
+/// contains the text of an entry.
 constexpr std::array kKnown = {
     Known{"sm_80", "cuda:80"},     Known{"a100", "cuda:80"},     Known{"sm_90", "cuda:90"},
     Known{"h100", "cuda:90"},      Known{"h200", "cuda:90"},     Known{"hopper", "cuda:90"},
@@ -81,7 +83,8 @@ sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind,
   for (const operators::Case& item : op.cases) {
     if (!item.hidden) job.cases.push_back(case_request(item));
   }
-  // Hidden cases come last: a submission gets them when it is right on the public ones.
+  // Hidden cases come last: a submission gets the hidden cases only after it has passed the public
+  // cases.
   for (const operators::Case& item : op.cases) {
     if (item.hidden && kind == sandbox::JobKind::grade) job.cases.push_back(case_request(item));
   }

@@ -1,5 +1,5 @@
-// Makes a job for an operator. The tools, `assay eval` and `operators lint` share these rules:
-// which cases a job has, which baseline, which language. Pure functions.
+// Makes a job for an operator. The tools, `assay eval` and `operators lint` share the rules in this
+// file: which cases, which baseline and which language a job has. Pure functions.
 //
 //   sandbox::Job job = operator_job(op, sandbox::JobKind::profile, source);
 //   if (const Status chosen = choose_case(job, "large"); !chosen) return fail(chosen.error());
@@ -15,25 +15,27 @@
 
 namespace assay::tools {
 
-/// Returns a job for the operator. compile, test and profile get the public cases; grade gets all
-/// cases, in the order of the spec. profile and grade have the oracle as baseline.
+/// Returns a job for the operator. Jobs of the kinds compile, test and profile get the public
+/// cases; a grade gets all cases. Jobs of the kinds profile and grade get the oracle as baseline.
 sandbox::Job operator_job(const operators::Operator& op, sandbox::JobKind kind, std::string source);
 
-/// Keeps only one case of the job: the case named `wanted`. If `wanted` is empty, it keeps the last
-/// case, which is large enough to fill a GPU. The error not_found names the valid cases.
+/// Removes all cases of the job except the case named `wanted`. If `wanted` is empty, the last case
+/// stays, because it is large enough to fill a GPU. Errors: not_found if there is no such case, and
+/// the message lists the valid cases.
 Status choose_case(sandbox::Job& job, const std::string& wanted);
 
-/// Sets the language of the source; an empty `wanted` means Python. Error: invalid_argument if the
-/// language is unknown, or if operators of this dialect do not take it.
+/// Sets the language of the source. An empty `wanted` means Python. Errors: invalid_argument if the
+/// language is unknown, or if operators of this dialect do not accept the language.
 Status choose_language(sandbox::Job& job, const std::string& wanted);
 
-/// Converts a case of a spec to the form that the sandbox takes.
+/// Converts a case of a spec to the type that the sandbox uses.
 sandbox::CaseRequest case_request(const operators::Case& item);
 
 inline constexpr std::size_t kMaxTargetBytes = 24;
 
-/// Refuses text that does not have the form of a target ("cuda:90", "hip:gfx942"). The error names
-/// valid targets. Only the device knows whether its compiler supports a target.
+/// Returns an error if the text does not have the form of a target ("cuda:90", "hip:gfx942"). The
+/// error names valid targets. Whether the compiler supports the target is not checked; only the
+/// device knows that.
 Status check_target(const std::string& target);
 
 }  // namespace assay::tools

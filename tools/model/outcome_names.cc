@@ -40,7 +40,7 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::recursion_error: return ErrorType{"RecursionError", kRuntime};
     case ErrorKind::assertion_error: return ErrorType{"AssertionError", kRuntime};
     case ErrorKind::compilation_error: return ErrorType{"CompilationError", kRuntime};
-    // In Python a call of a function that does not exist raises a NameError.
+    // TritonBench would see a NameError: Python raises it when a called function does not exist.
     case ErrorKind::missing_entry: return ErrorType{"NameError", kName};
     case ErrorKind::output_mismatch:
     case ErrorKind::wrong_result:

@@ -1,5 +1,5 @@
-// Names the outcome of a verdict for people: how many cases a pass covers, and what TritonBench
-// would call an error. Pure functions, thread-safe.
+// Names the outcome of a verdict for human readers: it says how many cases a pass covers, and gives
+// an error the name that TritonBench uses. Pure functions, thread-safe.
 //
 //   pass_text(verdict);  // "pass on 3 of 7 cases (interpreter)"
 //   error_type(sandbox::ErrorKind::key_error)->type;  // "KeyError", in "Name & Reference"
@@ -27,8 +27,8 @@ struct ErrorType {
   std::string_view group;
 };
 
-/// Returns the type and group of TritonBench's error taxonomy (docs/reference/verdict.md has the
-/// table). Returns nothing for `none`, and for errors that the submission did not cause:
+/// Returns the error's type and group in TritonBench's classification (docs/reference/verdict.md
+/// has the table). Returns nothing for `none`, and for errors that the submission did not cause:
 /// unsupported, cancelled, aborted, device_unhealthy, internal_error.
 std::optional<ErrorType> error_type(sandbox::ErrorKind kind);
 

@@ -42,8 +42,8 @@ bool is_public(const Operator* op, const std::string& id) {
                      [&](const operators::Case& one) { return !one.hidden && one.id == id; });
 }
 
-/// Returns a sentence for hints whose text may quote an error of the oracle on a hidden case, or
-/// which are about a case that is not known.
+/// Returns a fixed sentence for a kind of hint, or "" if such a hint must not be shown. It replaces
+/// the hint's own text, which may quote an error on a hidden case.
 std::string plain_text(HintKind kind) {
   switch (kind) {
     case HintKind::would_be_slow: return "would be slow: most of a GPU would be idle";
@@ -58,8 +58,8 @@ std::string plain_text(HintKind kind) {
     case HintKind::pytorch_not_timed: return "PyTorch's time is missing";
     case HintKind::times_not_trusted:
       return "no Perf: the submission's times contradict each other";
-    case HintKind::unattributed_run:    // whether there is one depends on the hidden cases
-    case HintKind::other:               // of unknown origin
+    case HintKind::unattributed_run:    // its presence depends on the hidden cases
+    case HintKind::other:               // its origin is unknown
     case HintKind::not_recorded:        // quotes the submission's error
     case HintKind::artifact_too_large:  // quotes the name of an artifact
       return "";
@@ -67,8 +67,8 @@ std::string plain_text(HintKind kind) {
   return "";
 }
 
-/// Figures of a public case are shown as they are. Of the rest, only hints about the whole
-/// submission are shown, in fixed words.
+/// Returns the hints that may be shown. A hint about a public case is unchanged. A hint about the
+/// whole submission gets a fixed sentence. A hint about a hidden case is left out.
 std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
   std::vector<Hint> hints;
   for (const Hint& hint : verdict.hints) {
@@ -80,8 +80,9 @@ std::vector<Hint> shown_hints(const Verdict& verdict, const Operator* op) {
   return hints;
 }
 
-/// The public cases by name, and the number of hidden ones. The reasons come from the device: they
-/// tell nothing about a single hidden case.
+/// Returns the skipped cases that may be shown: the names of public cases, and only the number of
+/// hidden cases. The reasons stay, because they come from the device and tell nothing about a
+/// single hidden case.
 std::vector<SkippedCases> shown_skips(const Verdict& verdict, const Operator* op) {
   std::vector<SkippedCases> shown;
   SkippedCases unnamed{{}, 0, SkipReason::hidden, "not run on this device"};
@@ -119,7 +120,8 @@ sandbox::Provenance shown_provenance(const Verdict& verdict) {
   return shown;
 }
 
-/// What is said of every graded verdict: identity, machine, and the public cases.
+/// Returns the part that every graded verdict shows: the job's identity, the machine and the public
+/// cases.
 Verdict common_part(const Verdict& verdict, const Operator* op) {
   Verdict shown;
   shown.job = verdict.job;
@@ -135,8 +137,8 @@ Verdict common_part(const Verdict& verdict, const Operator* op) {
   for (const CaseRecord& record : verdict.cases) {
     if (!record.hidden) shown.cases.push_back(record);
   }
-  // Without a public case, the figures are those of a hidden one. Even of a public case a grade
-  // shows no grid: `compile` and `profile` do.
+  // If no public case ran, the kernels may be those of a hidden case, so they are left out. A grade
+  // never shows grids and launch counts, not even of a public case; `compile` and `profile` do.
   if (!shown.cases.empty() || !verdict.tells_hidden) {
     shown.kernels = verdict.kernels;
     for (sandbox::KernelReport& kernel : shown.kernels) {
@@ -163,7 +165,8 @@ void add_pass(Verdict& shown, const Verdict& verdict) {
   shown.summary = sandbox::summarise(shown);
 }
 
-/// An error that is not the submission's. Its text may name a hidden case.
+/// Adds an error that the submission did not cause. The error's text may name a hidden case, so it
+/// is replaced by a fixed text if the submission had got hidden cases.
 void add_inconclusive(Verdict& shown, const Verdict& verdict) {
   shown.outcome = Outcome::error;
   shown.error_kind = verdict.error_kind;
@@ -176,7 +179,8 @@ void add_inconclusive(Verdict& shown, const Verdict& verdict) {
                                                      : kNotOurs;
 }
 
-/// The submission had got no hidden case, so nothing here can depend on one.
+/// Adds everything. The caller makes sure that the submission had got no hidden case, so nothing in
+/// the verdict can depend on a hidden case.
 void add_all(Verdict& shown, const Verdict& verdict) {
   shown.outcome = verdict.outcome;
   shown.error_kind = verdict.error_kind;
@@ -189,7 +193,8 @@ void add_all(Verdict& shown, const Verdict& verdict) {
   shown.stderr_text = verdict.stderr_text;
 }
 
-/// Returns the kind of a failure of public cases. Only trusted processes report these.
+/// Returns the kind of a failure of public cases. It returns only kinds that trusted processes
+/// report.
 ErrorKind kind_of_public_failure(const Verdict& verdict) {
   const bool hidden_failed = std::any_of(
       verdict.cases.begin(), verdict.cases.end(),
@@ -203,7 +208,7 @@ ErrorKind kind_of_public_failure(const Verdict& verdict) {
   }
 }
 
-/// The submission had got hidden cases and did not pass.
+/// Adds the failure of a submission that had got hidden cases and did not pass.
 void add_failure(Verdict& shown, const Verdict& verdict) {
   const bool public_failed =
       std::any_of(shown.cases.begin(), shown.cases.end(),
@@ -229,7 +234,7 @@ void add_failure(Verdict& shown, const Verdict& verdict) {
 PublicVerdict public_verdict(const Verdict& verdict, const Operator* op) {
   if (!is_hidden_graded(verdict)) {
     Verdict all = verdict;
-    all.provenance.operator_revision.clear();  // a hash of the hidden cases, too
+    all.provenance.operator_revision.clear();  // this hash also covers the hidden cases
     return PublicVerdict(std::move(all));
   }
   Verdict shown = common_part(verdict, op);

@@ -1,14 +1,16 @@
-// PublicVerdict: what clients, logs and reports may learn of a verdict. It is built from the parts
-// that may be said, so a field that nobody thought of stays out.
+// Defines PublicVerdict, the part of a verdict that clients, logs and reports may see. It copies
+// only the fields that may be shown, so a field that is added to Verdict later is not shown by
+// accident.
 //
 //   const PublicVerdict shown = public_verdict(verdict, catalog.find(verdict.operator_name));
 //   const std::string text = verdict_text(shown.verdict(), status, Format::concise);
 //
-// A submission that has got hidden cases can choose what it raises, prints, names its kernels and
-// where it stops. So of a grade whose submission has got them, only one bit about the hidden cases
-// is said: whether all of them are right. What is said of the public cases was complete before. A
-// grade that ended before has nothing of the hidden cases in it and is shown in full. The device
-// knows which of the two it is (Verdict::tells_hidden); no claim of the submission decides it.
+// A submission that has got hidden cases could report about them in many ways: through the
+// exceptions that it raises, the text that it prints, the names of its kernels, and the place where
+// it stops. So such a grade shows only one bit about the hidden cases: whether all of them are
+// right. The results of the public cases are complete before the submission gets a hidden case. A
+// grade that ended before that contains nothing about the hidden cases and is shown in full. The
+// device, not the submission, decides which of the two a grade is (Verdict::tells_hidden).
 // docs/explanation/hidden-cases.md has the argument and its limits. Pure functions, thread-safe.
 #pragma once
 
@@ -33,15 +35,16 @@ class PublicVerdict {
   sandbox::Verdict verdict_;
 };
 
-/// Builds it. `op` is the operator of the verdict; null if it is not known, and then names of cases
-/// that were not run are left out. A verdict of public cases only is shown in full.
+/// Builds the PublicVerdict of `verdict`. `op` is the verdict's operator, or null if the operator
+/// is not known; without an operator, the names of cases that were not run are left out. If the
+/// verdict has only public cases, it is shown in full.
 PublicVerdict public_verdict(const sandbox::Verdict& verdict, const operators::Operator* op);
 
-/// Returns Perf as clients and reports see it: with three significant digits, because a submission
-/// that has got hidden cases could write into the others.
+/// Returns Perf as clients and reports see it: with three significant digits. A submission that has
+/// got hidden cases could encode information about them in further digits.
 std::optional<double> shown_perf(std::optional<double> perf);
 
-/// Returns the time of a job as clients see it: in a grade, rounded up to whole seconds.
+/// Returns the time of a job as clients see it. The time of a grade is rounded up to whole seconds.
 std::int64_t shown_elapsed_ms(sandbox::JobKind kind, std::int64_t elapsed_ms);
 
 }  // namespace assay::tools

@@ -1,6 +1,6 @@
-// The interfaces that the tools work with: runs, jobs and artifacts. The server implements them
-// over its store (server/runs, server/store); some tests implement them in memory. All methods are
-// thread-safe.
+// Declares the interfaces through which the tools use runs, jobs and artifacts. The server
+// implements the interfaces over its store (server/runs, server/store); some tests implement them
+// in memory. All methods are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -36,17 +36,18 @@ struct RunInfo {
   std::string handle;
   RunRequest request;
   Budgets budgets;
-  std::vector<std::string> operators;  // the suite, resolved, in catalog order
+  std::vector<std::string> operators;  // the names of the suite's operators, in catalog order
   std::int64_t created_unix_ms = 0;
   std::int64_t expires_unix_ms = 0;
 };
 
-/// One report of usage, or the sum of a run's reports. A missing cost is unknown, not 0.
+/// One report of the tokens and the money that an agent used, or the sum of a run's reports. If a
+/// report has no cost, its cost is unknown, not 0.
 struct Usage {
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  double cost_usd = 0;      // a sum leaves out the reports without a cost
-  bool cost_known = false;  // a sum is known if there are reports and each has a cost
+  double cost_usd = 0;      // in a sum: the total of the reports that have a cost
+  bool cost_known = false;  // in a sum: true if there are reports and each has a cost
 };
 
 /// How one call of compile, run_tests, profile or submit ended.
@@ -64,7 +65,7 @@ struct OperatorScore {
   std::string job;  // handle of the graded submission's job
   std::optional<sandbox::Verdict> verdict;
   std::int64_t tool_calls = 0;
-  std::vector<JudgedCall> calls = {};  // calls before the graded submission; only in reports
+  std::vector<JudgedCall> calls = {};  // the calls before the graded submission; filled for reports
 };
 
 struct Scorecard {
@@ -74,10 +75,11 @@ struct Scorecard {
   std::int64_t passed = 0;
   std::int64_t submitted = 0;
   double pass_at_1 = 0;  // over the whole suite; an operator without a submission is a failure
-  std::optional<double> perf_at_1;  // absent unless every right submission was timed
+  std::optional<double> perf_at_1;  // absent if a right submission was not timed
 };
 
-/// What is left of a run's budget for one kind of call on one operator; -1 is unlimited.
+/// What is left of a run's budget for one kind of call on one operator. In each field -1 means
+/// unlimited.
 struct CallsLeft {
   std::int64_t limit = -1;
   std::int64_t left = -1;
@@ -100,13 +102,13 @@ std::string_view to_string(JobState state);
 
 struct JobStatus {
   std::string job;
-  std::string run = {};  // the run that was charged; empty: practice
+  std::string run = {};  // the handle of the run that was charged; empty: practice
   JobState state = JobState::queued;
   std::int64_t queue_position = 0;               // 0 if the job runs or is over
-  std::optional<std::int64_t> expected_wait_ms;  // for a queued job, estimated from earlier jobs
+  std::optional<std::int64_t> expected_wait_ms;  // only of a queued job; estimated from past jobs
   std::int64_t elapsed_ms = 0;
   std::string stage;                                          // the stage that the job is in
-  std::int64_t cases_done = 0;                                // cases that are through the stage
+  std::int64_t cases_done = 0;                                // cases that finished the stage
   std::int64_t cases_total = 0;                               // 0: unknown
   std::shared_ptr<const sandbox::Verdict> verdict = nullptr;  // null until the job is over
 };
@@ -114,14 +116,15 @@ struct JobStatus {
 class JobService {
  public:
   virtual ~JobService() = default;
-  /// Charges one call to the run, stores the job and queues it. A job that breaks a rule of the run
-  /// is refused with that rule, and nothing is charged. In the one_shot track an operator accepts
-  /// only its first source. The job is durable when this returns. An empty `run` means practice.
+  /// Charges one call to the run, stores the job, queues it and returns its handle. If the job
+  /// breaks a rule of the run, the error names the rule and nothing is charged. In the one_shot
+  /// track an operator accepts only its first source. When this returns, the job is on disk and
+  /// survives a restart. An empty `run` means practice.
   virtual Result<std::string> submit(sandbox::Job job, const std::string& run,
                                      const std::string& device) = 0;
-  /// Waits at most `wait_ms` for the end of the job. Calls `progress`, which may be null, when the
-  /// stage changes and when a case is through the stage; if it returns false, the wait ends. A
-  /// request of `stop` ends the wait too. The job goes on in both cases.
+  /// Waits at most `wait_ms` until the job ends. Calls `progress`, which may be null, when the
+  /// stage changes and when a case finishes the stage. If `progress` returns false, or if `stop` is
+  /// requested, the wait ends and the job continues.
   virtual Result<JobStatus> wait(const std::string& job, std::int64_t wait_ms,
                                  const std::function<bool(const JobStatus&)>& progress,
                                  std::stop_token stop = {}) = 0;
@@ -142,25 +145,25 @@ class ArtifactService {
   virtual ~ArtifactService() = default;
   virtual Result<ArtifactSlice> read(const std::string& artifact, std::int64_t offset,
                                      std::int64_t limit_bytes) = 0;
-  /// Returns handle and "kind name" of each artifact of the job.
+  /// Returns for each artifact of the job its handle and the text "KIND NAME".
   virtual std::vector<std::pair<std::string, std::string>> list(const std::string& job) = 0;
 };
 
 /// Limits of the answers. docs/reference/limits.md lists them.
 struct AnswerLimits {
-  std::int64_t answer_within_ms = 20'000;  // a call that takes longer answers with a job handle
+  std::int64_t answer_within_ms = 20'000;  // after this time a call answers with a job handle
   std::int64_t concise_chars = 4'800;      // 1,500 tokens of 3.2 characters
   std::int64_t detailed_chars = 25'600;    // 8,000 tokens, the most that clients accept
 };
 
-/// Everything that the tools use. The referenced objects must outlive the tools.
+/// All services and settings that the tools use. The referenced objects must outlive the tools.
 struct Services {
   const operators::Catalog& catalog;
   RunService& runs;
   JobService& jobs;
   ArtifactService& artifacts;
   AnswerLimits limits = {};
-  sandbox::Limits job_limits = {};                     // for every job that a tool makes
+  sandbox::Limits job_limits = {};                     // the limits of every job that a tool makes
   const operators::ExampleSearch* examples = nullptr;  // null: `search_examples` is unavailable
   const Clock& clock = system_clock();
 };

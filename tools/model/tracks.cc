@@ -30,7 +30,7 @@ const TrackRules& rules_of(Track track) {
   const auto found = std::find_if(kTracks.begin(), kTracks.end(), [track](const TrackRules& rules) {
     return rules.track == track;
   });
-  // tracks_test.cc checks that every track has a line.
+  // Every track has a line in kTracks; tracks_test.cc checks that.
   return found == kTracks.end() ? kTracks.front() : *found;
 }
 

@@ -1,6 +1,6 @@
-// The tracks: the rules of a run, as data. A track is a value of `Track` and a line of kTracks;
-// everything else follows from that line: what start_run offers, what a call is charged against,
-// what a bench accepts. Constants and pure functions, thread-safe.
+// Defines the tracks, which are the rules of a run, as data. A track is a value of `Track` and a
+// line of kTracks. Everything else follows from that line: what start_run offers, which budget a
+// call is charged to, and what a bench accepts. Constants and pure functions, thread-safe.
 //
 //   rules_of(Track::one_shot).budgets.tests;  // 1
 //   track_names();                            // "practice, one_shot, iterative, scaled"
@@ -16,19 +16,19 @@ namespace assay::tools {
 
 enum class Track { practice, one_shot, iterative, scaled };
 
-/// Numbers of calls for each operator of a run. 0 forbids the tool, -1 is unlimited.
+/// The maximum numbers of calls for each operator of a run. 0 forbids the tool; -1 means unlimited.
 struct Budgets {
   std::int64_t compiles = -1;
   std::int64_t tests = -1;
   std::int64_t profiles = -1;
   std::int64_t submissions = -1;
-  std::int64_t run_wall_s = 86'400;  // time of the whole run; afterwards the run can only be read
+  std::int64_t run_wall_s = 86'400;  // seconds from the start of the run until it is read-only
 };
 
 struct TrackRules {
   Track track;
   std::string_view name;
-  std::string_view rule;  // a few words for an agent
+  std::string_view rule;  // the rule as an agent reads it, in a few words
   Budgets budgets;
   bool locks_source = false;  // an operator accepts only the first source that it got
 };
@@ -46,7 +46,8 @@ inline constexpr std::array<TrackRules, 4> kTracks = {{
      "iterative",
      "work with the budgets, then submit once per operator",
      {.compiles = 20, .tests = 10, .profiles = 10, .submissions = 1, .run_wall_s = kDayS}},
-    // Inference-time scaling as GEAK publishes it: 10 instances with 10 iterations each.
+    // These budgets follow the inference-time scaling that GEAK published: 10 instances with 10
+    // iterations each.
     {Track::scaled,
      "scaled",
      "as iterative, with room for 10 times 10 versions",
@@ -56,9 +57,10 @@ inline constexpr std::array<TrackRules, 4> kTracks = {{
 std::string_view to_string(Track track);
 std::optional<Track> track_from(std::string_view text);
 const TrackRules& rules_of(Track track);
-/// Returns the names, separated by commas.
+/// Returns the names of all tracks, separated by commas.
 std::string track_names();
-/// Returns for each track "iterative (20/10/10, 24 h)": compiles, tests and profiles.
+/// Returns a text such as "iterative (20/10/10, 24 h)" for each track. The numbers are the
+/// compiles, tests and profiles of each operator.
 std::string tracks_text();
 
 }  // namespace assay::tools

@@ -1,4 +1,4 @@
-// The prompts write_kernel, optimize_kernel and fix_kernel.
+// Defines the prompts write_kernel, optimize_kernel and fix_kernel.
 #include <algorithm>
 #include <memory>
 #include <utility>
@@ -20,14 +20,15 @@ using operators::Operator;
 
 constexpr const char* kPitfalls = "triton-pitfalls";
 constexpr const char* kSpeed = "memory-bound-kernels";
-constexpr std::size_t kMaxVerdictBytes = 8'000;  // of the text that the user pastes
+constexpr std::size_t kMaxVerdictBytes =
+    8'000;  // the maximum size of the verdict that a user pastes
 
 std::string value_of(const Variables& values, const char* key) {
   const auto found = values.find(key);
   return found == values.end() ? std::string() : found->second;
 }
 
-/// The parts of text that several prompts share.
+/// Builds the parts of text that several prompts share.
 class Parts {
  public:
   Parts(const Services& services, const std::vector<Guide>& guides)
@@ -48,7 +49,7 @@ class Parts {
     if (const Status good = check_source(source); !good) return fail(good.error());
     return "\n## Code\n\n```python\n" + source + (source.ends_with('\n') ? "" : "\n") + "```\n";
   }
-  /// Returns the verdict of a job and the user's description. Empty if the user gave neither.
+  /// Returns the verdict of a job and the user's description. Returns "" if the user gave neither.
   Result<std::string> verdict(const Variables& values, RequestContext& context) const {
     std::string text = value_of(values, "verdict");
     if (text.size() > kMaxVerdictBytes) {
@@ -69,7 +70,8 @@ class Parts {
                                     [&](const Guide& guide) { return guide.topic == topic; });
     return found == guides_.end() ? std::string() : "\n" + found->text;
   }
-  /// Refuses a device that this server does not have. An empty name is the default device.
+  /// Returns the sentence about the device. Returns an error if this server does not have the
+  /// device. An empty name means the default device.
   Result<std::string> device(const Variables& values) const {
     const std::string name = value_of(values, "device");
     if (const Status known = check_device(services_.jobs, name); !known) return fail(known.error());
@@ -92,7 +94,8 @@ class Parts {
             .description = "Where to run; default: the server's first device",
             .complete = mcp::complete_from(services_.jobs.devices())};
   }
-  /// Suggests the public cases of the operator that the user has filled in.
+  /// Returns an argument for a case. Its suggestions are the public cases of the operator that the
+  /// user has filled in.
   PromptArgument case_argument() const {
     const auto complete = [&catalog = services_.catalog](const std::string& typed,
                                                          const Variables& others) {
@@ -125,7 +128,7 @@ Result<std::string> joined(std::initializer_list<Result<std::string>> parts) {
   return text;
 }
 
-/// Makes `text` the one message of the prompt, from the user.
+/// Makes `text` the only message of the prompt. Its role is the user.
 void set_message(Prompt& prompt,
                  std::function<Result<std::string>(const Variables&, RequestContext&)> text) {
   prompt.get = [description = prompt.description, text = std::move(text)](

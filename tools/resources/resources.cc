@@ -19,16 +19,16 @@ using mcp::Variables;
 using operators::Guide;
 using operators::Operator;
 
-constexpr std::int64_t kArtifactBytes = 14'000;  // the most that one call of read_artifact reads
-// How long a client may cache a resource that does not change while the server runs. The list of
-// tools has the same time.
+constexpr std::int64_t kArtifactBytes = 14'000;  // the most bytes that read_artifact reads at once
+// The time for which a client may cache a resource that does not change while the server runs. The
+// list of tools may be cached for the same time.
 constexpr std::int64_t kConstantTtlMs = 3'600'000;
 
 constexpr std::array kCodes = {ErrorCode::invalid_argument,  ErrorCode::not_found,
                                ErrorCode::permission_denied, ErrorCode::resource_exhausted,
                                ErrorCode::unavailable,       ErrorCode::internal};
 
-/// Returns the Error that error_answer() (tools/answer/answers.h) made the answer from.
+/// Returns the Error from which error_answer() (tools/answer/answers.h) made the answer.
 Error error_of(const mcp::ToolResult& answer) {
   const nlohmann::json& error = answer.structured.at("error");
   const auto name = error.value("code", std::string());
@@ -41,8 +41,8 @@ Error error_of(const mcp::ToolResult& answer) {
 using ReadText =
     std::function<Result<std::string>(const Variables& variables, RequestContext& context)>;
 
-/// Makes a `read` for texts that change while the server runs, or that differ between callers.
-/// Clients must not cache them.
+/// Makes the `read` function of a resource whose text changes while the server runs, or differs
+/// between callers. Clients must not cache such a text.
 auto fresh(const std::string& mime_type, ReadText read) {
   return [mime_type, read = std::move(read)](const std::string& uri, const Variables& variables,
                                              RequestContext& context) -> Result<mcp::ReadResult> {
@@ -52,7 +52,8 @@ auto fresh(const std::string& mime_type, ReadText read) {
   };
 }
 
-/// Makes a `read` for texts that are the same for every caller as long as the server runs.
+/// Makes the `read` function of a resource whose text is the same for every caller as long as the
+/// server runs.
 auto constant(const std::string& mime_type, ReadText read) {
   return [read = fresh(mime_type, std::move(read))](
              const std::string& uri, const Variables& variables,
@@ -65,8 +66,8 @@ auto constant(const std::string& mime_type, ReadText read) {
   };
 }
 
-/// Returns "operator://vector_add/spec" for "operator://{name}/spec". The values are names, which
-/// need no percent-encoding.
+/// Replaces the variables of a URI: "operator://{name}/spec" becomes "operator://vector_add/spec".
+/// The values are names, which need no percent-encoding.
 std::string expanded(std::string uri, const Variables& variables) {
   for (const auto& [name, value] : variables) {
     const std::string variable = "{" + name + "}";
@@ -76,14 +77,15 @@ std::string expanded(std::string uri, const Variables& variables) {
   return uri;
 }
 
-/// An instance of a template that clients can list.
+/// A concrete resource of a template. Clients can list it.
 struct Instance {
   Variables variables;
   std::string name, title, description;
 };
 
 void add(ResourceList& list, mcp::ResourceTemplate shape, const std::vector<Instance>& instances) {
-  // The resources share `read`, because each copy would hold all guides.
+  // The resources share one `read` function, because each copy of the function would hold all
+  // guides.
   const auto read = std::make_shared<const decltype(shape.read)>(shape.read);
   for (const Instance& instance : instances) {
     mcp::Resource resource;
@@ -198,7 +200,8 @@ void add_scorecards(ResourceList& list, const Services& services) {
   add(list, std::move(shape), {});
 }
 
-/// Artifacts are not listed: there are too many, and a handle is a secret of the job's client.
+/// Artifacts are not listed: there are too many artifacts, and a handle is a secret of the job's
+/// client.
 void add_artifacts(ResourceList& list, const Services& services) {
   mcp::ResourceTemplate shape;
   shape.uri_template = "artifact://{id}";

@@ -1,7 +1,8 @@
-// The resources and prompts of the server. Both only add convenience: many clients have neither, so
-// the tools answer the same texts. A resource is a document that agents and IDEs read by its URI. A
-// prompt is one message that a person picks in a client, as a slash command for example; it
-// combines texts of tools and guides, and says which tools to call in which order.
+// Makes the resources and prompts of the server. A resource is a document that agents and IDEs read
+// by its URI. A prompt is one message that a person picks in a client, as a slash command for
+// example; it combines texts of tools and guides, and says which tools to call in which order.
+// Resources and prompts are only a convenience: many clients support neither, so the tools offer
+// the same texts.
 //
 //   ResourceList list = make_resources(services, guides);
 //   for (mcp::ResourceTemplate& one : list.templates) server.add_template(std::move(one));
@@ -25,17 +26,18 @@ namespace assay::tools {
 
 struct ResourceList {
   std::vector<mcp::ResourceTemplate> templates;
-  std::vector<mcp::Resource> resources;  // the instances of templates that a client can list
+  std::vector<mcp::Resource> resources;  // the resources that a client can list
 };
 
 ResourceList make_resources(const Services& services, const std::vector<operators::Guide>& guides);
 
-/// prompts.cc
+/// Returns the prompts. Defined in prompts.cc.
 std::vector<mcp::Prompt> make_prompts(const Services& services,
                                       const std::vector<operators::Guide>& guides);
 
-/// Returns the text that the tool answers, or the tool's error. A resource or prompt shows the same
-/// text: `tool_text(fetch_spec_tool(services), {{"operator", "vector_add"}}, context)`.
+/// Calls the tool and returns the text of its answer, or its error. Resources and prompts use this
+/// function to show the same text as a tool: `tool_text(fetch_spec_tool(services), {{"operator",
+/// "vector_add"}}, context)`.
 Result<std::string> tool_text(const mcp::Tool& tool, const nlohmann::json& arguments,
                               mcp::RequestContext& context);
 

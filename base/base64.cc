@@ -5,7 +5,8 @@
 namespace assay {
 
 std::string base64_encode(std::string_view bytes) {
-  // One more byte, because the encoder ends its output with a zero byte.
+  // The buffer has one more byte than the text, because the encoder ends its output with a zero
+  // byte.
   std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');
   const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
                                    reinterpret_cast<const unsigned char*>(bytes.data()),
@@ -24,7 +25,8 @@ std::optional<std::string> base64_decode(std::string_view text) {
   std::size_t padding = 0;  // EVP_DecodeBlock counts the padding as zero bytes
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   bytes.resize(static_cast<std::size_t>(size) - padding);
-  // EVP_DecodeBlock ignores white space at both ends and stray bits. Reject them.
+  // EVP_DecodeBlock ignores white space at both ends and stray bits. This comparison rejects texts
+  // that have either.
   if (base64_encode(bytes) != text) return std::nullopt;
   return bytes;
 }

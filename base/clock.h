@@ -1,5 +1,5 @@
-// Clock tells the time and waits for it. The server reads time through this interface, so that a
-// test can set it. All implementations are thread-safe.
+// Clock tells the time and waits until a given time. The server reads the time through this
+// interface, so that a test can set the time. All implementations are thread-safe.
 //
 //   const std::int64_t until_ns = clock.monotonic_ns() + 5'000'000;
 //   MutexLock lock(mutex);
@@ -22,9 +22,9 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 class Clock {
  public:
   virtual ~Clock() = default;
-  /// Monotonic nanoseconds. Only differences have a meaning.
+  /// Returns a monotonic time in nanoseconds. Only the difference of two such times has a meaning.
   virtual std::int64_t monotonic_ns() const = 0;
-  /// Milliseconds since the Unix epoch.
+  /// Returns the milliseconds since the Unix epoch.
   virtual std::int64_t unix_ms() const = 0;
   /// Waits on `condition` until `ready` is true or this clock shows `until_ns` (monotonic). `lock`
   /// is held on entry, on return and while `ready` runs. Returns the last value of `ready`.
@@ -32,13 +32,13 @@ class Clock {
                   const std::function<bool()>& ready) const {
     return wait_until(condition, lock, std::stop_token(), until_ns, ready);
   }
-  /// The same, but the wait also ends when `stop` is requested.
+  /// Waits like the function above, but the wait also ends when `stop` is requested.
   virtual bool wait_until(Condition& condition, MutexLock& lock, std::stop_token stop,
                           std::int64_t until_ns, const std::function<bool()>& ready) const {
     return condition.wait_for(lock, std::move(stop),
                               std::chrono::nanoseconds(until_ns - monotonic_ns()), ready);
   }
-  /// Waits for `time`. Returns false if `stop` is requested before the end.
+  /// Waits for the duration `time`. Returns false if `stop` is requested before the wait is over.
   bool pause(std::chrono::nanoseconds time, const std::stop_token& stop = {}) const {
     Mutex mutex;
     Condition condition;
@@ -62,14 +62,15 @@ class SystemClock final : public Clock {
   }
 };
 
-/// The clock of the machine, for the whole life of the process.
+/// Returns the clock of the machine, which lives as long as the process.
 inline const Clock& system_clock() {
   static const SystemClock clock;
   return clock;
 }
 
-/// A clock for tests that moves only when advance_ms() is called. A wait also ends after the same
-/// time on the system's clock, so that a test that never moves the clock does not hang.
+/// A clock for tests that advances only when advance_ms() is called. A wait on this clock also ends
+/// when the same time has passed on the system's clock. So a test that never advances the clock
+/// does not hang.
 class ManualClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return now_ms_ * kNsPerMs; }

@@ -1,9 +1,9 @@
-// ConcurrencyLimiter lets at most N callers in at once. It is like a counting semaphore, but it
-// never waits, and the metrics can read the number of passes in use.
+// ConcurrencyLimiter admits at most N callers at the same time. It is like a counting semaphore
+// with two differences: it never waits, and the metrics can read how many callers are inside.
 //
 //   ConcurrencyLimiter streams(64);
 //   const ConcurrencyLimiter::Pass pass = streams.enter();
-//   if (!pass) return refuse();  // the destructor of a valid pass frees its place
+//   if (!pass) return refuse();  // the destructor of a valid pass lets the next caller in
 //
 // Lock-free, thread-safe. The limiter must outlive its passes.
 #pragma once
@@ -37,13 +37,13 @@ class ConcurrencyLimiter {
   ConcurrencyLimiter(const ConcurrencyLimiter&) = delete;
   ConcurrencyLimiter& operator=(const ConcurrencyLimiter&) = delete;
 
-  /// Returns a pass that is false if all places are taken.
+  /// Returns a pass. The pass converts to false if N callers are already inside.
   Pass enter() {
     if (inside_.fetch_add(1) < places_) return Pass(this);
     --inside_;
     return {};
   }
-  /// The number of passes in use.
+  /// Returns the number of callers that hold a valid pass.
   int inside() const { return inside_.load(); }
 
  private:

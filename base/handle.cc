@@ -22,7 +22,7 @@ void fill_random(std::uint8_t* out, std::size_t size) {
     if (got > 0) {
       done += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      std::abort();  // without entropy handles could be guessed
+      std::abort();  // handles without entropy could be guessed
     }
   }
 }

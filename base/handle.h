@@ -1,5 +1,6 @@
-// Handles name runs, jobs and artifacts across MCP calls. They are random and unguessable, and
-// their prefix names the kind. Contents are identified by SHA-256. Thread-safe.
+// Makes handles and content hashes. Handles name runs, jobs and artifacts across MCP calls. A
+// handle is random, so it cannot be guessed; its prefix names the kind of object. A content (a
+// source, a file) is identified by its SHA-256. Thread-safe.
 //
 //   new_handle("run");  // "run_4kq7v0c2m9x1h5t8z3w6b0ndra", 128 bits from getrandom(2) in base 32
 #pragma once
@@ -12,7 +13,8 @@ namespace assay {
 /// Returns `prefix` + "_" + 26 characters of Crockford base 32 (128 random bits).
 std::string new_handle(std::string_view prefix);
 
-/// Returns true if `text` has the form of a handle with this prefix. The handle need not exist.
+/// Returns true if `text` has the form of a handle with this prefix. Does not check whether an
+/// object with this handle exists.
 bool is_handle(std::string_view text, std::string_view prefix);
 
 /// Returns the SHA-256 of `bytes` as 64 lower-case hexadecimal characters.

@@ -80,14 +80,14 @@ class Current {
   Log log_ ASSAY_GUARDED_BY(mutex_);
 };
 
-/// Never destroyed, because a thread can log while the process ends.
+/// Returns the current log. It is never destroyed, because a thread can log while the process ends.
 Current& current() {
   static Current& instance = *new Current;
   return instance;
 }
 
-/// Returns `text` as one line of valid UTF-8. If it is `quoted`, quotes and backslashes are escaped
-/// as in JSON.
+/// Returns `text` as one line of valid UTF-8. If `quoted` is true, quotes and backslashes are
+/// escaped as in JSON.
 std::string one_line(std::string_view text, bool quoted) {
   std::string result;
   for (const char c : escape_text(text)) {

@@ -1,5 +1,6 @@
-// The log of a server: one line for each event, with named fields, as text or as JSON. It goes to
-// stderr or to a file, never to stdout, because the stdio transport owns stdout.
+// Writes the log of a server: one line for each event, with named fields, as text or as JSON. The
+// log goes to stderr or to a file, never to stdout, because MCP messages use stdout in the stdio
+// transport.
 //
 //   log::info("job finished", {{"job", "job_2f"}, {"outcome", "pass"}, {"total_ms", 12.5}});
 //   // As text: 2026-11-24T06:30:00.123Z info job finished job=job_2f outcome=pass total_ms=12.5
@@ -8,9 +9,9 @@
 //
 // Never log a token, a source, a tool's argument, a message of a submission, or hidden data.
 //
-// Thread-safe, but call `configure` before other threads log. Without it, the log has level warning
-// and goes to stderr as text. spdlog stays inside log.cc, because its headers are expensive to
-// parse.
+// Thread-safe, but call `configure` before other threads log. Without a call of `configure`, the
+// log has level warning and goes to stderr as text. Only log.cc includes spdlog, because its
+// headers are expensive to parse.
 #pragma once
 
 #include <concepts>
@@ -31,20 +32,21 @@ enum class Format { text, json };
 inline constexpr const char* kLevelNames = "trace, debug, info, warning, error or off";
 inline constexpr const char* kFormatNames = "text or json";
 
-/// Returns nullopt for an unknown name.
+/// Returns the level of this name, or nullopt if the name is unknown.
 std::optional<Level> level_named(std::string_view name);
 std::optional<Format> format_named(std::string_view name);
 
 struct Settings {
   Level level = Level::info;
   Format format = Format::text;
-  std::string file = {};  // file to append to; empty: stderr
+  std::string file = {};  // the path of the file to append to; empty: stderr
 };
 
-/// Replaces the log. If the file cannot be opened, fails and keeps the log as it was.
+/// Replaces the log by one with these settings. If the file cannot be opened, returns an error and
+/// keeps the old log.
 Status configure(const Settings& settings);
 
-/// The value of a field. It does not own its text.
+/// The value of a field of a log line. It does not own its text, so the text must outlive it.
 class Value {
  public:
   Value(std::string_view text) : value_(text) {}
@@ -67,8 +69,8 @@ struct Field {
 
 using Fields = std::initializer_list<Field>;
 
-/// Writes the part of a line after time and level. Control characters and invalid UTF-8 are
-/// escaped, so that a value cannot start a new line.
+/// Returns the part of a log line that follows the time and the level. Control characters and
+/// invalid UTF-8 are escaped, so that a value cannot start a new line.
 std::string format_fields(Format format, std::string_view message, const Field* fields,
                           std::size_t count);
 

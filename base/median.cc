@@ -9,9 +9,10 @@
 namespace assay {
 namespace {
 
-constexpr double kOneSided = 0.025;       // probability on each side of a 95 % interval
-constexpr double kNormalQuantile = 1.96;  // normal quantile for kOneSided
-/// With more samples the normal approximation is within one rank.
+constexpr double kOneSided = 0.025;       // the probability on each side of a 95 % interval
+constexpr double kNormalQuantile = 1.96;  // the quantile of the normal distribution for kOneSided
+/// The largest number of samples for which the rank is computed exactly. For more samples the
+/// normal approximation is used; its error is at most one rank.
 constexpr std::size_t kExactSamples = 1000;
 
 }  // namespace
@@ -20,7 +21,8 @@ std::size_t interval_rank(std::size_t n) {
   const auto count = static_cast<double>(n);
   if (n > kExactSamples)
     return static_cast<std::size_t>(std::floor((count - kNormalQuantile * std::sqrt(count)) / 2));
-  // The number of samples below the median is Binomial(n, 1/2). Sum its lower tail up to 2.5 %.
+  // The number of samples below the median has the distribution Binomial(n, 1/2). This loop sums
+  // the distribution's lower tail up to 2.5 %.
   double log_probability = -count * std::log(2.0);
   double tail = std::exp(log_probability);
   std::size_t rank = 0;

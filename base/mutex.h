@@ -1,5 +1,5 @@
-// A mutex whose use Clang checks at compile time: the members that it guards, and the functions
-// that need it held.
+// Defines a mutex whose use Clang checks at compile time. Annotations say which members the mutex
+// guards and which functions need the mutex locked.
 //
 //   class Counter {
 //    public:
@@ -14,8 +14,8 @@
 //   };
 //
 // The Clang build uses -Wthread-safety and -Werror, so a read of `count_` without the lock does not
-// compile. GCC ignores the annotations. Their names and meaning are those of Clang's "Thread Safety
-// Analysis".
+// compile. GCC ignores the annotations. The names and the meaning of the annotations are those of
+// Clang's "Thread Safety Analysis".
 #pragma once
 
 #include <chrono>
@@ -57,7 +57,8 @@ class ASSAY_CAPABILITY("mutex") Mutex {
   std::mutex mutex_;
 };
 
-/// Holds the mutex for its lifetime, except between unlock() and lock(). Clang checks these too.
+/// Locks the mutex for the lifetime of this object, except between unlock() and lock(). Clang
+/// checks the calls of unlock() and lock() too.
 class ASSAY_SCOPED_CAPABILITY MutexLock {
  public:
   explicit MutexLock(Mutex& mutex) ASSAY_ACQUIRE(mutex) : lock_(mutex) {}
@@ -73,9 +74,9 @@ class ASSAY_SCOPED_CAPABILITY MutexLock {
   std::unique_lock<Mutex> lock_;
 };
 
-/// A condition variable for Mutex. Each wait is called with `lock` held and returns with it held.
-/// Clang does not see that a predicate runs with the lock, so a predicate that reads guarded
-/// members declares it:
+/// A condition variable for Mutex. The caller of a wait holds `lock`, and holds it again when the
+/// wait returns. Clang does not see that a predicate runs with the mutex locked. So a predicate
+/// that reads guarded members declares that it needs the mutex:
 ///
 ///   ready_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return count_ > 0; });
 class Condition {
@@ -87,7 +88,7 @@ class Condition {
   void wait(MutexLock& lock, Predicate predicate) {
     condition_.wait(lock.lock_, std::move(predicate));
   }
-  /// Also ends when `stop` is requested. Returns the predicate's last value.
+  /// Waits until the predicate is true or `stop` is requested. Returns the predicate's last value.
   template <typename Predicate>
   bool wait(MutexLock& lock, std::stop_token stop, Predicate predicate) {
     return condition_.wait(lock.lock_, std::move(stop), std::move(predicate));

@@ -12,7 +12,8 @@ struct Decoded {
   std::size_t bytes = 0;  // 0: invalid UTF-8
 };
 
-/// Decodes the first character. Rejects overlong forms, surrogates and codes above U+10FFFF.
+/// Decodes the first UTF-8 character of `text`. Rejects overlong forms, surrogates and codes above
+/// U+10FFFF.
 Decoded decode(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned first = byte(0);
@@ -29,7 +30,8 @@ Decoded decode(std::string_view text) {
   return {code, bytes};
 }
 
-/// Returns true for characters that are invisible or change how their neighbours are shown.
+/// Returns true for characters that are invisible or that change how the neighbouring characters
+/// are shown.
 bool is_deceptive(std::uint32_t code) {
   return code == 0x061c || (code >= 0x200b && code <= 0x200f) ||
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2060 && code <= 0x2069) ||

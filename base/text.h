@@ -1,4 +1,4 @@
-// Functions on text. Pure, thread-safe.
+// Splits, joins, formats, shortens and escapes text. Pure functions, thread-safe.
 //
 //   const std::vector<std::string> parts = split("a, b", ", ");  // {"a", "b"}
 //   join(parts);                                                 // "a, b"
@@ -7,8 +7,9 @@
 //   escape_text("\x1b[2J");                                      // "\\x1b[2J"
 //   shell_word("it's");                                          // "'it'\\''s'"
 //
-// Escape untrusted text, such as the output of a submission, before it is shown. Otherwise it could
-// control a terminal, reorder a line or break UTF-8. Escaping a second time changes nothing.
+// Untrusted text, such as the output of a submission, must be escaped before it is shown. Without
+// escapes the text could control a terminal, reorder a line or be invalid UTF-8. Text that is
+// escaped twice equals text that is escaped once.
 #pragma once
 
 #include <algorithm>
@@ -68,8 +69,8 @@ inline std::string lower_case(std::string_view text) {
   return out;
 }
 
-/// Replaces control characters and invalid UTF-8 by \xNN, and bidirectional and invisible format
-/// characters by \u{NNNN}. Line feeds and tabs stay.
+/// Replaces control characters and invalid UTF-8 by \xNN. Replaces bidirectional and invisible
+/// format characters by \u{NNNN}. Line feeds and tabs stay.
 std::string escape_text(std::string_view text);
 
 bool is_utf8(std::string_view text);
@@ -77,8 +78,8 @@ bool is_utf8(std::string_view text);
 /// Quotes `text` as one word of a POSIX shell, if it needs quotes.
 std::string shell_word(std::string_view text);
 
-/// Shortens `text` to at most `max_bytes`. Keeps its head and tail, and the middle says how many
-/// bytes are cut. Never cuts a UTF-8 character in two.
+/// Shortens `text` to at most `max_bytes`. Keeps the head and the tail of the text; between them it
+/// says how many bytes are cut. Never cuts a UTF-8 character in two.
 std::string cut_middle(std::string_view text, std::size_t max_bytes);
 
 /// Shortens `text` to at most `max_bytes`. A text that was cut ends in "...".

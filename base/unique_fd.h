@@ -1,4 +1,5 @@
-// UniqueFd owns a file descriptor and closes it. Move-only. Not thread-safe.
+// UniqueFd owns a file descriptor and closes it in the destructor. It can be moved, not copied. Not
+// thread-safe.
 #pragma once
 
 #include <unistd.h>

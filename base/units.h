@@ -1,5 +1,6 @@
-// Reads and writes durations and sizes as a person types them on a command line. Every command that
-// takes one uses these functions, so all of them accept the same texts. Pure, thread-safe.
+// Reads and writes durations and sizes as a person types them on a command line. Every command with
+// such an option uses these functions, so all commands accept the same texts. Pure functions,
+// thread-safe.
 //
 //   seconds_from("1h30m").value();  // 5400
 //   bytes_from("1GiB").value();     // 1073741824
@@ -23,11 +24,12 @@ Result<std::int64_t> seconds_from(std::string_view text);
 /// any other text, for 0, and for more than 1,024 TiB.
 Result<std::int64_t> bytes_from(std::string_view text);
 
-/// Returns the number in the largest unit that it has at least one of, with one digit after the
+/// Returns `bytes` in the largest unit that is not larger than `bytes`, with one digit after the
 /// point if needed.
 std::string bytes_text(std::int64_t bytes);
 
-/// Returns a text that seconds_from() reads as the same number, if `seconds` is positive.
+/// Returns a text such as "1d1h". If `seconds` is positive, seconds_from() reads the text as the
+/// same number.
 std::string seconds_text(std::int64_t seconds);
 
 }  // namespace assay

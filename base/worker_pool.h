@@ -1,14 +1,15 @@
-// WorkerPool runs work on threads that it starts on demand, so that an idle server has none.
+// WorkerPool runs functions on threads that it starts on demand, so that a server without work has
+// no threads.
 //
-//   WorkerPool pool(32, 256);  // at most 32 threads and 256 waiting pieces of work
+//   WorkerPool pool(32, 256);  // at most 32 threads and 256 waiting functions
 //   if (!pool.submit(work)) return refuse();
 //   const bool is_idle = pool.wait_idle(std::chrono::seconds(5));
 //
-// The third argument limits the threads that submit() starts at once. The owner then calls grow()
-// every few milliseconds to start more. So a burst of short work does not start one thread for each
-// piece.
+// The third argument of the constructor limits the number of threads that submit() starts. The
+// owner of a pool that uses it calls grow() every few milliseconds, which starts further threads.
+// So a burst of short functions does not start one thread for each function.
 //
-// Thread-safe. The destructor waits for running work.
+// Thread-safe. The destructor waits until all functions, queued and running, have returned.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +46,8 @@ class WorkerPool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  /// Queues work, which must not throw. Returns false if the queue is full, or if the machine has
-  /// no thread left and the pool has none.
+  /// Queues a function, which must not throw. Returns false if the queue is full. Also returns
+  /// false if the pool has no thread and the machine cannot start another thread.
   bool submit(std::function<void()> work) {
     {
       const MutexLock lock(mutex_);
@@ -62,14 +63,15 @@ class WorkerPool {
     return true;
   }
 
-  /// The number of pieces of work that wait for a thread.
+  /// Returns the number of functions that wait for a thread.
   std::size_t waiting() const {
     const MutexLock lock(mutex_);
     return waiting_.size();
   }
 
-  /// Starts threads if the queue would need more than kPatientCalls calls to drain at the rate
-  /// since the last call. Returns true if work is queued.
+  /// Starts threads if the queue is too long: at the rate since the last call of grow(), it would
+  /// take more than kPatientCalls further calls until the queue is empty. Returns true if functions
+  /// are queued.
   bool grow() {
     const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);
@@ -82,13 +84,14 @@ class WorkerPool {
     return !waiting_.empty();
   }
 
-  /// Waits until no work runs or waits.
+  /// Waits until no function is queued or running.
   void wait_idle() {
     MutexLock lock(mutex_);
     done_.wait(lock, [this]() ASSAY_REQUIRES(mutex_) { return is_idle(); });
   }
 
-  /// Waits until no work runs or waits. Returns false if that takes longer than `timeout`.
+  /// Waits until no function is queued or running. Returns false if that takes longer than
+  /// `timeout`.
   bool wait_idle(std::chrono::milliseconds timeout) {
     MutexLock lock(mutex_);
     return done_.wait_for(lock, timeout, [this]() ASSAY_REQUIRES(mutex_) { return is_idle(); });
@@ -100,7 +103,7 @@ class WorkerPool {
 
   bool is_idle() const ASSAY_REQUIRES(mutex_) { return waiting_.empty() && running_ == 0; }
 
-  /// Returns false if the machine has no thread left.
+  /// Starts a thread. Returns false if the machine cannot start another thread.
   bool start_thread() ASSAY_REQUIRES(mutex_) {
     try {
       threads_.emplace_back([this] { run(); });
@@ -138,7 +141,8 @@ class WorkerPool {
   std::vector<std::thread> threads_ ASSAY_GUARDED_BY(mutex_);
   std::size_t idle_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::size_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
-  std::size_t taken_ ASSAY_GUARDED_BY(mutex_) = 0;  // since the last grow()
+  // the number of functions that were taken from the queue since the last grow()
+  std::size_t taken_ ASSAY_GUARDED_BY(mutex_) = 0;
   bool closing_ ASSAY_GUARDED_BY(mutex_) = false;
 };
 

@@ -1,5 +1,5 @@
-"""Converts the arguments of a golden file's call: the test part's real tensors become the
-recorder's fake ones.
+"""Converts the arguments of a call in a golden file: replaces the test part's real tensors by the
+recorder's fake tensors.
 
     with TestSide():  # for the test part; `off` is True while the kernel part runs
         ...
@@ -20,13 +20,15 @@ import torch  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
 
-MADE = "_assay_made"  # attribute of an object of a kernel part's class: the arguments that made it
+# The name of an attribute on objects of the kernel part's classes. It keeps the arguments with
+# which the object was made.
+MADE = "_assay_made"
 SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 
 
 class TestSide(CudaOnCpu):
-    """The mode for the test part. It is off while the kernel part runs, whose tensors are the
-    recorder's."""
+    """The torch function mode in which the test part runs. It is off while the kernel part runs,
+    because the kernel part's tensors belong to the recorder."""
 
     off = False
 
@@ -46,9 +48,9 @@ class Arguments:
         self._recorder = recorder
         self._structural = structural
         self._wholes: dict[int, torch.Tensor] = {}
-        # By the name of the buffer: a flat view of the whole storage.
+        # Maps the name of a buffer to a flat view of the whole storage.
         self.real: dict[str, torch.Tensor] = {}
-        # (real, fake) for every tensor that needs a gradient.
+        # The pairs (real, fake) of all tensors that need a gradient.
         self.fakes: list[tuple[torch.Tensor, torch.Tensor]] = []
 
     def convert(self, value: Any) -> Any:
@@ -85,8 +87,8 @@ class Arguments:
         return fake
 
     def _object(self, value: Any) -> Any:
-        """Converts an object of the test part or of a class of the kernel part. Its tensors are
-        arguments too."""
+        """Converts an object of the test part or of a class of the kernel part. The tensors in such
+        an object are arguments too."""
         if MADE in vars(value):
             kind, args, kwargs = vars(value)[MADE]
             return kind(*self.tree(args), **self.tree(kwargs))

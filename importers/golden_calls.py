@@ -1,8 +1,8 @@
 """Collects the calls that a golden file's test part makes of its kernel part, and decides which of
 them can be cases of an operator.
 
-    calls = trace(path, target, cache)  # runs the file on a recorder that allows torch arithmetic
-    for group in groups(calls):  # calls of one form: one operator
+    calls = trace(path, target, cache) # runs the file on a recorder that allows torch arithmetic
+    for group in groups(calls): # each group has calls of one form and becomes one operator
         print(len(group))
 
 A call can be a case under three conditions. It calls a function (or an autograd.Function's `apply`)
@@ -32,16 +32,16 @@ NUMBERS = {int: "int", float: "float", bool: "bool"}
 
 @dataclass
 class Call:
-    """One call. `why_not` is the reason why it cannot be a case, or empty."""
+    """One call. `why_not` is the reason why the call cannot be a case, or ""."""
 
     number: int
     function: str
     args: Any
     kwargs: Any
     returned: list[tuple[str, list[int]]] | None = None  # dtype and shape of each tensor
-    # Positions of leaves whose memory was passed to kernels.
+    # Positions of the arguments (leaves of args and kwargs) whose memory was passed to kernels.
     touched: set[int] = field(default_factory=set)
-    # Positions of leaves whose values host code reads.
+    # Positions of the arguments whose values host code reads.
     structural: set[int] = field(default_factory=set)
     why_not: str = ""
 
@@ -51,7 +51,7 @@ class Call:
 
 
 class Tracer(KernelPart):
-    """A kernel part that keeps its calls."""
+    """A kernel part that remembers the calls of its functions."""
 
     latest: ClassVar[list[Call]] = []
 
@@ -108,7 +108,7 @@ def is_interface(name: str, function: Any) -> bool:
 
 
 def unwritable(call: Call) -> str:
-    """Returns the reason why a call's arguments cannot be an operator's, or ""."""
+    """Returns the reason why an operator cannot have the call's arguments, or "" if it can."""
     seen: set[int] = set()
     for leaf in call.leaves:
         if isinstance(leaf, torch.Tensor):
@@ -128,7 +128,7 @@ def unwritable(call: Call) -> str:
 
 
 def constant(value: Any) -> str | None:
-    """Returns Python text that makes the value, or None."""
+    """Returns a Python expression for the value, or None if there is no such expression."""
     if value is None or isinstance(value, str):
         return repr(value)
     if isinstance(value, torch.dtype):
@@ -160,7 +160,8 @@ def form(call: Call) -> tuple[Any, ...]:
 
 
 def groups(calls: list[Call]) -> Iterator[list[Call]]:
-    """Groups calls of one form, in the order of their first call."""
+    """Yields the groups of calls that have the same form, in the order of each group's first
+    call."""
     found: dict[tuple[Any, ...], list[Call]] = {}
     for call in calls:
         if not call.why_not:
@@ -171,7 +172,8 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
 def trace(
     path: Path, target: str, cache: Path | None, arithmetic: bool
 ) -> tuple[list[Call], dict[str, Any]]:
-    """Returns the calls and golden_file's report of the file. Call it once in a process."""
+    """Returns the calls and golden_file's report of the file. It can be called only once in a
+    process."""
     Tracer.latest = []
     report = golden_file.run(path, target, None, cache, arithmetic, Tracer)
     return Tracer.latest, report

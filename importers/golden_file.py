@@ -3,10 +3,10 @@ call of the kernel part.
 
     python importers/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
 
-The file's two parts get different roles. The *test part* plays the judge: it makes real tensors (on
-the CPU, which it takes for a GPU) and calls the functions of the kernel part. The *kernel part*
-plays the submission: each such call goes through the recorder on fake tensors, as a candidate's
-would, and gives one launch plan (golden_kernel_part.py)."""
+The two parts of the file get different roles. The *test part* plays the judge: it makes real
+tensors and calls the functions of the kernel part. These tensors are on the CPU, although the test
+part asks for a GPU. The *kernel part* plays the submission: each call goes through the recorder on
+fake tensors, as in a candidate, and gives one launch plan (golden_kernel_part.py)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from harness.entry.errors import Source, describe  # noqa: E402
 from harness.imported.golden import run_tests  # noqa: E402
 
 SEPARATOR = re.compile(r"^#{100,}[ \t]*$", re.MULTILINE)
-# Kinds of errors that the recorder raises.
+# The kinds of errors that the recorder raises.
 REFUSALS = (
     "not_recordable",
     "compilation_error",
@@ -39,7 +39,7 @@ REFUSALS = (
 
 
 def split(text: str) -> tuple[str, str]:
-    """Returns the kernel part and the test part. The test part keeps its line numbers."""
+    """Returns the kernel part and the test part. The lines of the test part keep their numbers."""
     found = list(SEPARATOR.finditer(text))
     if not found:
         raise ValueError(
@@ -91,7 +91,8 @@ def _run(
         whole = Source(path.read_text(encoding="utf-8"), str(path))
         return {**report, **(_refused(part.calls) or _error_report(error, whole, "test part"))}
     failed = [call for call in part.calls if not call["recorded"]]
-    # An exception that the submission itself raises and the test part expects is not a refusal.
+    # Only errors of the recorder are refusals. The submission may also raise an exception that the
+    # test part expects.
     refused = [call for call in failed if call["kind"] in REFUSALS]
     report["recorded"] = (
         any(call["recorded"] and not call.get("helper") for call in part.calls) and not refused
@@ -110,8 +111,8 @@ def _run(
 
 
 def _share_imports(module: ModuleType, test_text: str) -> None:
-    """Gives the test part's imports to the kernel part. In the original both parts are one module,
-    so the kernel part's functions see these imports."""
+    """Gives the test part's imports to the kernel part. In the original file both parts are one
+    module, so the kernel part's functions can use these imports."""
     imports = [
         node for node in ast.parse(test_text).body if isinstance(node, ast.Import | ast.ImportFrom)
     ]
@@ -119,7 +120,7 @@ def _share_imports(module: ModuleType, test_text: str) -> None:
 
 
 def _refused(calls: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns the reason for the last call that was not recorded."""
+    """Returns the reason why the last unrecorded call was not recorded."""
     failed = [call for call in calls if not call["recorded"]]
     return (
         {"stage": "record", **{key: failed[-1][key] for key in ("kind", "message", "line", "code")}}
@@ -159,7 +160,7 @@ def main() -> int:
     )
     sys.stdout.write("\n" + json.dumps(report) + "\n")
     sys.stdout.flush()
-    os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit
+    os._exit(0)  # a normal exit of the interpreter may crash on objects that a recording leaves
 
 
 if __name__ == "__main__":

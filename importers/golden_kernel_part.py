@@ -1,5 +1,4 @@
-"""Runs the kernel part of a golden file as the submission: records each call that the test part
-makes of it.
+"""Runs the kernel part of a golden file as the submission: records each call from the test part.
 
     part = KernelPart(text, path, "cuda:90", None, cache)
     with part.side:
@@ -8,9 +7,9 @@ makes of it.
 
 Each call returns zeros of the right shape to the test part: nothing is computed here, so nothing is
 judged either. If host code needs the values of an integer argument (offsets, block tables), the
-call is recorded again with that argument declared structural, and the report says so. A backward
-pass and its forward pass are recorded as one plan, because the tensors that the first keeps for the
-second exist only on the device."""
+call is recorded again with that argument declared structural, and the report says so. A forward
+pass and its backward pass are recorded as one plan, because the forward pass keeps tensors for the
+backward pass that exist only on the device."""
 
 from __future__ import annotations
 
@@ -37,7 +36,7 @@ ASSAY_PREFIX = "assay_"  # prefix of Assay's kernels, which replace torch operat
 
 
 class KernelPart:
-    """The kernel part as a submission, and the calls of it."""
+    """The kernel part as a submission, and the calls of its functions."""
 
     def __init__(
         self,
@@ -55,7 +54,8 @@ class KernelPart:
         self._recorder = self.runner.recorder
         self._arithmetic = arithmetic
         self.side = TestSide()
-        self._seen: dict[str, torch.Tensor] = {}  # tensors of the last call that was tried
+        # Maps the names of buffers to the real tensors of the last attempted call.
+        self._seen: dict[str, torch.Tensor] = {}
         with self.runner.context():
             self.module = self._import()
 
@@ -79,8 +79,8 @@ class KernelPart:
     def record(
         self, name: str, function: Callable[..., Any], args: Any, kwargs: Any, gradients: Any = None
     ) -> Any:
-        """Records one call. If host code reads values, records it again with structural integer
-        arguments."""
+        """Records one call. If host code reads values of tensors, records the call again with the
+        integer arguments declared structural."""
         started = time.perf_counter()
         try:
             try:
@@ -122,12 +122,14 @@ class KernelPart:
         return result
 
     def _helper(self, name: str, function: Any, args: Any, kwargs: Any) -> tuple[Any] | None:
-        """Runs a function for real that computes with torch alone and launches no kernel. Such a
-        function belongs to the test part, not to the submission: it prepares the kernels'
-        arguments. Returns None if it launches a kernel after all."""
+        """Runs a function without recording it. The function computes with torch alone and launches
+        no kernel. Such a function belongs to the test part, not to the submission, because it
+        prepares the kernels' arguments. Returns None if the function launches a kernel after
+        all."""
         try:
             result = function(*args, **kwargs)
-        # For example a launch on the test side's CPU tensors. Then the refusal is reported.
+        # The function may for example launch a kernel, which fails on the test part's CPU tensors.
+        # The caller then reports the recorder's refusal.
         except Exception:
             return None
         note = f"{name} launches no kernel: run for real, as a helper of the test part"
@@ -240,7 +242,7 @@ class KernelPart:
         return torch.empty_strided(shape, strides, dtype=value.dtype).zero_()
 
     def _keep(self, plan: bytes, arguments: Arguments) -> None:
-        """Keeps the plan and its inputs, for a replay on another machine."""
+        """Writes the plan and its inputs to files, for a replay on another machine."""
         assert self._plans is not None
         folder = self._plans / f"{Path(self.source.path).stem}-{len(self.calls)}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -250,8 +252,8 @@ class KernelPart:
 
 
 class Bridge(torch.autograd.Function):
-    """Replaces a recorded call in the test part's autograd graph. Its backward pass records the
-    backward pass of the call."""
+    """Stands for a recorded call in the test part's autograd graph. When autograd calls `backward`,
+    the backward pass of the call is recorded."""
 
     @staticmethod
     def forward(ctx: Any, box: dict[str, Any], *sources: torch.Tensor) -> Any:

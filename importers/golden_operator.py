@@ -1,5 +1,5 @@
-"""Writes a group of a golden file's calls as an operator's folder
-(docs/reference/operator-format.md) of a suite.
+"""Writes a group of calls in a golden file as the folder of one operator
+(docs/reference/operator-format.md) in a suite.
 
     write_operator(folder, group, Parts(...), calls)
 
@@ -20,8 +20,8 @@ import torch
 from golden_calls import NUMBERS, Call, constant
 from harness.wire.tensors import NAMES
 
-# The largest error that a spec may allow. The benchmark itself compares the outputs as print()
-# shows them.
+# The largest error that a spec may allow. TritonBench itself compares the outputs as print() shows
+# them.
 FLOAT_ERROR = 0.01
 REFERENCE = '''"""Made by `assay import`: inputs and expected outputs come from the golden file's test part and kernel part."""
 
@@ -70,8 +70,8 @@ def write_operator(folder: Path, group: list[Call], parts: Parts, calls: list[Ca
         for i, leaf in enumerate(leaves)
     ]
     assert first.returned is not None
-    # Kernels may have written any memory that was passed to them. A recording does not show that,
-    # and the launcher ensures that inputs stay unchanged.
+    # A recording does not show which memory the kernels write, and the launcher requires that
+    # inputs stay unchanged. So all memory that was passed to kernels counts as written.
     written = [names[i] for i in sorted(first.touched - first.structural)]
     structural = {names[i] for call in group for i in call.structural} - set(written)
     tensors = {
@@ -117,7 +117,8 @@ def _spec(
         if len(returned) == 1
         else f"tuple[{', '.join(returned)}]"
     )
-    # differs from all names of the kernel part, which may have a function named like the file
+    # The entry's name must differ from all names in the kernel part. A function there may have the
+    # same name as the file.
     entry = f"call_{name}"
     signature = f"{entry}({', '.join(f'{argument}: {_type_name(leaf)}' for argument, leaf in given)}) -> {result}"
     yield f"name = {_toml(name)}"
@@ -194,7 +195,7 @@ def _description(call: Call, parts: Parts) -> str:
 
 
 def adapter(entry: str, call: Call, names: list[str]) -> str:
-    """Returns Python text that defines the entry by a call of the kernel part's function."""
+    """Returns Python text that defines the entry function. It calls the kernel part's function."""
     leaves = iter(list(zip(names, call.leaves, strict=True)))
     args, kwargs = _expression(call.args, leaves), _expression(call.kwargs, leaves)
     made = f"{call.function}(*{args}, **{kwargs})"
@@ -211,7 +212,7 @@ def adapter(entry: str, call: Call, names: list[str]) -> str:
 
 
 def _expression(value: Any, leaves: Iterator[tuple[str, Any]]) -> str:
-    """Returns Python text for a structure whose leaves have names."""
+    """Returns a Python expression for a nested structure. Each leaf is replaced by its name."""
     if type(value) is tuple:
         return "(" + "".join(_expression(item, leaves) + ", " for item in value) + ")"
     if type(value) is list:

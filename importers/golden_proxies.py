@@ -1,5 +1,5 @@
-"""Proxies for the definitions of a golden file's kernel part, for the test part. Each use of a
-proxy is a call that is recorded.
+"""Makes proxies for the definitions of a golden file's kernel part. The test part gets the proxies,
+and each use of a proxy is recorded as a call.
 
     # record(name, function, args, kwargs) returns the result of a call
     names["softmax"] = proxy_of("softmax", module.softmax, MODULE, record)"""
@@ -16,8 +16,8 @@ Record = Callable[[str, Callable[..., Any], Any, Any], Any]
 
 
 def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
-    """Returns a proxy for a callable of the module of this name, and every other value
-    unchanged."""
+    """Returns a proxy for `value` if it is a callable of the module of this name. Returns every
+    other value unchanged."""
     if hasattr(value, "run") and hasattr(value, "fn") and hasattr(value, "__getitem__"):
         return KernelProxy(name, value, record)
     if isinstance(value, type) and value.__module__ == module:
@@ -34,7 +34,7 @@ def proxy_of(name: str, value: Any, module: str, record: Record) -> Any:
 
 
 class KernelProxy:
-    """A kernel that the test part launches directly."""
+    """A proxy for a kernel that the test part launches directly."""
 
     def __init__(self, name: str, kernel: Any, record: Record) -> None:
         self._name, self._kernel, self._record = name, kernel, record
@@ -47,7 +47,7 @@ class KernelProxy:
 
 
 class FunctionProxy:
-    """An autograd.Function."""
+    """A proxy for an autograd.Function."""
 
     def __init__(self, name: str, function: Any, record: Record) -> None:
         self._name, self._function, self._record = name, function, record
@@ -65,8 +65,8 @@ class FunctionProxy:
 
 
 class ClassProxy:
-    """A class of the kernel part. Its objects are made on the test side, and their calls are
-    recorded."""
+    """A proxy for a class of the kernel part. The test part makes objects of the class, and calls
+    of these objects are recorded."""
 
     def __init__(self, name: str, kind: type, record: Record) -> None:
         self._name, self._kind, self._record = name, kind, record

@@ -4,12 +4,12 @@
     # writes SUITE/standard/NAME/ and SUITE/import.json
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE
 
-The part of a file before its line of '#' is the kernel part: a submission replaces it, and it is
-the operator's oracle. The part behind that line is the test part: it makes the inputs and stays
-with the judge (harness/imported/golden.py). Tiers: `plan`, every call is recorded as in a scored
-submission; `host`, the recorder refuses something that is possible with a GPU inside the jail;
-`neither`, it does not compile, or its test part fails. Assay contains no part of the
-benchmark."""
+A line of '#' divides each file. Before the line stands the kernel part, which is the operator's
+oracle; a submission replaces it. After the line stands the test part, which makes the inputs and
+stays with the judge (harness/imported/golden.py). The tier of a file is `plan` if every call is
+recorded as in a scored submission. It is `host` if the recorder refuses something that is possible
+with a GPU inside the jail. It is `neither` if the file does not compile or its test part fails.
+Assay contains no part of the benchmark."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = "libassay_fake_cuda_guard.so"
-# Kinds of errors after which the code may still work on a GPU.
+# The kinds of errors after which the code may still work on a GPU.
 REFUSED = ("not_recordable",)
 
 
@@ -42,7 +42,8 @@ class Settings:
 
 
 def step(settings: Settings, *words: str) -> dict[str, Any]:
-    """Runs one process of tritonbench_operator.py. Its failure is also an answer."""
+    """Runs tritonbench_operator.py in a process and returns its report. If the process fails, the
+    report says so."""
     options = ["--target", settings.target, "--cache", str(settings.cache)]
     command = [sys.executable, str(ROOT / "importers/tritonbench_operator.py"), *words, *options]
     environment = {
@@ -51,7 +52,7 @@ def step(settings: Settings, *words: str) -> dict[str, Any]:
         **os.environ,
         "CUDA_VISIBLE_DEVICES": "",
     }
-    # A process that crashes leaves its files there.
+    # A process that crashes leaves its temporary files in this folder, which is then deleted.
     with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:
         environment["TMPDIR"] = scratch
         try:
@@ -85,8 +86,8 @@ def why(found: dict[str, Any]) -> str:
 
 
 def import_file(file: Path, settings: Settings) -> dict[str, Any]:
-    """Returns the file's tier with the reason, and its operators. Each operator is recorded once
-    more by itself."""
+    """Returns the file's tier with the reason, and the file's operators. Each operator is recorded
+    a second time, alone."""
     trace = ["trace", str(file), "--out", str(settings.out)]
     found = step(settings, *trace)
     report: dict[str, Any] = {"file": file.name, "tier": "plan", "reason": ""}
@@ -125,8 +126,8 @@ def line(report: dict[str, Any]) -> str:
 
 
 def earlier(out: Path, files: list[Path]) -> list[dict[str, Any]]:
-    """Returns the reports of an earlier import for other files. Deletes the operators that the
-    earlier import made from these files."""
+    """Returns the reports that an earlier import made about other files than these. Deletes the
+    operators that the earlier import made from these files."""
     kept = []
     found = (
         json.loads((out / "import.json").read_text())["files"]

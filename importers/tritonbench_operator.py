@@ -6,9 +6,9 @@ last line.
     # records the oracles as submissions
     python importers/tritonbench_operator.py record OPERATOR_DIR...
 
-A trace without arithmetic records the calls as those of a scored submission, so it shows if the
-file fits the plan tier. If that is refused, a trace with arithmetic still finds the outputs'
-shapes, so that the operators can be written for the host tier."""
+A trace without `--arithmetic` records the calls like those of a scored submission, so it shows if
+the file fits the plan tier. If the recorder refuses a call, a trace with `--arithmetic` still finds
+the shapes of the outputs, so that the operators can be written for the host tier."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from golden_operator import Parts, write_operator  # noqa: E402
 from harness.entry.errors import Source, describe  # noqa: E402
 from harness.operator import Operator  # noqa: E402
 
-MAX_NAME_CHARS = 56  # of 64: a number may be appended
+MAX_NAME_CHARS = 56  # 8 less than the limit of 64, because a number may be appended
 
 
 def operator_name(file: Path) -> str:
@@ -41,7 +41,8 @@ def operator_name(file: Path) -> str:
 
 
 def prompt_and_difficulty(file: Path) -> tuple[str, int]:
-    """Returns the benchmark's own description and difficulty, from the index beside its folder."""
+    """Returns TritonBench's own description and difficulty of the file, from the index beside the
+    file's folder."""
     index = file.parent.parent / "TritonBench_G_v1.json"
     if not index.exists():
         return "", 3
@@ -87,11 +88,11 @@ def trace_file(
 
 
 def record_operators(folders: list[Path], target: str, cache: Path | None) -> dict[str, Any]:
-    """Records each folder's oracle case by case, as a candidate would. Returns for each folder
+    """Records the oracle of each folder case by case, as a candidate does. Returns for each folder
     {"recorded": ..., "kind": ..., "message": ...}."""
     inputs = {}
     failed: dict[str, Any] = {}
-    for folder in folders:  # before anything replaces a device
+    for folder in folders:  # makes the inputs before the recorder replaces torch's devices
         operator = Operator.load(folder)
         try:
             wires = [wire for wire in operator.spec["cases"] if wire["visibility"] == "public"]
@@ -189,7 +190,7 @@ def main() -> None:
         found = record_operators(arguments.paths, arguments.target, arguments.cache)
     sys.stdout.write("\n" + json.dumps(found) + "\n")
     sys.stdout.flush()
-    os._exit(0)  # leftovers of a recording may crash at the interpreter's own exit
+    os._exit(0)  # a normal exit of the interpreter may crash on objects that a recording leaves
 
 
 if __name__ == "__main__":

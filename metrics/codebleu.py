@@ -1,9 +1,9 @@
 """Computes CodeBLEU (Ren et al. 2020, arXiv 2009.10297) of Python sources: how similar the text of a
 submission is to a reference.
 
-CodeBLEU has four parts of equal weight: BLEU over tokens, BLEU over unigrams in which keywords
-weigh five times as much, shared subtrees of the syntax trees, and shared data-flow edges. This
-program tokenises and parses a source. It never compiles or runs one.
+CodeBLEU is the mean of four parts: BLEU over tokens, BLEU over unigrams in which keywords weigh
+five times as much, shared subtrees of the syntax trees, and shared data-flow edges. This program
+tokenises and parses sources. It never compiles or runs a source.
 
 It reads {"pairs": [{"candidate": ..., "reference": ...}]} from standard input. It writes {"scores":
 [...]} with a score or {"error": ...} for each pair."""
@@ -27,7 +27,9 @@ MAX_ORDER = 4
 KEYWORD_WEIGHT = 5.0
 PART_WEIGHT = 0.25
 MAX_SOURCE_CHARACTERS = 1_000_000
-MEMORY_BYTES = 4 << 30  # limit: a hostile source can make the parser use any amount
+# The memory limit of this process. Without a limit, a hostile source could make the parser use any
+# amount of memory.
+MEMORY_BYTES = 4 << 30
 INVISIBLE = {
     tokenize.COMMENT,
     tokenize.NL,
@@ -37,7 +39,8 @@ INVISIBLE = {
     tokenize.ENCODING,
     tokenize.ENDMARKER,
 }
-# Splits text that Python's tokeniser refuses: names, numbers, and every other character by itself.
+# Splits text that Python's tokeniser refuses. A token is a name, a number, or any other single
+# character.
 ROUGH_TOKEN = re.compile(r"\w+|[^\w\s]")
 VARIABLE_FREE = (ast.expr_context,)
 
@@ -52,7 +55,7 @@ def tokens_of(source: str) -> list[str]:
 
 
 def shared(candidate: Counter[Any], reference: Counter[Any]) -> int:
-    """Count_clip of the paper: an item counts as often as it occurs in both lists."""
+    """Returns Count_clip of the paper: an item counts as often as it occurs in both lists."""
     return sum((candidate & reference).values())
 
 
@@ -67,8 +70,9 @@ def grams(tokens: Sequence[str], order: int) -> Counter[tuple[str, ...]]:
 
 
 def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """BLEU (Papineni et al. 2002) with one reference and orders 1 to 4, or fewer for a shorter
-    reference. It is not smoothed: an order without a match makes the result 0."""
+    """Returns BLEU (Papineni et al. 2002) with one reference and the orders 1 to 4, or fewer orders
+    if the reference is shorter. BLEU is not smoothed: an order without a match makes the result
+    0."""
     orders = range(1, min(MAX_ORDER, len(reference)) + 1)
     logs = []
     for order in orders:
@@ -85,7 +89,8 @@ def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """The second part of the paper. It has unigrams only, because keywords are single tokens."""
+    """Returns the second part, BLEU with weights. It uses only unigrams, because keywords are
+    single tokens."""
 
     def weight(counts: Counter[str]) -> float:
         return sum(
@@ -134,11 +139,12 @@ def subtrees(tree: ast.AST) -> Counter[int]:
 
 
 class DataFlow(ast.NodeVisitor):
-    """Collects the sources of values, in the order of the source text.
+    """Collects the data-flow edges: where the value of a variable comes from. The edges are in the
+    order of the source text.
 
-    (x, "computedFrom", y) means that x is bound to an expression which reads y. (x, "comesFrom", x)
-    means that x is read after it was bound. Names that the source never binds (modules, functions,
-    built-ins) are not variables."""
+    The edge (x, "computedFrom", y) means that x is bound to an expression which reads y. The edge
+    (x, "comesFrom", x) means that x is read after it was bound. Names that the source never binds
+    (modules, functions, built-ins) are not variables."""
 
     def __init__(self) -> None:
         self.edges: list[tuple[str, str, str]] = []
@@ -232,7 +238,7 @@ class DataFlow(ast.NodeVisitor):
 
 
 def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Name]:
-    """Yields the nodes in source order. ast.walk would yield them by depth."""
+    """Yields the names with this context in source order. ast.walk would yield them by depth."""
     if isinstance(node, ast.Name) and isinstance(node.ctx, context):
         yield node
     for child in ast.iter_child_nodes(node):
@@ -240,8 +246,8 @@ def names_in(node: ast.AST, context: type[ast.expr_context]) -> Iterator[ast.Nam
 
 
 def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
-    """Returns the edges, with variables renamed in the order of their first occurrence. As in the
-    paper, names do not count."""
+    """Returns the data-flow edges. Variables are renamed in the order of their first occurrence,
+    because in the paper names do not count."""
     finder = DataFlow()
     finder.visit(tree)
     order: dict[str, str] = {}
@@ -255,7 +261,8 @@ def data_flow(tree: ast.AST) -> Counter[tuple[str, str, str]]:
 
 
 def recall(candidate: Counter[Any], reference: Counter[Any]) -> float:
-    """1 for two empty lists; 0 if only the reference is empty."""
+    """Returns the share of the reference's items that the candidate has too. Returns 1 if both
+    lists are empty, and 0 if only the reference is empty."""
     total = sum(reference.values())
     return shared(candidate, reference) / total if total else float(not candidate)
 
@@ -275,7 +282,8 @@ def codebleu(candidate: str, reference: str) -> dict[str, float]:
     mine, golden = parsed(candidate), parsed(reference)
     if golden is None:
         raise ValueError("the reference does not parse")
-    # The tree has no docstrings, so the tokens have none either.
+    # The trees have no docstrings. The tokens come from the trees, so they have no docstrings
+    # either.
     words, golden_words = (
         tokens_of(ast.unparse(mine) if mine else candidate),
         tokens_of(ast.unparse(golden)),

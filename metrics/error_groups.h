@@ -1,6 +1,6 @@
-// Counts errors by TritonBench's taxonomy: four groups of types (arXiv 2502.14752, appendix C; the
-// text says sixteen types, the table lists seventeen). tools/model/outcome_names.h assigns an
-// error kind to a type. Pure functions, thread-safe.
+// Counts errors by TritonBench's taxonomy, which has four groups of error types (arXiv 2502.14752,
+// appendix C; its text says sixteen types, its table lists seventeen). tools/model/outcome_names.h
+// gives the type of each of Assay's error kinds. Pure functions, thread-safe.
 //
 //   const std::vector<std::pair<std::string, std::string>> errors = {
 //       {"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}};
@@ -20,8 +20,8 @@
 namespace assay::metrics {
 
 struct ErrorGroup {
-  std::string_view name;        // as the paper spells it
-  std::string_view short_name;  // for a plot; a column head of the paper
+  std::string_view name;        // the group's name as the paper spells it
+  std::string_view short_name;  // the name for plots; a column head in the paper
   std::span<const std::string_view> types;
 };
 
@@ -42,12 +42,12 @@ inline constexpr std::array<ErrorGroup, 4> kErrorGroups = {
 struct GroupCount {
   std::string_view group, short_name;
   std::int64_t total = 0;
-  /// All types of the group, including those that did not occur.
+  /// The number of errors of each type. All types of the group are present, even with the number 0.
   std::vector<std::pair<std::string_view, std::int64_t>> types;
 };
 
 /// Counts `errors`, which are pairs of group and type. Returns all four groups in the order of the
-/// paper. Error: `internal` if a pair is not in the table.
+/// paper. Errors: internal if a pair is not in the table.
 Result<std::vector<GroupCount>> count_errors(
     std::span<const std::pair<std::string, std::string>> errors);
 

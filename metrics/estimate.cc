@@ -9,8 +9,9 @@
 namespace assay::metrics {
 namespace {
 
-/// Draws uniform integers in [0, bound), without bias. It does not use the standard's
-/// distributions, because they differ between libraries. The standard's engines do not.
+/// Draws uniform integers in [0, bound), without bias. It uses a random engine of the C++ standard
+/// library, but none of the library's distributions: their results differ between implementations
+/// of the library.
 class Draws {
  public:
   Draws(std::uint64_t seed, std::uint64_t bound)
@@ -25,7 +26,8 @@ class Draws {
  private:
   static constexpr std::uint64_t kMost = std::mt19937_64::max();
   std::mt19937_64 engine_;
-  const std::uint64_t bound_, last_;  // values above `last_` would favour small results
+  // Values above `last_` are discarded, because they would make small results more likely.
+  const std::uint64_t bound_, last_;
 };
 
 }  // namespace
@@ -85,7 +87,7 @@ std::optional<Interval> bootstrap_mean(std::span<const double> values,
 
 Interval wilson_interval(double successes, std::int64_t trials) {
   if (trials <= 0) return {0, 1};
-  constexpr double kZ = 1.959963984540054;  // 97.5 % quantile of the normal distribution
+  constexpr double kZ = 1.959963984540054;  // the 97.5 % quantile of the normal distribution
   const double n = static_cast<double>(trials);
   const double p = successes / n;
   const double centre = p + kZ * kZ / (2 * n);

@@ -1,7 +1,7 @@
-// Estimates a mean over operators with its 95 % confidence interval. Every aggregate of a report
-// has this form. The interval comes from a bootstrap over the operators; Wilson's score interval
-// replaces it where a bootstrap would claim certainty. The same values and seed give the same
-// interval on every machine. Pure functions, thread-safe.
+// Estimates a mean over operators with its 95 % confidence interval. Every mean in a report is such
+// an estimate. The interval comes from a bootstrap over the operators. If a bootstrap would claim
+// certainty, Wilson's score interval is used instead. The same values and the same seed give the
+// same interval on every machine. Pure functions, thread-safe.
 //
 //   const std::vector<double> passed = {1, 0, 1, 1};
 //   std::optional<Estimate> pass = estimate_share(passed);  // value 0.75, method bootstrap
@@ -15,7 +15,8 @@
 
 namespace assay::metrics {
 
-/// The seed of every bootstrap in a report, so that a run always gives the same numbers.
+/// The seed of every bootstrap in a report. It is fixed, so that reports on the same run have the
+/// same numbers.
 inline constexpr std::uint64_t kReportSeed = 20'260'101;
 inline constexpr std::int64_t kBootstrapResamples = 5'000;
 inline constexpr double kConfidence = 0.95;
@@ -30,16 +31,18 @@ enum class IntervalMethod { none, bootstrap, wilson };
 
 struct Estimate {
   double value = 0;
-  std::int64_t count = 0;  // number of operators
-  Interval interval;       // meaningless with `none`
+  std::int64_t count = 0;  // the number of operators
+  Interval interval;       // meaningless if the method is `none`
   IntervalMethod method = IntervalMethod::none;
 };
 
-/// The mean with an interval by bootstrap. One operator, or values that are all equal, get no
-/// interval, because a bootstrap would claim certainty. Returns nothing for no values.
+/// Returns the mean of `values` with a bootstrap interval. There is no interval for a single value
+/// and for values that are all equal, because a bootstrap would then claim certainty. Returns
+/// nothing if there are no values.
 std::optional<Estimate> estimate(std::span<const double> values, std::uint64_t seed = kReportSeed);
 
-/// Does the same for shares (0 to 1). If estimate() gives no interval, this takes Wilson's.
+/// Returns the mean of shares (0 to 1) with an interval: the bootstrap interval of estimate(), or
+/// Wilson's score interval if there is no bootstrap interval.
 std::optional<Estimate> estimate_share(std::span<const double> values,
                                        std::uint64_t seed = kReportSeed);
 
@@ -49,24 +52,26 @@ struct BootstrapOptions {
   double confidence = kConfidence;
 };
 
-/// The percentile bootstrap over operators (Efron 1979): it draws the operators again with
-/// replacement, takes the mean of each draw, and returns the middle 95 % of these means. It draws
-/// operators rather than samples, because the samples of one operator resemble each other. If all
-/// values are equal, the interval is a point, although a larger suite would differ. Returns nothing
-/// for fewer than two values: one operator does not show how operators differ.
+/// Returns the interval of a percentile bootstrap over operators (Efron 1979). Each resample draws
+/// as many operators as there are, with replacement. The interval contains the middle 95 % of the
+/// resamples' means. The bootstrap draws operators rather than samples, because the samples of one
+/// operator resemble each other. If all values are equal, the interval is a point; then it is too
+/// narrow. Returns nothing for fewer than two values, because one operator does not show how
+/// operators differ.
 std::optional<Interval> bootstrap_mean(std::span<const double> values,
                                        const BootstrapOptions& options);
 
-/// Wilson's score interval of a share (Wilson 1927), 95 %. Unlike the bootstrap it does not shrink
-/// to a point at 0 or 1. `successes` may be a fraction: with several samples it is the sum of the
-/// shares of the operators. Returns {0, 1} without trials.
+/// Returns Wilson's 95 % score interval of the share `successes` / `trials` (Wilson 1927). Unlike a
+/// bootstrap interval, it does not shrink to a point if the share is 0 or 1. `successes` may be a
+/// fraction: if operators have several samples, it is the sum of the operators' shares. Returns {0,
+/// 1} if `trials` is 0.
 Interval wilson_interval(double successes, std::int64_t trials);
 
-/// 0 for no values.
+/// Returns the mean of the values, or 0 if there are none.
 double mean(std::span<const double> values);
 
-/// A quantile of values in ascending order, interpolated between neighbours (R's type 7). `share`
-/// is from 0 to 1, and there is at least one value.
+/// Returns a quantile of values in ascending order. It interpolates between neighbouring values
+/// (type 7 in R). `share` is from 0 to 1, and there must be at least one value.
 double quantile(std::span<const double> ascending, double share);
 
 }  // namespace assay::metrics

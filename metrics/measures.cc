@@ -21,12 +21,12 @@ Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k) {
   }
   if (c == 0) return 0.0;
   if (n - c < k) return 1.0;  // there are fewer than k wrong samples to draw
-  // C(n-c, k) / C(n, k) is symmetric in c and k, so the product over the smaller of both is enough.
+  // C(n-c, k) / C(n, k) is symmetric in c and k, so the product needs only min(c, k) factors.
   const auto [factors, drawn] = std::minmax(c, k);
   double log_none = 0;
   for (std::int64_t i = 0; i < factors; ++i)
     log_none += std::log1p(-static_cast<double>(drawn) / static_cast<double>(n - i));
-  // 1 - product, without cancellation where the product is almost 1
+  // This is 1 - exp(log_none), without the loss of digits if the product is almost 1.
   return -std::expm1(log_none);
 }
 

@@ -1,7 +1,7 @@
 // Computes the measures that published benchmarks define: pass@k, fast_p, GPU efficiency, cost per
-// success, and the overall row of a table by difficulty. Numbers in, numbers out: nothing here
-// knows runs or reports. tests/metrics/published_test.cc recomputes the published tables. Pure
-// functions, thread-safe.
+// success, and the overall row of a table by difficulty. The functions take and return numbers;
+// they know nothing about runs or reports. tests/metrics/published_test.cc recomputes the published
+// tables. Pure functions, thread-safe.
 //
 //   pass_at_k(10, 3, 5);  // 0.9167: 3 of 10 samples are right, and 5 are drawn
 //   cost_per_solved(24.08, 197);  // 0.122: dollars for each solved operator
@@ -21,13 +21,15 @@
 
 namespace assay::metrics {
 
-/// The most samples of one operator. More would take noticeably long.
+/// The maximum number of samples of one operator. pass_at_k() would take noticeably long for more
+/// samples.
 inline constexpr std::int64_t kMostSamples = 1'000'000;
 
-/// The unbiased pass@k (Chen et al. 2021, arXiv 2107.03374). If c of n samples for an operator are
-/// right, at least one of k samples drawn without replacement is right with probability
-/// 1 - C(n-c, k) / C(n, k). The result is exact to a few units in the last place, even if it is
-/// tiny. Error: invalid_argument unless 0 <= c <= n and 1 <= k <= n <= kMostSamples.
+/// Returns the unbiased estimate of pass@k (Chen et al. 2021, arXiv 2107.03374). Of n samples for
+/// an operator, c are right. If k of the n samples are drawn without replacement, at least one of
+/// the k is right with probability 1 - C(n-c, k) / C(n, k). The result is exact to a few units in
+/// the last place, even if it is tiny. Errors: invalid_argument unless 0 <= c <= n and 1 <= k <= n
+/// <= kMostSamples.
 Result<double> pass_at_k(std::int64_t n, std::int64_t c, std::int64_t k);
 
 struct Speed {
@@ -40,14 +42,14 @@ struct FastPoint {
   double share = 0;
 };
 
-/// The points of the curves in a report.
+/// The values of p at which the fast_p curves of a report have points.
 inline constexpr std::array kFastThresholds = {0.0, 0.25, 0.5, 0.75, 0.9, 1.0,
                                                1.1, 1.25, 1.5, 2.0,  3.0, 5.0};
 
-/// fast_p (KernelBench, Ouyang et al. 2025, arXiv 2502.10517): the share of operators whose
+/// Returns fast_p (KernelBench, Ouyang et al. 2025, arXiv 2502.10517): the share of operators whose
 /// submission is right and whose speed-up over the baseline exceeds p. fast_0 is the share of right
-/// submissions. Returns nothing without operators, and nothing if a right submission was not timed:
-/// its speed is unknown, not low.
+/// submissions. Returns nothing if there are no operators. Also returns nothing if a right
+/// submission was not timed, because its speed is unknown, not low.
 std::optional<double> fast_p(std::span<const Speed> operators, double p);
 
 /// Returns fast_p for each threshold. Empty if fast_p() returns nothing.
@@ -64,40 +66,42 @@ struct Peaks {
   double flops_per_s = 0;
 };
 
-/// GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B): the share of the
-/// device's peak that a submission reaches, in memory bandwidth or in arithmetic, whichever is
-/// higher. TritonBench takes the best of an operator's sizes; a report shows that and the mean over
-/// the cases. Returns nothing without a latency or a peak.
+/// Returns the GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B): the share
+/// of the device's peak that a submission reaches, in memory bandwidth or in arithmetic, whichever
+/// share is higher. TritonBench takes the highest efficiency among an operator's sizes; a report
+/// shows the highest and the mean over the cases. Returns nothing if the latency or the peaks are
+/// not positive.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
 
-/// The same share from the time that the work takes at peak: floor / latency.
+/// Returns the same share as gpu_efficiency(), but from the time that the work takes at the
+/// device's peak: floor / latency.
 std::optional<double> efficiency_of_floor(double floor_ns, double latency_ns);
 
-/// Cost / rate. TritonGym divides by the pass rate ($24.08 / 0.401 = $60.1) and calls the result
-/// cost per pass, although it depends on the size of the suite. With Perf@1 as the rate this is
-/// TritonGym's $/Perf. Returns nothing for a rate of 0.
+/// Returns cost / rate. With the pass rate this is what TritonGym calls cost per pass ($24.08 /
+/// 0.401 = $60.1), although the result depends on the size of the suite. With Perf@1 as the rate
+/// this is TritonGym's $/Perf. Returns nothing if the rate is 0.
 std::optional<double> cost_per_rate(double cost_usd, double rate);
 
-/// The cost of one solved operator. `solved` counts the right submissions of all samples that the
-/// cost includes. Returns nothing for 0.
+/// Returns the cost of one solved operator. `solved` is the number of right submissions among all
+/// samples that the cost includes. Returns nothing if `solved` is 0.
 std::optional<double> cost_per_solved(double cost_usd, std::int64_t solved);
 
 struct DifficultyRow {
   std::int64_t right = 0;
   std::int64_t total = 0;
-  std::optional<double> speed_up;  // mean over the right operators; absent if there are none
+  std::optional<double> speed_up;  // mean over the right operators; absent if no operator is right
 };
 
 struct OverallRow {
   std::int64_t right = 0;
   std::int64_t total = 0;
   double execution_accuracy = 0;
-  std::optional<double> speed_up;  // absent if a row with right operators has none
+  std::optional<double> speed_up;  // absent if a row with right operators has no speed-up
 };
 
-/// The overall row of a table by difficulty, as GEAK computes it (arXiv 2507.23194). Counts add up.
-/// The speed-up is a mean over the right operators, so the weight of a row is the number of its
-/// right operators.
+/// Returns the overall row of a table by difficulty, as GEAK computes it (arXiv 2507.23194). The
+/// counts are sums over the rows. The speed-up is a mean over all right operators, so a row's
+/// weight is the number of its right operators.
 OverallRow overall(std::span<const DifficultyRow> rows);
 
 }  // namespace assay::metrics

@@ -8,7 +8,7 @@
 namespace assay::metrics {
 namespace {
 
-constexpr std::int64_t kEachK = 8;  // up to here a curve has a point for every k
+constexpr std::int64_t kEachK = 8;  // the largest k up to which a curve has a point for every k
 
 using Ratio = std::optional<double> Sample::*;
 
@@ -17,8 +17,8 @@ std::int64_t count(const OperatorSamples& op, bool Sample::*flag) {
                        [flag](const Sample& sample) { return sample.*flag; });
 }
 
-/// Returns for each operator the share of its samples with the flag; 0 for an operator without a
-/// sample.
+/// Returns for each operator the share of its samples for which `flag` is true. The share is 0 if
+/// an operator has no sample.
 std::vector<double> shares(std::span<const OperatorSamples> suite, bool Sample::*flag) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
@@ -37,7 +37,8 @@ bool all_right_ones_have(std::span<const OperatorSamples> suite, Ratio ratio) {
   });
 }
 
-/// Returns for each operator the mean over its samples. A failure counts as 0.
+/// Returns for each operator the mean of `ratio` over the operator's samples. A failure counts as
+/// 0.
 std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio ratio) {
   std::vector<double> values;
   for (const OperatorSamples& op : suite) {
@@ -48,7 +49,7 @@ std::vector<double> with_failures(std::span<const OperatorSamples> suite, Ratio 
   return values;
 }
 
-/// Returns the Perf of each operator. Empty if the suite has no Perf@1.
+/// Returns the Perf of each operator, or an empty list if the suite has no Perf@1.
 std::vector<double> perfs(std::span<const OperatorSamples> suite) {
   const bool any_right = std::any_of(suite.begin(), suite.end(), [](const OperatorSamples& op) {
     return count(op, &Sample::right) > 0;
@@ -94,7 +95,7 @@ std::vector<FastPoint> curve_of_first(std::span<const OperatorSamples> suite, Ra
     const Sample first = op.samples.empty() ? Sample{} : op.samples.front();
     speeds.push_back({first.right, first.*ratio});
   }
-  // If no sample is right, none was timed. A curve of zeros would look like a measured one.
+  // If no sample is right, no sample was timed. A curve of zeros would look like a measured curve.
   if (std::none_of(speeds.begin(), speeds.end(), [](const Speed& speed) { return speed.right; }))
     return {};
   return fast_curve(speeds);

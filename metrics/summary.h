@@ -1,10 +1,10 @@
-// Computes the metrics of a suite, or of a part of it, from the samples of each operator. An
-// operator without a submission counts as a failure. A metric is absent if the times that it needs
-// are missing. Pure, thread-safe.
+// Computes the metrics of a suite, or of some of its operators, from the samples of each operator.
+// An operator without a submission counts as a failure. A metric is absent if the times that it
+// needs are missing. Pure functions, thread-safe.
 //
 //   std::vector<OperatorSamples> suite = {
 //       {"vector_add", "standard", "elementwise", 1, {{.called = true, .right = true}}}};
-//   Summary all = summarise(suite);  // all.pass_at_1->value == 1, and no all.perf_at_1
+//   Summary all = summarise(suite);  // all.pass_at_1->value == 1; all.perf_at_1 is empty
 //   std::map<std::string, Summary> by_split =
 //       summarise_by(suite, [](const OperatorSamples& op) { return op.split; });
 #pragma once
@@ -22,15 +22,16 @@
 
 namespace assay::metrics {
 
-/// One submission. A value is absent if the device did not time it.
+/// One submission. Its speeds are absent if the device did not time it.
 struct Sample {
-  bool called = false;  // ran to its end, right or wrong (TritonBench: call accuracy)
-  bool right = false;   // passed (TritonBench: execution accuracy)
-  /// Geometric mean over the timed cases of oracle latency / submission latency.
+  bool called = false;  // the submission ran to its end, right or wrong (call accuracy)
+  bool right = false;   // the submission passed (TritonBench: execution accuracy)
+  /// The ratio (oracle latency / submission latency), as a geometric mean over the timed cases.
   std::optional<double> perf = {};
-  /// Geometric mean over the timed cases of PyTorch latency / submission latency, for fast_p.
+  /// The ratio (PyTorch latency / submission latency), as a geometric mean over the timed cases.
+  /// fast_p uses it.
   std::optional<double> speed_up_pytorch = {};
-  /// Further metrics by key, e.g. "speed_up". summarise() averages each of them.
+  /// Further metrics by key, such as "speed_up". summarise() averages each metric.
   std::map<std::string, double> values = {};
 };
 
@@ -47,27 +48,31 @@ struct PassPoint {
 
 struct Summary {
   std::int64_t operators = 0, samples = 0, right = 0;
-  /// Mean over the operators of the share of right samples; this is also the execution accuracy.
+  /// The share of right samples of each operator, averaged over the operators. TritonBench calls
+  /// this value execution accuracy.
   std::optional<Estimate> pass_at_1;
-  /// Mean over the operators of the share of samples that ran to their end.
+  /// The share of samples of each operator that ran to their end, averaged over the operators.
   std::optional<Estimate> call_accuracy;
-  /// Mean of `perf` with failures as 0. Absent if a right sample was not timed, or if none is
-  /// right.
+  /// The mean of `perf`; a failure counts as 0. Absent if a right sample was not timed, or if no
+  /// sample is right.
   std::optional<Estimate> perf_at_1;
-  /// For each key of Sample::values, the mean over the operators that have a right sample. A key is
+  /// The mean of each key of Sample::values over the operators that have a right sample. A key is
   /// absent if a right sample lacks it.
   std::map<std::string, Estimate> means;
-  /// fast_p curves of each operator's first sample. Empty if a right sample was not timed.
+  /// The fast_p curves, computed from each operator's first sample. A curve is empty if a right
+  /// sample was not timed.
   std::vector<FastPoint> fast_oracle, fast_pytorch;
 };
 
 Summary summarise(std::span<const OperatorSamples> suite);
 
-/// Perf@1 alone, without its interval. Absent under the same conditions as Summary::perf_at_1.
+/// Returns Perf@1 without its interval. Returns nothing under the conditions under which
+/// Summary::perf_at_1 is absent.
 std::optional<double> perf_at_1(std::span<const OperatorSamples> suite);
 
-/// Points for k = 1 to 8, and then for doubled k. The last point is the smallest number of samples
-/// that an operator has. Empty without samples.
+/// Returns the points of the pass@k curve: k = 1 to 8, then 16, 32 and so on. The last k is the
+/// smallest number of samples that an operator has. Returns no points if an operator has no
+/// samples.
 std::vector<PassPoint> pass_curve(std::span<const OperatorSamples> suite);
 
 using GroupKey = std::function<std::string(const OperatorSamples&)>;

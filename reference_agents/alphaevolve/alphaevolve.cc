@@ -16,11 +16,11 @@ std::size_t whole(const NumberValues& options, const char* name) {
   return static_cast<std::size_t>(options.at(name));
 }
 
-/// The contents of one prompt.
+/// The programs and the complaint that one prompt shows.
 struct Start {
-  std::vector<Program> parent;  // one, or none if the island has no program yet
+  std::vector<Program> parent;  // one program; empty if the island has no program yet
   std::vector<Program> others;
-  std::string complaint;  // why the island's last reply was not usable; empty if it was
+  std::string complaint;  // why the island's last reply was unusable; empty if it was usable
 };
 
 std::string others_text(const std::vector<Program>& others) {
@@ -52,7 +52,8 @@ Result<std::string> prompt_text(AgentSession& session, const Spec& spec, const S
                         values);
 }
 
-/// Returns the program that the reply describes. An Error has a message for the model.
+/// Returns the program that the reply describes. If the reply describes no program, the Error has a
+/// message for the model.
 Result<std::string> candidate_in(const std::string& reply, const Spec& spec, const Start& start,
                                  bool diff) {
   if (!diff || start.parent.empty()) {

@@ -1,13 +1,15 @@
-// alphaevolve evolves programs with a model that sees earlier, scored programs. A reply is a whole
-// module, or with the option `diff` a list of edits of the parent. It is evaluated in a cascade: a
-// program that does not compile is not tested, and a wrong one is not timed. The next prompt shows
-// a parent with its verdict and metrics, and a few other programs for their errors and ideas.
+// alphaevolve evolves programs with a model that sees earlier, scored programs. The model replies
+// with a whole module, or, if the option `diff` is on, with a list of edits of the parent. The
+// resulting program is evaluated in a cascade: a program that does not compile is not tested, and a
+// wrong program is not timed. The next prompt shows a parent with its verdict and metrics, and a
+// few other programs as sources of ideas and of errors to avoid.
 //
-// The defaults are TritonGym's setting: 5 attempts, the parent is the best program, the others are
-// the newest. The options `islands`, `migrate`, `archive` and `min_perf` turn on the rest of
-// AlphaEvolve's database (database.h). Islands take turns, one attempt each.
+// The defaults are the setting of TritonGym: there are 5 attempts, the parent is the best program,
+// and the other programs are the newest. The options `islands`, `migrate`, `archive` and `min_perf`
+// turn on further parts of AlphaEvolve's database (database.h). Islands take turns; each turn is
+// one attempt.
 //
-// The steps depend only on the session's answers and the options.
+// The agent's steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>

@@ -6,7 +6,7 @@
 namespace assay::agents {
 namespace {
 
-constexpr double kBestShare = 2.0 / 3;  // share of parents that are the island's best program
+constexpr double kBestShare = 2.0 / 3;  // the share of parents that are the island's best program
 
 bool holds(const std::vector<Program>& programs, const Program& wanted) {
   return std::any_of(programs.begin(), programs.end(),
@@ -29,8 +29,8 @@ void Database::add(std::size_t island, const Program& program) {
 }
 
 void Database::migrate() {
-  // Empty or one program for each island. Collected first, so that a program moves only one island
-  // in a round.
+  // For each island, the program that leaves it, or no program if the island is empty. All programs
+  // are collected before the first program moves, so that no program moves twice in one round.
   std::vector<std::vector<Program>> leaving(islands_.size());
   for (std::size_t i = 0; i < islands_.size(); ++i) {
     if (!empty(i)) leaving[i].push_back(best_of(islands_[i].programs));
@@ -100,9 +100,11 @@ Program Database::best() const {
 namespace {
 
 constexpr double kLengthStepsPerDoubling = 2;
-/// The result of a cell is clamped to this range. A ratio of 0 has no logarithm.
+/// Perf is clamped to this range before its logarithm is taken, because 0 has no logarithm.
 constexpr double kLeastPerf = 1.0 / 1'024, kMostPerf = 1'024;
-constexpr int kUntimed = 2, kTimed = 20;  // every timed result lies above kUntimed
+// The results of a correct program: kUntimed if it has no time, else kTimed plus the logarithm of
+// its Perf. Every timed result lies above kUntimed.
+constexpr int kUntimed = 2, kTimed = 20;
 
 int result_of(const Evaluation& evaluation) {
   switch (evaluation.level) {

@@ -1,29 +1,31 @@
-// The database of evolved programs. It holds islands that evolve independently, so that the first
-// idea that works does not displace all others. migrate() copies the best program of each island to
-// the next island in a ring.
+// Defines the database of evolved programs. It contains islands that evolve independently, so that
+// the first idea that works does not displace all other ideas. migrate() copies the best program of
+// each island to the next island in a ring.
 //
 //   Database database({.islands = 2, .archive = true}, SeededRng(0, session.identity()));
 //   database.add(0, {code, evaluation});
 //   const Program parent = database.parent(0);
 //   for (const Program& other : database.others(0, parent, 2)) show(other);
 //
-// With the option `archive`, each island keeps a MAP-Elites archive: the best program of each cell.
-// A cell has two features:
+// If the option `archive` is on, each island keeps a MAP-Elites archive. The archive sorts programs
+// into cells and keeps the best program of each cell (an elite). Two features of a program
+// determine its cell:
 //
-// - The length of the code, in steps of half a doubling. Length is the cheapest sign of another
+// - The length of the code, in steps of half a doubling. The length is the cheapest sign of another
 //   structure (one pass or two, a helper kernel, an unrolled loop), and a changed constant does not
-//   change it. A closer look at the code would favour one dialect.
-// - The result: does not compile, compiles, or correct with the speed in doublings. Failures have
-//   cells because a prompt that shows a failure keeps the model from repeating it.
+//   change the length. A feature that looks closer at the code would favour one dialect.
+// - The result: the program does not compile, compiles, or is correct with some speed, in steps of
+//   a doubling. Failures have cells too, because a prompt that shows a failure keeps the model from
+//   repeating it.
 //
 // The database draws the contents of a prompt:
 //
 // - The parent, which the model improves. Without the archive, it is the island's best program.
-//   With the archive, it is the best program in two of three draws, and otherwise another elite.
-//   That elite has reached the furthest level of the island. A correct program slower than
-//   `min_perf` is no parent if there is a faster one.
-// - The others. Without the archive, they are the island's newest programs. With the archive, one
-//   half are the best elites and the other half are drawn from the remaining elites.
+//   With the archive, it is the best program in two of three draws. In the third draw it is another
+//   elite that has reached the same level (broken, compiles, correct) as the best program. If a
+//   correct program is slower than `min_perf`, it is a parent only if no program is faster.
+// - The other programs. Without the archive, they are the island's newest programs. With the
+//   archive, one half are the best elites and the other half are drawn from the remaining elites.
 //
 // The same calls with the same seed give the same programs. Not thread-safe.
 #pragma once
@@ -39,23 +41,23 @@
 
 namespace assay::agents {
 
-/// One evaluated version.
+/// One version of the code and its evaluation.
 struct Program {
   std::string code;
   Evaluation evaluation;
 };
 
-/// {length, result}
+/// A cell of the archive: the pair {length, result}.
 using Cell = std::pair<int, int>;
 
 Cell cell_of(const Program& program);
 
 class Archive {
  public:
-  /// Puts the program into its cell unless the one there is better. Of two equal programs the newer
-  /// stays, because fewer prompts have shown it.
+  /// Puts the program into its cell unless the cell has a better program. Of two equal programs the
+  /// newer program stays, because fewer prompts have shown it.
   void add(const Program& program);
-  /// The programs of all cells, in the order of the cells.
+  /// Returns the programs of all cells, in the order of the cells.
   std::vector<Program> elites() const;
 
  private:
@@ -65,10 +67,11 @@ class Archive {
 struct DatabaseRules {
   std::size_t islands = 1;
   bool archive = false;
-  double min_perf = 0;  // oracle latency / own latency
+  double min_perf = 0;  // the least Perf (oracle latency / own latency) of a parent
 };
 
-/// Returns the best program, and of several equal ones the newest. `programs` must not be empty.
+/// Returns the best program. If several programs are equally good, returns the newest of them.
+/// `programs` must not be empty.
 const Program& best_of(const std::vector<Program>& programs);
 
 class Database {
@@ -81,11 +84,11 @@ class Database {
 
   bool empty(std::size_t island) const { return islands_[island].programs.empty(); }
   bool empty() const;
-  /// The island must not be empty.
+  /// Draws the parent of the next prompt. The island must not be empty.
   Program parent(std::size_t island);
-  /// Returns at most `most` different programs without the parent.
+  /// Draws at most `most` different programs of the island. The parent is not among them.
   std::vector<Program> others(std::size_t island, const Program& parent, std::size_t most);
-  /// Returns the best program of all islands. There must be a program.
+  /// Returns the best program of all islands. At least one island must have a program.
   Program best() const;
 
  private:

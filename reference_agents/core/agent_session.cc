@@ -16,7 +16,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The number of repeats of a job that failed because of the server. The server refunds such jobs.
+/// The maximum number of times that a job is repeated after the server failed. The server refunds
+/// such jobs.
 constexpr int kMostRepeats = 2;
 constexpr const char* kInterpreterTier = "interpreter";
 
@@ -86,8 +87,8 @@ Result<CompletionReply> AgentSession::ask(CompletionRequest prompt) {
   return reply;
 }
 
-/// Repeats a refused prompt. Writes the last refusal to the transcript as a reply with
-/// `prompt_refused`, so that the attempt ends there again when it is replayed.
+/// Asks the model and repeats a refused prompt. Writes the last refusal to the transcript as a
+/// reply with `prompt_refused`, so that a replay of the attempt ends at the same prompt.
 Result<CompletionReply> AgentSession::answer_to(const CompletionRequest& prompt) {
   for (int refusals = 1;; ++refusals) {
     if (Status written = transcript_.prompt(prompt); !written) return fail(written.error());
@@ -129,8 +130,8 @@ Status AgentSession::count(const CompletionReply& reply, bool paid_before) {
   if (cost_usd) usage["cost_usd"] = *cost_usd;  // absent if the cost is unknown
   const Result<mcp::ToolResult> told = tools_.call("report_usage", usage);
   if (!told) return fail(told.error());
-  // If the run is over or unknown, the server will also refuse the submission. Stop before more
-  // replies are paid for.
+  // If the run is over or unknown, the server will also refuse the submission. So the attempt stops
+  // here, before it pays for more replies.
   if (told->is_error)
     return fail(ErrorCode::permission_denied, "report_usage: " + first_line(told->text));
   return {};
@@ -161,9 +162,9 @@ Result<Evaluation> AgentSession::evaluate(const std::string& code, FirstStage fi
     if (!answer) return fail(answer.error());
     read_answer(*answer, Level::correct, evaluation);
     if (evaluation.outcome == "fail")
-      evaluation.level = Level::compiles;  // it ran, but its results are wrong
+      evaluation.level = Level::compiles;  // the version ran, but its results are wrong
   }
-  // Tests in the interpreter mean that there is no GPU, so `profile` could not measure a time.
+  // If the tests ran in the interpreter, there is no GPU, so `profile` could not measure a time.
   if (evaluation.level == Level::correct &&
       string_field(verdict_in(answer->structured), "tier") != kInterpreterTier) {
     answer = call("profile", code);
@@ -180,8 +181,9 @@ Result<bool> AgentSession::has_tool(const std::string& tool) {
   return std::find(tools->begin(), tools->end(), tool) != tools->end();
 }
 
-/// Returns the verdict of a submission that an interrupted part of this attempt has already made.
-/// The server refuses a second submission then. Returns `refusal` if there is no earlier one.
+/// Returns the verdict of an earlier submission. An interrupted part of this attempt may have made
+/// one, and the server then refuses a second submission. Returns `refusal` if there is no earlier
+/// submission.
 Result<mcp::ToolResult> AgentSession::earlier_submission(mcp::ToolResult refusal) {
   const Result<mcp::ToolResult> card =
       tools_.call("scorecard", {{"run", request_.run}, {"response_format", "detailed"}});
@@ -275,8 +277,8 @@ namespace {
 constexpr std::int64_t kJobWaitS = 20;
 constexpr const char* kReadResource = "resources/read";
 
-/// Returns the message of an error that is the server's fault. An agent must not take it for an
-/// answer. Returns an empty text for all other results.
+/// Returns the message of an error that is the server's fault; an agent must not treat such an
+/// error as an answer. Returns "" for all other results.
 std::string servers_failure(const mcp::ToolResult& result) {
   if (!result.is_error) return "";
   const std::string code = string_field(result.structured, "error", "code");
@@ -285,7 +287,7 @@ std::string servers_failure(const mcp::ToolResult& result) {
              : "";
 }
 
-/// Returns the handle of a job that is not over, or an empty text.
+/// Returns the handle of the job if the answer says that the job is not over. Otherwise returns "".
 std::string pending_job(const mcp::ToolResult& result) {
   for (const char* key : {"state", "status"}) {
     const std::string state = string_field(result.structured, key);
@@ -305,12 +307,13 @@ Result<mcp::ToolResult> ToolSession::call(const std::string& tool, const json& a
     return fail(written.error());
   Result<mcp::ToolResult> result = client_.call_tool(tool, arguments);
   if (!result) {
-    // If the note fails too, the error of the call is the one to report.
+    // An error of note() is ignored, because the error of the call is more important.
     (void)transcript_.note(tool + ": " + result.error().message);
     return result;
   }
   if (const std::string failure = servers_failure(*result); !failure.empty()) {
-    // The transcript gets no result, so a later part of the attempt makes this call again.
+    // The transcript gets a note but no result, so a later part of the attempt makes this call
+    // again.
     (void)transcript_.note(tool + ": " + failure);
     return fail(ErrorCode::unavailable, "the server failed at " + tool + ": " + failure);
   }
@@ -335,7 +338,7 @@ Result<mcp::ToolResult> ToolSession::read(const std::string& uri) {
   const bool refused = !text && (text.error().code == ErrorCode::not_found ||
                                  text.error().code == ErrorCode::invalid_argument);
   if (!text && !refused) {
-    // If the note fails too, the error of the read is the one to report.
+    // An error of note() is ignored, because the error of the read is more important.
     (void)transcript_.note(std::string(kReadResource) + ": " + text.error().message);
     return fail(text.error());
   }

@@ -1,5 +1,5 @@
-// The values that go into an attempt and come out of it. An attempt is one agent's work on one
-// operator within a run.
+// Defines the inputs and the results of an attempt. An attempt is one agent's work on one operator
+// within a run.
 //
 //   AttemptRequest request{.run = run.run, .operator_name = run.operators.front()};
 #pragma once
@@ -14,7 +14,7 @@ namespace assay::agents {
 
 struct RunHandle {
   std::string run;
-  std::vector<std::string> operators;  // of the suite, in the server's order
+  std::vector<std::string> operators;  // the suite's operators, in the server's order
 };
 
 /// The arguments of the tool `start_run`.
@@ -23,8 +23,8 @@ struct RunWish {
 };
 
 /// The server's answer to `fetch_spec`, unchanged. An agent knows nothing else about an operator,
-/// so it cannot leak a test, an oracle or a hidden case to the model. Fields other than the name
-/// and the text are empty if the server does not report them.
+/// so it cannot leak a test, an oracle or a hidden case to the model. A field other than the name
+/// and the text is empty if the server does not report it.
 struct Spec {
   std::string operator_name;
   std::string entry;        // the function that a submission must define
@@ -36,41 +36,41 @@ struct Spec {
 struct AttemptRequest {
   std::string run;
   std::string operator_name;
-  std::int64_t sample = 1;  // number of this independent attempt at the operator, from 1
+  std::int64_t sample = 1;  // the number of this attempt among those at the operator, from 1
   std::int64_t max_tokens = 16'384;
-  std::int64_t follow_ms = 1'800'000;   // longest time to wait for one job
-  std::filesystem::path data_dir = {};  // reference_agents/ of the source tree, for the prompts
+  std::int64_t follow_ms = 1'800'000;   // the longest time to wait for one job
+  std::filesystem::path data_dir = {};  // the folder reference_agents/, which has the prompts
   std::function<void(const std::string& step)> step;  // called before each step; can be empty
 };
 
-/// The error kind of an attempt that ended because the endpoint refused a prompt before there was a
-/// version to submit.
+/// The error kind of an attempt that ended because the endpoint refused a prompt, and no version
+/// existed that could be submitted.
 inline constexpr const char* kPromptRefused = "prompt_refused";
 
-/// A hint of the verdict: its kind (docs/reference/verdict.md) and its sentence.
+/// A hint in the verdict: its kind (docs/reference/verdict.md) and its sentence.
 struct AttemptHint {
   std::string kind, text;
 
   bool operator==(const AttemptHint&) const = default;
 };
 
-/// How an attempt ended.
+/// The result of an attempt.
 struct Attempt {
   /// "pass", "fail" or "error" if the server graded a submission. Otherwise "no_code", "refused",
   /// or "error" with the kind kPromptRefused.
   std::string outcome;
   std::string error_kind;   // "none", "wrong_result", ...
-  std::string stage;        // where the job ended
+  std::string stage;        // the stage in which the job ended
   std::string explanation;  // one line
   std::vector<AttemptHint> hints;
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
-  double cost_usd = 0;     // sum over the replies whose cost is known
+  double cost_usd = 0;     // the sum over the replies whose cost is known
   bool cost_known = true;  // true if the cost of every reply is known
   /// The part of `cost_usd` that an earlier, interrupted part of this attempt paid.
   double paid_before_usd = 0;
-  /// The amount that counts against the spending limit. It includes the worst case of replies
-  /// without usage.
+  /// The amount that counts against the spending limit. If the endpoint reported no token counts
+  /// for a reply, the amount includes the reply's worst case.
   double charged_usd = 0;
   std::int64_t replies = 0;  // replies of the model
   std::int64_t tool_calls = 0;

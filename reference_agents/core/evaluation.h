@@ -1,6 +1,6 @@
-// Evaluation is the server's judgement on one version of the code, read from the answers of the
-// tools `compile`, `run_tests` and `profile`. These functions read answers and compare versions.
-// Pure functions.
+// Defines Evaluation, the server's judgement on one version of the code. The functions read
+// evaluations from the answers of the tools `compile`, `run_tests` and `profile`, and compare
+// versions. Pure functions.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,15 +18,15 @@ enum class Level { broken, compiles, correct };
 
 struct Evaluation {
   Level level = Level::broken;
-  std::string outcome, error_kind;  // of the last answer
-  std::string feedback;  // text of the last answer, for the model; starts with pass, fail or error
+  std::string outcome, error_kind;  // those of the last answer
+  std::string feedback;  // the last answer's text for the model; starts with pass, fail or error
   std::optional<double> perf;        // oracle latency / own latency; absent without times
-  std::optional<double> latency_us;  // of the profiled case
+  std::optional<double> latency_us;  // the latency of the profiled case
   std::optional<double> efficiency;  // floor / latency, the share of the hardware's limit
-  bool refused = false;              // a budget is used up or the run is over
+  bool refused = false;              // true if a budget is used up or the run is over
 };
 
-/// A speedup below this ratio counts as noise.
+/// The least ratio of speeds that counts as a gain. A smaller ratio is noise.
 inline constexpr double kLeastGain = 1.01;
 
 /// Returns true if `candidate` has a higher level, or the same level and is faster.
@@ -36,13 +36,13 @@ bool is_better(const Evaluation& candidate, const Evaluation& best);
 /// reference kernel, 61 % of the roofline" or "does not compile (compilation_error)".
 std::string metrics_text(const Evaluation& evaluation);
 
-/// Returns false if no better version could be recognised: a budget is used up, or the code is
-/// correct and the device measures no times.
+/// Returns whether further work can find a better version. It cannot if a budget is used up, or if
+/// the code is correct and the device measures no times.
 inline bool is_worth_more_work(const Evaluation& best) {
   return !best.refused && (best.level != Level::correct || best.perf.has_value());
 }
 
-/// The reason why an agent stops, if is_worth_more_work() is false.
+/// Returns the reason why an agent stops. Call it only if is_worth_more_work() is false.
 inline std::string why_no_more_work(const Evaluation& best) {
   if (best.refused)
     return "stopped by the server: " + best.feedback.substr(0, best.feedback.find('\n'));
@@ -51,12 +51,15 @@ inline std::string why_no_more_work(const Evaluation& best) {
 
 /// Reads the verdict of one tool into `evaluation`. A pass sets the level to `reached`.
 void read_answer(const mcp::ToolResult& answer, Level reached, Evaluation& evaluation);
-/// Reads the numbers of a `profile`. A profile that did not pass changes nothing.
+/// Reads the numbers in the answer of `profile` into `evaluation`. A profile that did not pass
+/// changes nothing.
 void read_profile(const mcp::ToolResult& answer, Evaluation& evaluation);
-/// Reads the verdict of a submission. Sets the outcome "refused" if the answer holds no verdict.
+/// Reads the verdict of a submission into `attempt`. Sets the outcome "refused" if the answer
+/// contains no verdict.
 void read_verdict(const mcp::ToolResult& answer, Attempt& attempt);
 
-/// Finds the verdict in an answer: at the top, or one level down in the answer of `job`.
+/// Returns the verdict in an answer. It is the answer itself, or, in the answer of the tool `job`,
+/// a member of the answer.
 const nlohmann::json& verdict_in(const nlohmann::json& structured);
 
 }  // namespace assay::agents

@@ -16,7 +16,8 @@ using nlohmann::json;
 
 constexpr const char* kReply = "reply";
 
-/// Returns true for calls that follow a job, look something up or count. They are not steps.
+/// Returns true for the tools that only follow a job or report usage and scores. Calls of these
+/// tools are not steps.
 bool is_bookkeeping(const std::string& tool) {
   return tool == "job" || tool == "report_usage" || tool == "scorecard";
 }
@@ -33,7 +34,8 @@ std::string verdict_of(const json& line) {
   return is_error != nullptr && is_error->is_boolean() && is_error->get<bool>() ? "refused" : "";
 }
 
-/// Returns the code in the arguments of a call, or else the arguments without the run's handle.
+/// Returns the code in the arguments of a call. If there is no code, returns all arguments except
+/// the run's handle.
 std::string content_of(json arguments) {
   std::string code = string_field(arguments, "code");
   if (!code.empty() || !arguments.is_object()) return code;
@@ -47,7 +49,7 @@ void add_step(const json& line, std::vector<Step>& steps) {
   if (kind == "tool_call" && !is_bookkeeping(tool)) {
     const json* arguments = field(line, "arguments");
     Step step{tool, arguments == nullptr ? "" : content_of(*arguments), "", {}};
-    // A repeated call is one step: the first was interrupted, or the server failed.
+    // Two equal calls in a row are one step: the first call was interrupted, or the server failed.
     const bool again =
         !steps.empty() && steps.back().what == step.what && steps.back().content == step.content;
     if (!again) steps.push_back(std::move(step));

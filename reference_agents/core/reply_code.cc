@@ -46,7 +46,7 @@ std::optional<Fence> fence_of(std::string_view line) {
   if (fence.length < kShortestFence) return std::nullopt;
   std::string_view info = line.substr(end);
   if (fence.mark == '`' && info.find('`') != std::string_view::npos)
-    return std::nullopt;  // inline code
+    return std::nullopt;  // the line has inline code, not a fence
   while (!info.empty() && std::isspace(static_cast<unsigned char>(info.front())))
     info.remove_prefix(1);
   info = info.substr(0, info.find_first_of(" \t{,"));
@@ -129,7 +129,7 @@ constexpr std::string_view kReplace = ">>>>>>> REPLACE";
 
 enum class Part { outside, search, replace };
 
-/// Removes the white space after a marker.
+/// Removes spaces and tabs from the end of a line.
 std::string_view trimmed(std::string_view line) {
   while (!line.empty() && (line.back() == ' ' || line.back() == '\t')) line.remove_suffix(1);
   return line;
@@ -158,7 +158,8 @@ Result<std::vector<Edit>> parse_edits(std::string_view reply) {
   for (const std::string& line : lines_of(reply)) {
     const std::string_view mark = trimmed(line);
     const bool known = mark == kEditMark || mark == kReplace ||
-                       (mark == kMiddle && part != Part::outside);  // else it underlines prose
+                       // outside of an edit, such a line underlines a heading in prose
+                       (mark == kMiddle && part != Part::outside);
     if (!known) {
       if (part == Part::search) edits.back().search.push_back(line);
       if (part == Part::replace) edits.back().replace.push_back(line);

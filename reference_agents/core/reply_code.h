@@ -1,5 +1,5 @@
-// Reads the code in a model's reply. A reply is a whole module between Markdown fences, or a list
-// of SEARCH/REPLACE edits of a module that the prompt showed.
+// Extracts the code from a model's reply. A reply is a whole module between Markdown fences, or a
+// list of SEARCH/REPLACE edits of a module that the prompt showed.
 //
 //   const std::string source = extract_code(first_reply, "softmax_last_dim");
 //   const std::string second_reply = R"(
@@ -12,9 +12,9 @@
 //   Result<std::vector<Edit>> edits = parse_edits(second_reply);
 //   Result<std::string> changed = apply_edits(source, *edits);
 //
-// An edit names whole lines, and they must occur exactly once in the source. An edit that matches
-// no place or several is an error for the model to correct. It is never skipped, and its place is
-// never guessed. Pure functions, thread-safe.
+// The SEARCH part of an edit consists of whole lines, which must occur exactly once in the source.
+// If they occur never or several times, the edit is an error, and the model is told to correct it.
+// Such an edit is never skipped, and its position is never guessed. Pure functions, thread-safe.
 #pragma once
 
 #include <string>
@@ -34,29 +34,30 @@ struct CodeBlock {
 /// end of the text.
 std::vector<CodeBlock> fenced_blocks(std::string_view text);
 
-/// Returns the last Python block that defines `entry`, or else the last Python block, or else the
-/// last block without a language. Returns the whole text if it has no fences. The result is empty
-/// if it would be white space only. `entry` can be empty.
+/// Returns the last Python block that defines `entry`. If there is no such block, returns the last
+/// Python block; if there is none either, the last block without a language. If the text has no
+/// fences, returns the whole text. Returns "" if the result would be only white space. `entry` can
+/// be empty.
 std::string extract_code(std::string_view reply, std::string_view entry);
 
 struct Edit {
   std::vector<std::string> search;   // lines, at least one of them not blank
-  std::vector<std::string> replace;  // lines; empty: the found lines are removed
+  std::vector<std::string> replace;  // the new lines; empty: the found lines are removed
 };
 
-/// Returns the edits of a reply in order. invalid_argument, with a message for the model, if there
-/// is no edit or one is malformed.
+/// Returns the edits of a reply in order. Errors: invalid_argument, with a message for the model,
+/// if there is no edit or an edit is malformed.
 Result<std::vector<Edit>> parse_edits(std::string_view reply);
 
-/// Applies the edits one after the other. invalid_argument names the edit that cannot be applied
-/// and the reason.
+/// Applies the edits one after the other. Errors: invalid_argument if an edit cannot be applied,
+/// and the message names the edit and the reason.
 Result<std::string> apply_edits(const std::string& source, const std::vector<Edit>& edits);
 
 /// The line that begins an edit.
 inline constexpr std::string_view kEditMark = "<<<<<<< SEARCH";
 
-/// Writes one edit that turns `before` into `after`. It quotes the lines that differ, and enough
-/// lines around them to be unique.
+/// Writes one edit that turns `before` into `after`. The edit quotes the lines that differ, and
+/// enough neighbouring lines to be unique in `before`.
 std::string edit_text(const std::string& before, const std::string& after);
 
 }  // namespace assay::agents

@@ -1,7 +1,8 @@
-// SeededRng gives pseudo-random numbers that are the same on every machine (FNV-1a into
-// SplitMix64). The distributions of the standard library are not. Its numbers depend only on a seed
-// and an identity, such as operator and sample. So an agent that continues an interrupted attempt
-// draws the same numbers again, and its transcript can be replayed.
+// SeededRng gives pseudo-random numbers that are the same on every machine. The distributions of
+// the C++ standard library are not. The numbers depend only on a seed and an identity, such as
+// operator and sample. FNV-1a hashes seed and identity to the state of SplitMix64. So an agent that
+// continues an interrupted attempt draws the same numbers again, and its transcript can be
+// replayed.
 //
 //   SeededRng draws(7, "softmax_last_dim\nsample 1");
 //   if (draws.uniform() < 0.5) take(entries[draws.below(entries.size())]);
@@ -30,9 +31,9 @@ class SeededRng {
     mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebULL;
     return mixed ^ (mixed >> 31);
   }
-  /// In [0, 1).
+  /// Returns a number in [0, 1).
   double uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
-  /// In [0, count); `count` is at least 1.
+  /// Returns an integer in [0, count). `count` must be at least 1.
   std::size_t below(std::size_t count) { return static_cast<std::size_t>(next() % count); }
 
  private:

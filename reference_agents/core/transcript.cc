@@ -16,9 +16,10 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kReadChunk = 65'536;
-/// An upper bound for a reply that is escaped as JSON. Tokens of code are shorter.
+/// An upper bound for the size of one token in a reply that is escaped as JSON. Tokens of code are
+/// shorter.
 constexpr std::int64_t kMostBytesPerToken = 8;
-constexpr std::int64_t kReplyLineBytes = 4'096;  // a reply's line without its text
+constexpr std::int64_t kReplyLineBytes = 4'096;  // the size of a reply's line without its text
 
 Result<std::string> read_all(int fd, const std::string& path) {
   std::string bytes;
@@ -97,7 +98,7 @@ Result<std::optional<CompletionReply>> Transcript::replay_reply() {
     drop_notes();
     if (earlier_.empty()) break;
     std::optional<CompletionReply> reply = reply_of(earlier_.front());
-    if (!reply) continue;  // that request was interrupted and then repeated
+    if (!reply) continue;  // the earlier part was interrupted in a request and then repeated it
     earlier_.pop_front();
     return reply;
   }
@@ -116,7 +117,7 @@ Result<std::optional<mcp::ToolResult>> Transcript::replay_tool(const std::string
     drop_notes();
     if (earlier_.empty()) break;
     if (string_field(earlier_.front(), "kind") != "tool_result")
-      continue;  // that call was interrupted and then repeated
+      continue;  // the earlier part was interrupted in a call and then repeated it
     const json line = std::move(earlier_.front());
     earlier_.pop_front();
     mcp::ToolResult result;
@@ -145,7 +146,8 @@ Status Transcript::prompt(const CompletionRequest& request) {
   if (!request.attempt.empty()) line["turn"] = request.turn;
   if (request.temperature) line["temperature"] = *request.temperature;
   if (Status written = append(std::move(line)); !written) return written;
-  // A full disk must become an error before the reply is paid for.
+  // Space is reserved before the request is sent, so that a full disk becomes an error before the
+  // reply is paid for.
   return reserve_space(fd_.get(), path_, request.max_tokens * kMostBytesPerToken + kReplyLineBytes);
 }
 
@@ -159,8 +161,8 @@ Status Transcript::reply(const CompletionReply& reply) {
   if (reply.charged_usd) line["charged_usd"] = *reply.charged_usd;
   if (reply.prompt_refused) line["prompt_refused"] = true;
   if (Status written = append(std::move(line)); !written) return written;
-  if (::fdatasync(fd_.get()) != 0)
-    return fail_errno("fdatasync " + path_);  // a reply costs money: it must survive a crash
+  // A reply costs money, so it must survive a crash.
+  if (::fdatasync(fd_.get()) != 0) return fail_errno("fdatasync " + path_);
   return release_space(fd_.get(), path_);
 }
 

@@ -1,8 +1,9 @@
-// Transcript is the file of all prompts, replies and tool calls of one attempt, in order, as one
-// JSON object a line. Each line is written before the next step, and each reply reaches the disk.
-// So an interrupted attempt can continue without paying the model twice, and a finished attempt can
-// be replayed without a model. A continued attempt gets the results of its earlier part back step
-// by step. This works because an agent's steps depend only on replies and tool results.
+// Transcript is the file of all prompts, replies and tool calls of one attempt, in order. Each line
+// of the file is one JSON object. Each line is written before the next step, and each reply is
+// synced to the disk. So an interrupted attempt can continue without paying for a reply twice, and
+// a finished attempt can be replayed without a model. A continued attempt gets the results of its
+// earlier part from the transcript, step by step. This works because an agent's steps depend only
+// on replies and tool results.
 //
 //   Result<Transcript> transcript = Transcript::open(file, system_clock());
 //   Result<std::optional<CompletionReply>> reply = transcript->replay_reply();
@@ -37,7 +38,7 @@
 
 namespace assay::agents {
 
-/// Reads the reply in a line of a transcript. Returns nothing for a line of another kind.
+/// Returns the reply in a line of a transcript, or nothing if the line is not a reply.
 std::optional<CompletionReply> reply_of(const nlohmann::json& line);
 
 class Transcript {
@@ -54,15 +55,17 @@ class Transcript {
   Status note(const std::string& text);
 
   /// Returns the reply that the earlier part of the attempt got at this point. Returns nothing
-  /// after the end of the earlier part. corrupt if the earlier part took another step here.
+  /// after the end of the earlier part. Errors: corrupt if the earlier part took another step at
+  /// this point.
   Result<std::optional<CompletionReply>> replay_reply();
-  /// Returns the result that the earlier part got for this call, like replay_reply(). An
-  /// interrupted call without a result is skipped, so that it is made again.
+  /// Returns the result that the earlier part of the attempt got for this call. Otherwise it works
+  /// like replay_reply(). An interrupted call without a result is skipped, so that the agent makes
+  /// the call again.
   Result<std::optional<mcp::ToolResult>> replay_tool(const std::string& tool,
                                                      const nlohmann::json& arguments);
-  /// True while steps of the earlier part remain.
+  /// Returns true while steps of the earlier part remain.
   bool is_replaying() const { return !earlier_.empty(); }
-  /// All replies that the earlier part paid for.
+  /// Returns all replies that the earlier part paid for.
   const std::vector<CompletionReply>& earlier_replies() const { return earlier_replies_; }
 
  private:
@@ -76,7 +79,7 @@ class Transcript {
   tl::unexpected<Error> other_than(const std::string& expected) const;
   void drop_notes();
 
-  std::deque<nlohmann::json> earlier_;  // lines of the earlier part that remain
+  std::deque<nlohmann::json> earlier_;  // the remaining lines of the earlier part
   std::vector<CompletionReply> earlier_replies_;
 };
 

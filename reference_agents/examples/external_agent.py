@@ -1,4 +1,4 @@
-"""An agent that uses only the MCP tools of Assay.
+"""Runs an agent that uses only the MCP tools of Assay.
 
 external_agent.py OPERATORS [URL | option of `assay serve`]...   (README.md explains the arguments)
 """

@@ -1,17 +1,19 @@
-// geak alternates between a generator, an evaluator, a reflector and an optimizer, each a prompt to
-// the model or a call to the server. A version is compiled, tested and timed. If it fails, the
-// reflector explains the verdict and the generator repairs the version. After `max_debug` failed
-// repairs, geak drops this approach and asks for another one. If it succeeds, the reflector
-// comments on it and it joins the pool of ancestors, from which the optimizer makes the next plan.
-// This is one instance (instance.h). An option turns off each part, so that its benefit can be
-// measured.
+// geak alternates between a generator, an evaluator, a reflector and an optimizer. The evaluator
+// calls the server; the other three are prompts to the model. The evaluator compiles, tests and
+// times a version. If the version fails, the reflector explains the verdict and the generator
+// repairs the version. After `max_debug` failed repairs, geak drops this approach and asks for
+// another approach. If the version succeeds, the reflector comments on it, and the version joins
+// the pool of ancestors. The optimizer makes the next plan from this pool. Such a search is one
+// instance (instance.h). For each part there is an option that turns the part off, so that its
+// benefit can be measured.
 //
-// Several instances take turns in one thread, one version each. After k rounds each instance has
-// had k iterations, so an exhausted budget stops all of them alike. The order of steps is always
-// the same, so a transcript can be replayed. Run attempts in parallel with the bench's `--jobs`.
-// With several instances the model is asked at temperature 1, as in GEAK.
+// Several instances take turns in one thread. In each turn an instance tries one version. After k
+// rounds each instance has had k iterations, so an exhausted budget stops all instances at the same
+// point. The order of steps is always the same, so a transcript can be replayed. To run attempts in
+// parallel, use the bench's option `--jobs`. If there are several instances, the model is asked at
+// temperature 1, as in GEAK.
 //
-// The steps depend only on the session's answers and the options.
+// The agent's steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>

@@ -1,7 +1,8 @@
 // Instance is one search of geak with its own pool of ancestors, plan and failing version. An
-// iteration writes or repairs one version, evaluates it, and reflects on it. Instances of one
-// attempt share only the track's budgets and the answers for code that was already evaluated. They
-// are independent for diversity, as in GEAK.
+// iteration writes or repairs one version, evaluates it, and reflects on it. The instances of one
+// attempt share only the track's budgets and the answers for code that was already evaluated. Apart
+// from that they are independent, as in GEAK, because independent searches find more diverse
+// versions.
 //
 //   Instance instance(session, spec, parts);
 //   while (*instance.iterate() == Instance::Next::iterate) {}
@@ -22,26 +23,26 @@
 
 namespace assay::agents {
 
-/// A correct version.
+/// A correct version in the pool.
 struct Ancestor {
   std::string code;
   Evaluation evaluation;
   std::string reflection;
 };
 
-/// The pool of the fastest correct versions, from which the optimizer learns. They are sorted from
-/// slow to fast, so that a prompt ends with the version to beat.
+/// The pool of the fastest correct versions, from which the optimizer learns. The versions are
+/// sorted from slow to fast, so that a prompt ends with the version to beat.
 class Ancestors {
  public:
   explicit Ancestors(std::size_t most) : most_(most) {}
 
-  /// Adds a version unless the pool already holds its code. Drops the slowest one if the pool is
-  /// full.
+  /// Adds a version unless the pool already has a version with the same code. Drops the slowest
+  /// version if the pool is full.
   void add(Ancestor ancestor);
   bool empty() const { return pool_.empty(); }
   const std::vector<Ancestor>& all() const { return pool_; }
   const Ancestor& fastest() const { return pool_.back(); }
-  /// The versions as text for a prompt.
+  /// Returns the versions as text for a prompt.
   std::string text() const;
 
  private:
@@ -49,15 +50,16 @@ class Ancestors {
   std::vector<Ancestor> pool_;
 };
 
-/// What the instances of one attempt share, and which parts of geak are on.
+/// The settings that the instances of one attempt share. They also say which parts of geak are on.
 struct GeakParts {
   std::string system;   // the system text, with the server's guides if they are on
-  std::string example;  // for the generator; can be empty
+  std::string example;  // the example for the generator; can be empty
   FirstStage first = FirstStage::compile;
-  bool reflect = true;         // false: repairs see only the verdict
-  bool optimize = true;        // false: the first correct version ends an instance
-  std::int64_t max_debug = 5;  // failed repairs after which an approach is dropped; 0: never
-  std::size_t ancestors = 5;   // size of the pool
+  bool reflect = true;   // false: repairs see only the verdict
+  bool optimize = true;  // false: the first correct version ends an instance
+  // the number of failed repairs after which an approach is dropped; 0: never
+  std::int64_t max_debug = 5;
+  std::size_t ancestors = 5;  // the size of the pool
   std::optional<double> temperature = {};
 };
 
@@ -70,7 +72,8 @@ class Instance {
 
   Result<Next> iterate();
 
-  const std::string& best_code() const { return best_code_; }  // empty: no reply held code
+  /// Returns the best version so far, or "" if no reply contained code.
+  const std::string& best_code() const { return best_code_; }
   const Evaluation& best() const { return best_; }
 
  private:
@@ -78,7 +81,7 @@ class Instance {
   struct Failing {
     std::string code;
     Evaluation evaluation;
-    std::int64_t repairs = 0;  // failed repairs
+    std::int64_t repairs = 0;  // the number of failed repairs
   };
 
   Result<std::string> answer(const char* file, PromptValues values);

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kScheme = "guide://";
 constexpr std::array<std::string_view, 2> kAlways = {"triton-pitfalls", "memory-bound-kernels"};
 constexpr std::string_view kFacts = "-facts";
-constexpr std::size_t kLeastStem = 4;  // shorter words, such as "and", do not count
+constexpr std::size_t kLeastStem = 4;  // the least length of a word; shorter words do not count
 
 std::string lower(std::string_view text) {
   std::string out(text);
@@ -23,8 +23,8 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-/// Returns true if the text contains a word of the topic without its final "s", such as "scan" of
-/// the topic "reductions-and-scans".
+/// Returns true if the text contains a word of the topic. The word's final "s" is ignored: the
+/// topic "reductions-and-scans" matches the text "scan".
 bool mentions(const std::string& text, std::string_view topic) {
   while (!topic.empty()) {
     const std::size_t end = std::min(topic.find('-'), topic.size());
@@ -36,8 +36,8 @@ bool mentions(const std::string& text, std::string_view topic) {
   return false;
 }
 
-/// Returns the rank of a guide; 0 is the most useful. Returns nothing for a guide that does not
-/// suit.
+/// Returns the rank of a guide; rank 0 is the most useful. Returns nothing if the guide does not
+/// suit the operator.
 std::optional<int> rank_of(std::string_view topic, const Spec& spec, const std::string& spec_text) {
   if (topic == spec.dialect) return 0;
   if (std::find(kAlways.begin(), kAlways.end(), topic) != kAlways.end()) return 1;
@@ -86,7 +86,8 @@ Result<std::string> knowledge_for(AgentSession& session, const Spec& spec) {
 namespace {
 
 constexpr const char* kTool = "search_examples";
-constexpr std::size_t kQueryBytes = 2'000;  // the beginning of a specification is enough
+// The size of a query. It is the beginning of a specification, which is enough for a search.
+constexpr std::size_t kQueryBytes = 2'000;
 
 }  // namespace
 

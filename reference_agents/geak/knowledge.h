@@ -1,6 +1,6 @@
 // Fetches texts from the server for geak's prompts: guides (resources named guide://TOPIC) and a
-// kernel for a similar operator (from the tool `search_examples`). They name no operator of the
-// benchmark.
+// kernel for a similar operator (from the tool `search_examples`). These texts name no operator of
+// the benchmark.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +13,22 @@
 
 namespace assay::agents {
 
-/// The size limit of all guides in a prompt. It is the length of the longest specification, so that
-/// the guides do not bury the task.
+/// The maximum size of all guides in a prompt together. It is the length of the longest
+/// specification, so that the guides do not bury the task.
 inline constexpr std::size_t kKnowledgeBytes = 24'000;
 
-/// Returns the URIs of the guides that suit the operator, most useful first: its dialect, guides
-/// that are always useful, its family, hardware facts, topics that the specification mentions. Pure
-/// function.
+/// Returns the URIs of the guides that suit the operator, most useful first. The order is: the
+/// guide on the operator's dialect, guides that are always useful, guides on the operator's family,
+/// hardware facts, and topics that the specification mentions. Pure function.
 std::vector<std::string> guides_for(const Spec& spec, const std::vector<std::string>& resources);
 
-/// Returns the guides that suit the operator and fit into kKnowledgeBytes, each whole. If the
-/// server has none, returns an empty text and writes a note to the transcript. An Error means that
-/// the connection is broken.
+/// Returns the guides that suit the operator, as many whole guides as fit into kKnowledgeBytes. If
+/// the server has no such guide, returns "" and writes a note to the transcript. An Error means
+/// that the connection is broken.
 Result<std::string> knowledge_for(AgentSession& session, const Spec& spec);
 
-/// Returns a kernel for a similar operator. Returns an empty text if the server has no such tool or
-/// found nothing. An Error means that the connection is broken.
+/// Returns a kernel for a similar operator. Returns "" if the server lacks the tool
+/// `search_examples` or finds no kernel. An Error means that the connection is broken.
 Result<std::string> similar_example(AgentSession& session, const Spec& spec);
 
 }  // namespace assay::agents

@@ -12,10 +12,11 @@ namespace {
 struct Leader {
   std::string code;  // empty before the first reply with code
   Evaluation evaluation;
-  std::string last_round;  // result of the last round, for the model
+  std::string last_round;  // the result of the last round, as text for the model
 };
 
-/// Returns the version that the reply describes. An Error has a message for the model.
+/// Returns the version that the reply describes. If the reply describes no version, the Error has a
+/// message for the model.
 Result<std::string> candidate_in(const std::string& reply, const Leader& leader, const Spec& spec) {
   if (leader.code.empty()) {
     std::string code = extract_code(reply, spec.entry);

@@ -1,9 +1,10 @@
-// leader keeps the best version and asks the model for edits of it. The first reply is a whole
-// module. Each later round shows the best code, its verdict and metrics, and the result of the
-// round before, and it takes SEARCH/REPLACE edits (core/reply_code.h). A better version becomes the
-// leader. Any other version is dropped, and the model is told why.
+// leader keeps the best version (the leader) and asks the model for edits of this version. The
+// first reply is a whole module. In each later round, the prompt shows the leader with its verdict
+// and metrics, and the result of the previous round. The model replies with SEARCH/REPLACE edits
+// (core/reply_code.h). If the edited version is better, it becomes the leader. Otherwise it is
+// dropped, and the model is told why.
 //
-// The steps depend only on the session's answers and the options.
+// The agent's steps depend only on the session's answers and the options.
 #pragma once
 
 #include <vector>

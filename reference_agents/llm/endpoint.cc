@@ -20,9 +20,9 @@ namespace assay::agents {
 namespace {
 
 constexpr std::size_t kShownBodyCharacters = 300;
-constexpr std::size_t kShortestSecret = 12;  // characters of a key
+constexpr std::size_t kShortestSecret = 12;  // the least length of a secret key, in characters
 
-/// Replaces the key. Providers echo keys in their error messages.
+/// Replaces the key in `text`, because providers echo keys in their error messages.
 std::string redacted(std::string text, const std::string& key) {
   if (key.empty()) return text;
   for (std::size_t at = text.find(key); at != std::string::npos; at = text.find(key, at))
@@ -30,7 +30,8 @@ std::string redacted(std::string text, const std::string& key) {
   return text;
 }
 
-/// Returns one line of printable text. The body of an error can be an HTML page or binary.
+/// Returns `text` as one line of printable text. The body of an error can be an HTML page or binary
+/// data.
 std::string one_line(const std::string& text) {
   std::string line;
   for (const char character : text) {
@@ -45,7 +46,8 @@ std::string one_line(const std::string& text) {
   return line;
 }
 
-/// Redacts before it cuts. Otherwise the beginning of a key could remain at the cut.
+/// Returns `text` redacted and cut to one line. It redacts before it cuts, because otherwise the
+/// beginning of a key could remain at the cut.
 std::string shown(const Endpoint& endpoint, const std::string& text) {
   return one_line(redacted(text, endpoint.api_key));
 }
@@ -66,7 +68,8 @@ std::string message_of(const std::string& body) {
   return words.empty() ? body : words;
 }
 
-/// Returns true if an error is about money. Some providers report an empty account as status 400.
+/// Returns true if an error message is about money. Some providers report an empty account as
+/// status 400.
 bool is_about_the_account(const std::string& message) {
   constexpr std::array<std::string_view, 3> kWords = {"credit balance", "billing", "quota"};
   std::string lower = message;
@@ -80,7 +83,8 @@ bool is_about_the_account(const std::string& message) {
 ErrorCode code_of(int status, const std::string& message) {
   if (status == 404) return ErrorCode::not_found;
   if (status == 408 || status >= 500) return ErrorCode::unavailable;
-  // The error is about this prompt, mostly its length or a filter. Another prompt can succeed.
+  // With these statuses the error is about this prompt, mostly its length or a filter. Another
+  // prompt can succeed.
   const bool of_this_prompt = status == 400 || status == 413 || status == 422;
   if (status == 429 || (of_this_prompt && is_about_the_account(message)))
     return ErrorCode::resource_exhausted;
@@ -130,7 +134,8 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
                                  const std::map<std::string, std::string>& headers,
                                  const nlohmann::json& body) {
   const std::string url = endpoint.base_url + path;
-  // `replace`, because a spec or an earlier reply can hold invalid UTF-8. dump() would throw.
+  // The handler `replace` is needed because a spec or an earlier reply can contain invalid UTF-8.
+  // Without the handler, dump() would throw.
   const std::string payload = body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   const Result<mcp::HttpResponse> response = post_with_retries(
       [&] {
@@ -139,7 +144,8 @@ Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& pa
       },
       endpoint.policy, endpoint.clock);
   if (!response) {
-    // Never report invalid_argument here: it would blame the prompt.
+    // An error of the connection becomes `unavailable`, also if its code is invalid_argument: that
+    // code would blame the prompt.
     const bool of_the_connection = response.error().code == ErrorCode::io ||
                                    response.error().code == ErrorCode::invalid_argument;
     const ErrorCode code = of_the_connection ? ErrorCode::unavailable : response.error().code;
@@ -188,8 +194,8 @@ std::optional<std::int64_t> retry_after_ms(const mcp::HttpResponse& response,
   return parse_retry_after(header->second, clock.unix_ms());
 }
 
-/// Returns a pause with full jitter, so that clients that were refused together do not return
-/// together.
+/// Returns a random pause between 0 and the full length. So clients that were refused at the same
+/// time do not retry at the same time.
 std::int64_t pause_ms(const RetryPolicy& policy, int retry, const RetryClock& clock) {
   const double ceiling =
       std::min(static_cast<double>(policy.longest_pause_ms),
@@ -237,7 +243,8 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
     if (response) {
       const std::optional<std::int64_t> asked = retry_after_ms(*response, clock);
       if (asked && *asked > policy.longest_retry_after_ms) return response;
-      // Add jitter: all clients that were refused together got the same Retry-After.
+      // A random time is added, because all clients that were refused at the same time got the same
+      // Retry-After.
       if (asked)
         pause = std::max(
             pause, *asked + static_cast<std::int64_t>(static_cast<double>(policy.first_pause_ms) *

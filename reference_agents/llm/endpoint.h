@@ -1,16 +1,16 @@
-// Sends requests to an LLM endpoint. This is what the HTTP clients of both protocols share: the
-// address, the key, retries, and the conversion of an HTTP status to an Error.
+// Sends requests to an LLM endpoint. The HTTP clients of both protocols (http_clients.h) share this
+// code: the address, the key, retries, and the conversion of an HTTP status to an Error.
 //
 //   Result<nlohmann::json> answer = post_json(endpoint, "/chat/completions", headers, body);
 //   if (answer && field(*answer, "choices", 0) == nullptr)
 //     return unusable(endpoint, "the answer has no choices", *answer);
 //
-// The key is stored only here and sent only in a header. Every text that could contain it is
-// redacted. Responses 408, 429 and 5xx and broken connections are retried after a pause. The pause
-// doubles with each retry, with full jitter, and is at least as long as the Retry-After header
-// says. Tests replace the clock, so that no test really sleeps.
+// The key is stored only here and sent only in a header. Every text that could contain the key is
+// redacted. A request is retried after a pause if the response is 408, 429 or 5xx, or if the
+// connection is broken. The pause is random; its maximum doubles with each retry. It is at least as
+// long as the Retry-After header says. Tests replace the clock, so that no test really sleeps.
 //
-// Thread-safe if the functions of the RetryClock are.
+// Thread-safe if the functions of the RetryClock are thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -27,19 +27,20 @@
 namespace assay::agents {
 
 struct RetryPolicy {
-  int attempts = 6;                     // including the first
-  std::int64_t first_pause_ms = 1'000;  // doubles with each retry
+  int attempts = 6;                     // the maximum number of attempts, including the first
+  std::int64_t first_pause_ms = 1'000;  // the longest first pause; doubles with each retry
   std::int64_t longest_pause_ms = 60'000;
-  /// No retry follows if the server asks for a longer pause.
+  /// The longest Retry-After that is obeyed. If the server asks for a longer pause, no retry
+  /// follows.
   std::int64_t longest_retry_after_ms = 300'000;
-  /// Limit for one attempt. It is long because replies are not streamed.
+  /// The time limit of one attempt. It is long because replies are not streamed.
   std::int64_t request_timeout_ms = 600'000;
 };
 
 struct RetryClock {
   std::function<void(std::int64_t)> sleep_ms;
-  std::function<double()> uniform;        // in [0, 1)
-  std::function<std::int64_t()> unix_ms;  // for a Retry-After with a date
+  std::function<double()> uniform;        // returns a random number in [0, 1)
+  std::function<std::int64_t()> unix_ms;  // the current time; needed for a Retry-After with a date
   static RetryClock real();
 };
 
@@ -53,11 +54,12 @@ Result<mcp::HttpResponse> post_with_retries(const std::function<Result<mcp::Http
 std::optional<std::int64_t> parse_retry_after(std::string_view value, std::int64_t now_unix_ms);
 
 struct Endpoint {
-  std::string provider;  // "openai", for messages
+  std::string provider;  // the name in messages, such as "openai"
   std::string base_url;  // "https://api.openai.com/v1", without a slash at the end
   std::string model;
-  std::string api_key;  // empty: none is sent
-  /// Limit for one answer. The longest replies of current models have some hundred thousand bytes.
+  std::string api_key;  // empty: no key is sent
+  /// The maximum size of one answer. The longest replies of current models have some hundred
+  /// thousand bytes.
   std::int64_t max_answer_bytes = 16LL << 20;
   RetryPolicy policy;
   RetryClock clock = RetryClock::real();
@@ -67,20 +69,20 @@ struct Endpoint {
 /// over plain http to another machine.
 Status check_endpoint(const Endpoint& endpoint);
 
-/// Posts `body` to base_url + path and returns the answer, a JSON object. An HTTP error status
-/// becomes an Error with the provider's message.
+/// Posts `body` to base_url + path and returns the answer, which is a JSON object. An HTTP error
+/// status becomes an Error with the provider's message.
 Result<nlohmann::json> post_json(const Endpoint& endpoint, const std::string& path,
                                  const std::map<std::string, std::string>& headers,
                                  const nlohmann::json& body);
 
-/// Returns a `corrupt` Error for an answer that is JSON but not a reply. Quotes the provider's
-/// error message if there is one.
+/// Returns a `corrupt` Error for an answer that is JSON but not a reply. If the answer has an error
+/// message of the provider, the Error quotes it.
 tl::unexpected<Error> unusable(const Endpoint& endpoint, const std::string& what,
                                const nlohmann::json& answer);
 
-/// Removes the key from a reply's text in case the endpoint echoes it, because transcripts store
-/// replies. A key too short to be secret stays: local servers accept keys such as "EMPTY", which
-/// can be a word of the code.
+/// Removes the key from a reply's text. An endpoint could echo the key, and transcripts store
+/// replies. A key that is too short to be secret is not removed: local servers accept keys such as
+/// "EMPTY", and such a word can occur in the code.
 std::string reply_text(const Endpoint& endpoint, std::string text);
 
 }  // namespace assay::agents

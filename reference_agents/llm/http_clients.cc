@@ -11,13 +11,13 @@ namespace {
 
 using nlohmann::json;
 
-/// The largest token count of one reply that is believed. Sums of many such replies stay far below
-/// the end of 64 bits.
+/// The largest token count that is accepted for one reply. With this maximum, the sum over many
+/// replies cannot overflow 64 bits.
 constexpr std::int64_t kMostTokens = 1LL << 40;
 
-/// Returns a token count as an endpoint reports it. Returns nothing for an absent field and for a
-/// number that no model can have used (negative, fractional or absurdly large), because token
-/// counts become money.
+/// Returns a token count that an endpoint reports. Returns nothing if the field is absent. Token
+/// counts become money, so it also returns nothing for a number that no model can have used
+/// (negative, fractional or absurdly large).
 template <class... Path>
 std::optional<std::int64_t> token_field(const json& root, Path... path) {
   const json* at = field(root, path...);
@@ -28,7 +28,7 @@ std::optional<std::int64_t> token_field(const json& root, Path... path) {
   return at->get<std::int64_t>();
 }
 
-/// The usage is known only if both counts are.
+/// Sets the token counts of the reply. The usage is known only if both counts are known.
 void set_usage(CompletionReply& reply, std::optional<std::int64_t> input,
                std::optional<std::int64_t> output) {
   reply.usage_known = input.has_value() && output.has_value();
@@ -43,14 +43,15 @@ json openai_body(const Endpoint& endpoint, const CompletionRequest& request) {
   for (const ChatMessage& message : request.messages)
     messages.push_back({{"role", message.role}, {"content", message.text}});
   json body = {{"model", endpoint.model}, {"messages", std::move(messages)}};
-  // OpenAI's reasoning models refuse the older name `max_tokens`. Other servers know only that one.
+  // OpenAI's reasoning models refuse the older name `max_tokens`. Other servers know only the older
+  // name.
   body[endpoint.provider == "openai" ? "max_completion_tokens" : "max_tokens"] = request.max_tokens;
   if (request.temperature) body["temperature"] = *request.temperature;
   return body;
 }
 
-/// Returns the text of a message. Its content is a string, or an array of parts, or null if the
-/// model refused.
+/// Returns the text of a message. The content of a message is a string, or an array of parts, or
+/// null if the model refused.
 std::string text_of(const json& message) {
   const json* content = field(message, "content");
   if (content == nullptr || !content->is_array()) return string_field(message, "content");
@@ -111,8 +112,8 @@ Result<CompletionReply> AnthropicClient::complete(const CompletionRequest& reque
   }
   reply.text = reply_text(endpoint_, std::move(reply.text));
   reply.stop_reason = reply_text(endpoint_, string_field(*answer, "stop_reason"));
-  // Cached input would be cheaper, but this client never asks for caching. So the sum is the number
-  // of input tokens.
+  // The number of input tokens is the sum of uncached and cached tokens. Cached tokens would be
+  // cheaper, but this client never asks for caching, so all tokens have the same price.
   std::optional<std::int64_t> input = token_field(*answer, "usage", "input_tokens");
   for (const char* cached : {"cache_creation_input_tokens", "cache_read_input_tokens"}) {
     if (input) *input += token_field(*answer, "usage", cached).value_or(0);

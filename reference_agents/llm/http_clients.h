@@ -1,5 +1,6 @@
-// The LLM clients that speak HTTP. OpenAiClient speaks chat completions, as OpenAI, DeepSeek,
-// Together, Google, vLLM and llama.cpp offer them. AnthropicClient speaks the messages API.
+// Defines the LLM clients that use HTTP. OpenAiClient uses the chat completions API, which OpenAI,
+// DeepSeek, Together, Google, vLLM and llama.cpp offer. AnthropicClient uses Anthropic's messages
+// API.
 //
 //   OpenAiClient client(endpoint);
 //   Result<CompletionReply> reply = client.complete(request);

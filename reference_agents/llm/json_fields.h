@@ -1,5 +1,5 @@
-// Reads fields of JSON from outside. A field that is absent or has another type reads as a default
-// value and never throws. Pure functions, thread-safe.
+// Reads fields of untrusted JSON. If a field is absent or has another type, the functions return a
+// default value; they never throw. Pure functions, thread-safe.
 //
 //   std::string text = string_field(reply, "choices", 0, "message", "content");
 #pragma once

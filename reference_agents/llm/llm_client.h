@@ -1,5 +1,5 @@
-// LlmClient is the interface to a language model: one prompt in, one reply out. The agents use
-// nothing else of a model.
+// LlmClient is the interface to a language model: it gets one prompt and returns one reply. The
+// agents use a model only through this interface.
 //
 //   Result<std::unique_ptr<LlmClient>> client = make_llm_client("openai:gpt-5", options);
 //   Result<CompletionReply> reply = (*client)->complete({.messages = {{"user", "..."}}});
@@ -17,8 +17,8 @@
 
 namespace assay::agents {
 
-/// The end of the label of every provider that is not a model. Its runs are never ranked, because
-/// they say nothing about a model.
+/// The end of the label of every provider that is not a model. Runs with such a provider are never
+/// ranked, because they say nothing about a model.
 inline constexpr std::string_view kNoModelMark = "(no model)";
 
 /// Returns the label of a provider that is not a model: "scripted (no model)" for "scripted".
@@ -34,23 +34,24 @@ struct ChatMessage {
 struct CompletionRequest {
   std::string system;
   std::vector<ChatMessage> messages;
-  std::optional<double> temperature;  // absent: the default, which some models require
+  std::optional<double> temperature;  // absent: the model's default, which some models require
   std::int64_t max_tokens = 16'384;
-  /// The attempt and the number of its earlier requests. They are not sent to a model. They seed
-  /// the simulated model, so that its reply does not depend on time or on other requests.
+  /// The name of the attempt, and the number of earlier requests in the attempt. These values are
+  /// not sent to a model. They seed the simulated model, so that its reply does not depend on time
+  /// or on other requests.
   std::string attempt = {};
   std::int64_t turn = 0;
 };
 
 struct CompletionReply {
-  std::string text;         // empty if the model declined; `stop_reason` tells
+  std::string text;         // empty if the model declined; `stop_reason` then says why
   std::string stop_reason;  // the provider's word: "stop", "end_turn", "length", "max_tokens", ...
   std::int64_t input_tokens = 0;
   std::int64_t output_tokens = 0;
   bool usage_known = false;  // false: the endpoint reported no usage, and both counts are 0
   /// The amount in US dollars that counts against the spending limit: the cost, or the worst case
-  /// if the usage is unknown. MeteredClient sets it. It is stored with the reply, so that a
-  /// continued bench counts the same amount. Absent if the model has no price.
+  /// if the usage is unknown. MeteredClient sets this amount. It is stored with the reply, so that
+  /// a continued bench counts the same amount. Absent if the model has no price.
   std::optional<double> charged_usd = {};
   /// True if the endpoint refused the prompt. `text` is then the reason (core/agent_session.h).
   bool prompt_refused = false;
@@ -63,16 +64,16 @@ class LlmClient {
   /// - permission_denied: the endpoint refuses the key or every request.
   /// - invalid_argument: the endpoint refuses this prompt. Another prompt can succeed.
   /// - not_found: there is no such model.
-  /// - resource_exhausted: still 429 after the last retry, no credit, or an answer that is too
-  /// long.
-  /// - unavailable: 5xx, a timeout, or no connection.
+  /// - resource_exhausted: the last retry got 429, the account is empty, or the answer is too long.
+  /// - unavailable: the last retry got 5xx or a timeout, or there is no connection.
   /// - corrupt: the answer is not a reply.
   virtual Result<CompletionReply> complete(const CompletionRequest& request) = 0;
-  /// The model's name in all output, such as "openai:gpt-5" or "scripted (no model)".
+  /// Returns the model's name in all output, such as "openai:gpt-5" or "scripted (no model)".
   virtual std::string label() const = 0;
-  /// False for `scripted` and `sim`, which are never ranked.
+  /// Returns false for the providers `scripted` and `sim`, which are never ranked.
   virtual bool is_model() const = 0;
-  /// The operators that the client can answer, sorted. Empty if it can answer all.
+  /// Returns the names of the operators for which the client has answers, sorted. The list is empty
+  /// if the client can answer for every operator.
   virtual std::vector<std::string> known_operators() const { return {}; }
 };
 

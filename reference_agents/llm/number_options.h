@@ -1,6 +1,6 @@
-// Options with numeric values after a name, such as "7?wrong=0.3&repair=0.6" of the simulated model
-// or "leader?rounds=4" of an agent. Each option has a default and a range. The error for a bad
-// option lists the valid ones. Pure functions, thread-safe.
+// Parses numeric options that follow a name, such as "7?wrong=0.3&repair=0.6" for the simulated
+// model or "leader?rounds=4" for an agent. Each option has a default and a range. The error for an
+// invalid option lists the valid options. Pure functions, thread-safe.
 //
 //   const std::vector<NumberOption> known = {{"rounds", 8, 1, 100, "number of edits"}};
 //   Result<NamedOptions> named = parse_options("leader?rounds=4", known);
@@ -18,10 +18,10 @@ namespace assay::agents {
 
 struct NumberOption {
   std::string name;
-  double standard = 0;  // the default
+  double standard = 0;  // the default value
   double least = 0, most = 1;
   std::string meaning;
-  bool whole = false;  // integers only
+  bool whole = false;  // true: only integers are valid
 };
 
 /// The values of all known options, including the defaults.
@@ -32,11 +32,11 @@ struct NamedOptions {
   NumberValues values;
 };
 
-/// invalid_argument lists the valid options for an unknown or repeated key, a value that is not a
-/// number, or a number out of range.
+/// Splits the text into name and options. Errors: invalid_argument if a key is unknown or repeated,
+/// or if a value is not a number or out of range; the message lists the valid options.
 Result<NamedOptions> parse_options(const std::string& text, const std::vector<NumberOption>& known);
 
-/// Describes the options: "rounds=8 (1 to 100): number of edits; ...".
+/// Returns a text that describes the options: "rounds=8 (1 to 100): number of edits; ...".
 std::string describe_options(const std::vector<NumberOption>& known);
 
 }  // namespace assay::agents

@@ -10,7 +10,8 @@
 namespace assay::agents {
 namespace {
 
-/// Removes the date from "name-20250929" and "name-2025-09-29".
+/// Removes a date from the end of a model's name: "name-20250929" and "name-2025-09-29" become
+/// "name".
 std::string without_date(const std::string& model) {
   const auto digits_at = [&](std::size_t at, std::size_t count) {
     return at + count <= model.size() && model.find_first_not_of("0123456789", at) >= at + count;
@@ -87,7 +88,8 @@ bool SpendingBudget::set_aside(double amount_usd) {
   MutexLock lock(mutex_);
   if (!spending_.limit_usd) return true;
   const double limit = *spending_.limit_usd;
-  // Most of what other threads have set aside will not be spent. Wait for it before giving up.
+  // Most of the money that other threads have set aside will not be spent. So this call waits until
+  // they have settled before it gives up.
   settled_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) {
     return limit_reached_ || spending_.spent_usd + amount_usd > limit ||
            spending_.spent_usd + set_aside_usd_ + amount_usd <= limit;
@@ -121,7 +123,8 @@ bool SpendingBudget::limit_reached() const {
 std::optional<double> MeteredClient::cost_of(const CompletionReply& reply) const {
   if (!inner_.is_model()) return 0;
   if (!reply.usage_known) return std::nullopt;
-  if (reply.charged_usd) return reply.charged_usd;  // with the price at the time of the reply
+  // The stored amount was computed with the price at the time of the reply.
+  if (reply.charged_usd) return reply.charged_usd;
   if (!price_) return std::nullopt;
   return price_->cost_usd(reply.input_tokens, reply.output_tokens);
 }
@@ -147,7 +150,7 @@ Result<CompletionReply> MeteredClient::complete(const CompletionRequest& request
     budget_.settle(amount, 0);
     return reply;
   }
-  reply->charged_usd.reset();  // a recorded reply holds the charge of its first use
+  reply->charged_usd.reset();  // a recorded reply contains the charge of its first use
   const double charged = reply->usage_known ? cost_of(*reply).value_or(0) : amount;
   budget_.settle(amount, charged);
   if (price_ || !inner_.is_model()) reply->charged_usd = charged;

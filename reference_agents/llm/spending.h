@@ -1,16 +1,16 @@
-// The cost of replies and the limit on spending. PriceTable holds the price of each model's tokens.
-// SpendingBudget is the money that a bench can spend; all its models share it. MeteredClient wraps
-// another client and charges a budget.
+// Computes the cost of replies and limits spending. PriceTable holds the price of each model's
+// tokens. SpendingBudget is the money that a bench can spend; all models of the bench share it.
+// MeteredClient wraps another client and charges a budget.
 //
 //   Result<PriceTable> table = PriceTable::load(data_dir / "llm/prices.toml");
 //   std::optional<Price> price = table->find("anthropic:claude-sonnet-4-5-20250929");
 //   SpendingBudget budget({.limit_usd = 5.0, .spent_usd = 1.2});
 //   MeteredClient client(*inner, price, budget);
 //
-// The worst case of a request is set aside before it is sent: each byte of the prompt as one token,
-// and all allowed tokens of the reply. So even parallel requests cannot exceed the limit together.
-// A reply without token counts is charged its worst case. A request that the provider bills but
-// never answers is not counted.
+// Before a request is sent, the cost of its worst case is set aside: each byte of the prompt counts
+// as one token, and the reply has all allowed tokens. So even parallel requests cannot exceed the
+// limit together. A reply without token counts is charged its worst case. A request that the
+// provider bills but never answers is not counted.
 //
 // Thread-safe.
 #pragma once
@@ -41,15 +41,16 @@ struct Price {
   }
 };
 
-/// The prices of prices.toml, which names the source and the date of each. Immutable after load().
+/// The prices in prices.toml. That file names the source and the date of each price. A table does
+/// not change after load().
 class PriceTable {
  public:
-  /// An error names the file, the key and the valid values.
+  /// Reads the table from a file. An error names the file, the key and the valid values.
   static Result<PriceTable> load(const std::filesystem::path& file);
   static Result<PriceTable> parse(std::string_view text, const std::string& file_name);
 
-  /// Finds a model by "PROVIDER:NAME". Ignores a date at the end of NAME. Returns nothing for a
-  /// model without a known price.
+  /// Returns the price of the model "PROVIDER:NAME". Ignores a date at the end of NAME. Returns
+  /// nothing if the price is unknown.
   std::optional<Price> find(const std::string& model) const;
   std::size_t size() const { return prices_.size(); }
 
@@ -59,18 +60,18 @@ class PriceTable {
 
 struct Spending {
   std::optional<double> limit_usd;  // absent: no limit
-  double spent_usd = 0;             // spent by earlier parts of the same bench
+  double spent_usd = 0;             // the amount that earlier parts of the same bench spent
 };
 
 class SpendingBudget {
  public:
   explicit SpendingBudget(Spending spending) : spending_(spending) {}
 
-  /// Sets an amount aside before a request. Waits while settled requests of other threads could
-  /// still make room. Returns false if the limit does not allow the amount. All later calls return
-  /// false too.
+  /// Sets an amount aside before a request. If the amount does not fit now, waits as long as
+  /// requests of other threads may turn out cheaper and so make room. Returns false if the limit
+  /// does not allow the amount. All later calls return false too.
   bool set_aside(double amount_usd);
-  /// Replaces an amount that was set aside by the amount that was spent.
+  /// Replaces the amount that was set aside by the amount that was spent.
   void settle(double set_aside_usd, double spent_usd);
   double spent_usd() const;
   bool limit_reached() const;
@@ -85,20 +86,22 @@ class SpendingBudget {
 
 class MeteredClient final : public LlmClient {
  public:
-  /// Makes a client with its own budget. Without a price nothing is charged and costs are unknown.
+  /// Makes a client with its own budget. If there is no price, nothing is charged and costs are
+  /// unknown.
   MeteredClient(LlmClient& inner, std::optional<Price> price, Spending spending)
       : inner_(inner), price_(std::move(price)), own_(std::in_place, spending), budget_(*own_) {}
   /// Makes a client that shares `budget`, which must outlive it.
   MeteredClient(LlmClient& inner, std::optional<Price> price, SpendingBudget& budget)
       : inner_(inner), price_(std::move(price)), budget_(budget) {}
 
-  /// Also fails with resource_exhausted if the budget does not allow the request's worst case.
+  /// Asks the wrapped client and charges the budget. Errors: those of the wrapped client;
+  /// resource_exhausted if the budget does not allow the request's worst case.
   Result<CompletionReply> complete(const CompletionRequest& request) override;
   std::string label() const override { return inner_.label(); }
   bool is_model() const override { return inner_.is_model(); }
 
-  /// Returns the cost of a reply. The cost is 0 if no model wrote it. Returns nothing if the model
-  /// has no price or the reply has no token counts.
+  /// Returns the cost of a reply. The cost is 0 if no model wrote the reply. Returns nothing if the
+  /// model has no price or the reply has no token counts.
   std::optional<double> cost_of(const CompletionReply& reply) const;
   double spent_usd() const { return budget_.spent_usd(); }
   bool limit_reached() const { return budget_.limit_reached(); }

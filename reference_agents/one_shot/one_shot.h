@@ -1,11 +1,12 @@
-// one_shot is the lower bound among the agents: one specification, one prompt, one submission. The
-// model gets no feedback.
+// one_shot is the simplest agent, a lower bound for the others: it sends one specification in one
+// prompt and makes one submission. The model gets no feedback.
 //
 //   Result<Attempt> attempt = attempt_one_shot(session, {});
 //   if (attempt) show(attempt->outcome);  // "pass"
 //
-// The steps: fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit. They depend
-// only on the session's answers. The functions are thread-safe; a session belongs to one thread.
+// The steps: fetch_spec -> prompt -> model -> code -> compile -> run_tests -> submit. The steps
+// depend only on the session's answers. The functions are thread-safe; a session belongs to one
+// thread.
 #pragma once
 
 #include "base/result.h"
@@ -16,12 +17,12 @@
 
 namespace assay::agents {
 
-/// An Error means that the attempt was interrupted because the model or the server failed. It can
-/// continue later.
+/// Makes one attempt. An Error means that the attempt was interrupted because the model or the
+/// server failed. The attempt can continue later.
 Result<Attempt> attempt_one_shot(AgentSession& session, const NumberValues& options);
 
-/// Makes the only prompt: the answer to `fetch_spec` word for word, and rules that name no
-/// operator.
+/// Makes the agent's only prompt. It contains the answer to `fetch_spec` word for word, and rules
+/// that name no operator.
 CompletionRequest one_shot_prompt(const Spec& spec);
 
 }  // namespace assay::agents

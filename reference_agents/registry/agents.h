@@ -1,4 +1,4 @@
-// The table of reference agents. An agent is named with optional options, such as "leader" or
+// Lists the reference agents. A choice of an agent is its name and, if needed, options: "leader" or
 // "geak?iterations=4&max_debug=2". To add an agent, write a folder below reference_agents/ and add
 // a line to agents().
 //
@@ -23,7 +23,7 @@ namespace assay::agents {
 
 struct AgentEntry {
   std::string name;
-  std::string track;  // the track of its runs
+  std::string track;  // the track of the agent's runs
   std::string summary;
   std::vector<NumberOption> options;
   Result<Attempt> (*attempt)(AgentSession& session, const NumberValues& options) = nullptr;
@@ -36,13 +36,13 @@ struct AgentChoice {
   NumberValues options;
 };
 
-/// not_found lists the agents if the name is unknown. invalid_argument lists the options if an
-/// option is invalid.
+/// Parses the choice of an agent. Errors: not_found if the name is unknown, and the message lists
+/// the agents; invalid_argument if an option is invalid, and the message lists the options.
 Result<AgentChoice> parse_agent(const std::string& text);
 
-/// Makes one attempt. An Error means that it was interrupted because the model or the server
-/// failed; it can continue later. A prompt that the endpoint refuses for good ends the attempt
-/// without an Error (core/agent_session.h).
+/// Makes one attempt. An Error means that the attempt was interrupted because the model or the
+/// server failed; the attempt can continue later. If the endpoint refuses a prompt for good, the
+/// attempt ends without an Error (core/agent_session.h).
 Result<Attempt> attempt_operator(const AgentChoice& choice, mcp::Client& client,
                                  MeteredClient& model, Transcript& transcript,
                                  const AttemptRequest& request);

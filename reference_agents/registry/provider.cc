@@ -59,7 +59,7 @@ const std::vector<Provider>& providers() {
       {"google", Protocol::openai, "https://generativelanguage.googleapis.com/v1beta/openai",
        "GEMINI_API_KEY", true},
       {"openai-compatible", Protocol::openai, "", "ASSAY_LLM_API_KEY",
-       false},  // vLLM, llama.cpp, ...
+       false},  // local servers such as vLLM and llama.cpp
       {"scripted", Protocol::scripted, "", "", false},
       {"sim", Protocol::sim, "", "", false},
   };

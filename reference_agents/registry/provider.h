@@ -1,5 +1,5 @@
-// The table of LLM providers. A model is named PROVIDER:NAME. To add an OpenAI-compatible endpoint,
-// add a line to providers().
+// Lists the LLM providers and makes their clients. A model is named PROVIDER:NAME. To add an
+// OpenAI-compatible endpoint, add a line to providers().
 //
 //   ProviderOptions options{.data_dir = root / "reference_agents"};
 //   Result<std::unique_ptr<LlmClient>> client = make_llm_client("deepseek:deepseek-chat", options);
@@ -25,15 +25,16 @@ enum class Protocol { openai, anthropic, scripted, sim };
 struct Provider {
   std::string name;
   Protocol protocol = Protocol::openai;
-  std::string base_url;      // empty: the value of ASSAY_LLM_BASE_URL
-  std::string key_variable;  // environment variable of the key; empty: the provider has no key
+  std::string base_url;  // empty: the value of ASSAY_LLM_BASE_URL
+  // the environment variable that has the key; empty: the provider has no key
+  std::string key_variable;
   bool key_required = true;
 };
 
 const std::vector<Provider>& providers();
 
 struct ProviderOptions {
-  std::filesystem::path data_dir;  // reference_agents/ of the source tree
+  std::filesystem::path data_dir;  // the folder reference_agents/ of the source tree
   RetryPolicy policy;
   /// Reads one environment variable; tests replace it.
   std::function<std::optional<std::string>(const std::string&)> environment;
@@ -43,17 +44,17 @@ struct ModelName {
   std::string provider, name;
 };
 
-/// Splits "openai:gpt-5" into {"openai", "gpt-5"}. invalid_argument if the text is not
-/// PROVIDER:NAME. not_found lists the valid providers if the provider is unknown.
+/// Splits "openai:gpt-5" into {"openai", "gpt-5"}. Errors: invalid_argument if the text is not
+/// PROVIDER:NAME; not_found if the provider is unknown, and the message lists the valid providers.
 Result<ModelName> parse_model(const std::string& text);
 
-/// Makes the client of a model. Adds the error permission_denied, which names the environment
-/// variable of a missing key.
+/// Makes the client of a model. Errors: those of parse_model(); permission_denied if the key is
+/// missing, and the message names the environment variable of the key.
 Result<std::unique_ptr<LlmClient>> make_llm_client(const std::string& model,
                                                    const ProviderOptions& options);
 
 /// Removes the providers' keys from this process's environment, so that child processes do not
-/// inherit them. Call it after the clients are made and before threads start.
+/// inherit the keys. Call this function after the clients are made and before threads start.
 void forget_keys();
 
 }  // namespace assay::agents

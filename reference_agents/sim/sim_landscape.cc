@@ -9,12 +9,14 @@ namespace {
 
 constexpr std::string_view kMark = "# ideas: ";
 constexpr std::string_view kPlanMark = "the next version has ideas ";
-constexpr double kPlainPerf = 0.5;    // perf of a version without ideas
-constexpr double kFirstShare = 0.25;  // share of all ideas that a first version has
-constexpr double kGoodShare = 0.5;    // share of ideas that make a version faster
-/// The factor of a bad idea lies between kLeast and 1, that of a good idea between 1 and kMost.
+constexpr double kPlainPerf = 0.5;    // the Perf of a version without ideas
+constexpr double kFirstShare = 0.25;  // the share of all ideas that a first version has
+constexpr double kGoodShare = 0.5;    // the share of ideas that make a version faster
+/// The bounds of an idea's factor. A bad idea has a factor between kLeast and 1; a good idea has a
+/// factor between 1 and kMost.
 constexpr double kLeast = 0.65, kMost = 1.5;
-constexpr double kPairLeast = 0.75, kPairMost = 1.3;  // range of the factor of two neighbours
+// The bounds of the factor with which two neighbouring ideas strengthen or weaken each other.
+constexpr double kPairLeast = 0.75, kPairMost = 1.3;
 
 double between(double low, double high, SeededRng& draws) {
   return low + (high - low) * draws.uniform();

@@ -18,7 +18,7 @@ constexpr std::pair<const char*, const char*> kWrongWords[] = {
     {" 0.5 * ", " 0.25 * "}, {" + 1.0", " + 1.25"},
 };
 
-/// One possible change: `text` replaces `length` bytes at `at`.
+/// One possible change: `text` replaces the `length` bytes at the offset `at`.
 struct Change {
   std::size_t at = 0;
   std::size_t length = 0;
@@ -31,7 +31,7 @@ struct Line {
   bool in_kernel = false;
 };
 
-/// Splits a module into lines and marks those in the body of a jitted function.
+/// Splits a module into lines and marks the lines in the body of a jitted function.
 std::vector<Line> lines_of(std::string_view source) {
   std::vector<Line> lines;
   bool decorated = false;
@@ -87,7 +87,8 @@ std::vector<Change> wrong_changes(const std::vector<Line>& lines) {
         line.text.find(" < ") != std::string_view::npos && !has_any(line.text, {"&", "#"})) {
       changes.push_back({line.at + line.text.size(), 0, " - 1"});
     }
-    // Do not change addresses: a wrong address ends in a fault, not in a wrong result.
+    // Lines that compute addresses are not changed: a wrong address ends in a fault, not in a wrong
+    // result.
     if (has_any(line.text,
                 {"program_id", "arange", "tl.load(", "range(", "constexpr", "mask =", "_ptr ="}))
       continue;

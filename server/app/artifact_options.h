@@ -1,5 +1,5 @@
-// The command line options for the limits of artifacts in the store. Values; the functions belong
-// to the thread that parses the command line.
+// Defines the command-line options for the limits of artifacts in the store. The options are plain
+// values. The functions must be called by the thread that parses the command line.
 //
 //   auto options = std::make_shared<ArtifactOptions>();
 //   add_artifact_options(*command, *options);
@@ -16,18 +16,19 @@
 
 namespace assay::server {
 
-/// The options as they were given. An empty text stands for the default.
+/// The texts of the options on the command line. An empty text means the default.
 struct ArtifactOptions {
-  std::string job_bytes, owner_bytes, store_bytes;  // bytes_from() reads them
-  std::string age;                                  // seconds_from() reads it
+  std::string job_bytes, owner_bytes, store_bytes;  // sizes in the form that bytes_from() reads
+  std::string age;  // a duration in the form that seconds_from() reads
 };
 
 void add_artifact_options(CLI::App& command, ArtifactOptions& options);
 
-/// Error: invalid_argument. It names the option and the valid values.
+/// Returns the limits that the options set. Errors: invalid_argument if a value is invalid, and the
+/// message names the option and the valid values.
 Result<ArtifactLimits> artifact_limits(const ArtifactOptions& options);
 
-/// Returns the options that were given, as command-line arguments.
+/// Returns the options that are not empty as command-line arguments.
 std::vector<std::string> arguments_of(const ArtifactOptions& options);
 
 }  // namespace assay::server

@@ -13,20 +13,21 @@ namespace assay::server {
 
 enum ExitStatus : int {
   kPass = 0,  // success; for `eval`: the submission passed
-  /// `eval`: the submission is wrong. `operators lint`: a check failed. `plan diff`: the plans
-  /// differ. `bench --replay`: an attempt differs from the recorded attempt.
+  /// For `eval`: the submission is wrong. For `operators lint`: a check failed. For `plan diff`:
+  /// the plans differ. For `bench --replay`: an attempt differs from the recorded attempt.
   kFail = 1,
-  kError = 2,         // `eval`: the submission ended in an error; `bench`: an attempt is unfinished
-  kUsage = 64,        // invalid flags or arguments
-  kBadData = 65,      // a file is empty, binary or too large
-  kNoInput = 66,      // a file is missing or unreadable
-  kUnknownName = 67,  // an unknown operator, split, agent, device, provider or run
-  kUnavailable = 69,  // a known device or server is not usable now
-  kInternal = 70,     // a defect of Assay
-  kPortInUse = 71,    // the address is in use or cannot be bound
+  /// For `eval`: the submission ended in an error. For `bench`: an attempt is unfinished.
+  kError = 2,
+  kUsage = 64,          // invalid flags or arguments
+  kBadData = 65,        // a file is empty, binary or too large
+  kNoInput = 66,        // a file is missing or unreadable
+  kUnknownName = 67,    // an unknown operator, split, agent, device, provider or run
+  kUnavailable = 69,    // a known device or server is not usable now
+  kInternal = 70,       // a defect of Assay
+  kPortInUse = 71,      // the address is in use or cannot be bound
   kStoreUnusable = 73,  // the store is read-only, damaged or from a newer schema
-  /// `serve`: the address is public and there are no tokens, or other users can access the token
-  /// file.
+  /// For `serve`: the address is public and there are no tokens, or other users can access the
+  /// token file.
   kUnsafe = 76,
   kNoCredentials = 77,  // an API key is missing
   kBadConfig = 78,      // a spec.toml or another configuration file is invalid

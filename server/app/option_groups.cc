@@ -13,12 +13,12 @@
 namespace assay::server {
 namespace {
 
-// The least allowed time limit. In less time, a candidate cannot import the remaining parts of
-// torch.
+// The least value of the time limit of a job. A candidate still imports parts of torch, which takes
+// almost as long.
 constexpr std::int64_t kLeastWallMs = 100;
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need this much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
-constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer than this
+constexpr std::int64_t kMostWallMs = 60 * 60'000;  // no agent waits longer for a job
 constexpr std::int64_t kLeastCpuPercent = 10;
 constexpr std::int64_t kMostCpuPercent = 100'000;
 constexpr int kMostRecorders = 8;

@@ -10,12 +10,12 @@
 namespace assay::server {
 namespace {
 
-/// The eventfd of the newest StopOnSignal. An eventfd is never closed, because a signal handler may
-/// still run in another thread after the StopOnSignal is destroyed.
+/// The eventfd of the newest StopOnSignal. The eventfd is never closed, because a signal handler
+/// may still run in another thread after the StopOnSignal is destroyed.
 std::atomic<int> signal_event{-1};
 static_assert(std::atomic<int>::is_always_lock_free, "a signal handler reads it");
 
-/// Makes the thread's read() of the eventfd return. Async-signal-safe.
+/// Wakes the thread that reads the eventfd. Async-signal-safe.
 void wake(int event) {
   const std::uint64_t one = 1;
   (void)!::write(event, &one, sizeof(one));

@@ -1,6 +1,6 @@
-// StopOnSignal requests a stop of a stop token when the process receives SIGINT or SIGTERM. A
-// signal handler may call only a few functions. So the handler wakes a thread, which requests the
-// stop.
+// StopOnSignal owns a std::stop_token and requests the stop when the process receives SIGINT or
+// SIGTERM. A signal handler may call only a few functions. So the handler wakes a thread, which
+// requests the stop.
 //
 //   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
 //   if (!stop) return fail(stop.error());

@@ -63,7 +63,7 @@ json finished_line(std::int64_t sample, const std::string& operator_name,
   return line;
 }
 
-/// Compares two identity lines. Returns for example "model is 'a' there and 'b' here", or "" if
+/// Compares two identity lines. Returns a text such as "model is 'a' there and 'b' here", or "" if
 /// both lines describe the same bench.
 std::string identity_difference(const json& there, const json& here) {
   for (const auto& [key, value] : here.items()) {
@@ -103,7 +103,7 @@ struct Parsed {
 Result<Parsed> parse(const std::string& path) {
   std::ifstream stream(path, std::ios::binary);
   Parsed parsed;
-  // A crash cut the last line short if the line has no newline.
+  // If the last line has no newline, a crash cut it short, so it is ignored.
   for (std::string text; std::getline(stream, text) && !stream.eof();) {
     const json line = json::parse(text, nullptr, false);
     if (line.is_discarded() || !line.is_object())

@@ -15,9 +15,10 @@
 //   {"kind":"finished","sample":1,"operator":"vector_add","outcome":"pass",...,
 //    "cost_usd":0.012,"charged_usd":0.012,"wall_ms":5210}
 //
-// The first and the last line are wrapped in this comment. `cost_usd` is null if the cost is
-// unknown, because the model has no price or a reply had no token counts. `charged_usd` is the
-// amount that counts against --max-cost. For a reply without token counts, it is the worst case.
+// In the example above, the first and the last line are broken in two; the journal does not break
+// lines. `cost_usd` is null if the cost is unknown, because the model has no price or a reply had
+// no token counts. `charged_usd` is the amount that counts against --max-cost. For a reply without
+// token counts, it is the worst case.
 //
 // Only one process at a time can open a journal for writing. BenchJournal is thread-safe after
 // open(). The functions are thread-safe.
@@ -39,7 +40,8 @@
 
 namespace assay::bench {
 
-/// What a bench runs and where. A bench can be resumed only with the same identity.
+/// The identity of a bench: what it runs and where. A bench can be resumed only with the same
+/// identity.
 struct BenchIdentity {
   std::string agent, model, suite, device, server, store;
   std::int64_t samples = 1;
@@ -91,7 +93,8 @@ class BenchJournal {
   const std::map<std::pair<std::int64_t, std::string>, JournalledEnd>& finished_before() const {
     return content_.finished;
   }
-  /// Returns the amount in US dollars that these attempts charged to the spending limit.
+  /// Returns the amount in US dollars that the attempts in finished_before() charged to the
+  /// spending limit.
   double spent_before_usd() const;
 
   Status add_run(std::int64_t sample, const agents::RunHandle& run);

@@ -20,7 +20,7 @@ namespace assay::bench {
 struct BenchOptions {
   /// The agents. Each has the form NAME or NAME?option=value&...
   std::vector<std::string> agents = {"one_shot"};
-  /// Each has the form PROVIDER:NAME. Every agent runs with every model.
+  /// The models. Each has the form PROVIDER:NAME. Every agent runs with every model.
   std::vector<std::string> models;
   std::string track;      // empty: each agent's default track
   std::string split;      // empty: all splits
@@ -28,16 +28,18 @@ struct BenchOptions {
   std::int64_t samples = 1;
   std::int64_t jobs = 1;
   bool resume = false;
-  std::string device = "cpu";  // the device of the server that the bench starts; not with --server
+  std::string device =
+      "cpu";  // the device of the server that the bench starts; unused with --server
   std::string store;
   server::SandboxOptions sandbox;
   server::LogOptions log{.level = "warning"};  // for the bench and for the server that it starts
   std::string server;                          // the URL of a running server; empty: start a server
   std::optional<double> max_cost_usd;
   std::string max_time;  // in the form that duration_from() parses; empty: no limit
-  /// The folder of a bench whose transcripts replace the models. Empty: no replay.
+  /// The folder of a recorded bench. Its transcripts replace the models. Empty: no replay.
   std::string replay;
-  std::string out;  // a directory; empty: see bench_directory() and replay_directory()
+  /// The output directory. Empty: the default of bench_directory() or replay_directory().
+  std::string out;
 };
 
 inline constexpr std::int64_t kMostBenchJobs = 256;
@@ -45,10 +47,10 @@ inline constexpr std::int64_t kMostBenchSamples = 1'000;
 inline constexpr std::int64_t kMostBenchSeconds = 30 * 24 * 3'600;
 
 /// Returns the suite in the form that `start_run` accepts: "all", a split, or a list. `answerable`
-/// lists the operators that the model can answer; they are then the default. `answerable` is empty
-/// if the model can answer any operator. `catalog` is null with --server, because only that server
-/// knows its operators. Errors: not_found if a name is unknown, and the message lists the valid
-/// names; invalid_argument if options contradict each other.
+/// lists the operators for which the model has answers; if it is not empty, these operators are the
+/// default. `answerable` is empty if the model can answer for any operator. `catalog` is null with
+/// --server, because only that server knows its operators. Errors: not_found if a name is unknown,
+/// and the message lists the valid names; invalid_argument if options contradict each other.
 Result<std::string> suite_of(const BenchOptions& options, const operators::Catalog* catalog,
                              const std::vector<std::string>& answerable = {});
 
@@ -61,13 +63,13 @@ Status check_options(const BenchOptions& options);
 Result<std::int64_t> duration_from(const std::string& text);
 
 /// Returns the folder for the journal and the transcripts of one agent with one model. The folder
-/// is --out, or else bench-out/AGENT_PROVIDER_NAME. If there are several pairs of agent and model,
-/// --out contains a folder AGENT_PROVIDER_NAME for each pair.
+/// is --out; if --out is not set, it is bench-out/AGENT_PROVIDER_NAME. If there are several pairs
+/// of agent and model, --out contains a folder AGENT_PROVIDER_NAME for each pair.
 std::filesystem::path bench_directory(const BenchOptions& options, const std::string& agent,
                                       const std::string& model);
 
-/// Returns the folder for a replay: --out, or else the recorded folder's name plus ".replay".
-/// Error: invalid_argument if the folder is inside the recorded folder or contains it.
+/// Returns the folder for a replay: --out, or the recorded folder's name plus ".replay" if --out is
+/// not set. Error: invalid_argument if the folder is inside the recorded folder or contains it.
 Result<std::filesystem::path> replay_directory(const BenchOptions& options);
 
 }  // namespace assay::bench

@@ -37,8 +37,8 @@ Status check_track(const agents::AgentChoice& choice, const std::string& name) {
                                                choice.entry->name + " tries several");
 }
 
-/// Returns the operators that all models can answer, because all pairs of a comparison must have
-/// the same operators. Returns an empty list if every model can answer any operator.
+/// Returns the operators for which all models have answers, because all pairs of a comparison must
+/// have the same operators. Returns an empty list if every model can answer for any operator.
 Result<std::vector<std::string>> answerable_by_all(
     const std::vector<std::unique_ptr<BenchModel>>& models) {
   std::optional<std::vector<std::string>> common;

@@ -1,6 +1,6 @@
 // Decides what a bench runs: which agents, with which models, over which operators. The decision
-// follows the command line or a recorded bench. Also opens one journal for each pair. No model is
-// called yet.
+// follows the command line or a recorded bench. This file's functions also open one journal for
+// each pair. They call no model.
 //
 //   Result<BenchPlan> plan = chosen_pairs(options, &catalog, agents_dir);
 //   Status priced = find_prices(*plan, options);
@@ -65,7 +65,7 @@ struct BenchPlan {
   std::optional<std::chrono::seconds> max_time;
 };
 
-/// How the bench ended for one pair.
+/// The result of the bench for one pair.
 struct PairEnd {
   std::vector<std::string> runs;  // one run for each sample
   std::size_t attempts = 0;       // the number of all attempts, finished or not

@@ -42,8 +42,8 @@ class BenchProgress {
   BenchProgress(const BenchProgress&) = delete;
   BenchProgress& operator=(const BenchProgress&) = delete;
 
-  /// Shows the step that an attempt has reached. `task` is the attempt's name. It consists of the
-  /// operator and, if there are several, of sample, agent and model.
+  /// Shows the step that an attempt has reached. `task` is the attempt's name, which begins with
+  /// the operator. If the bench has several samples, agents or models, the name also says which.
   void step(const std::string& task, const std::string& what);
   /// Counts an attempt and prints its line. An absent `cost_usd` means that the cost is unknown.
   /// After that, the group has no estimate of its cost.
@@ -62,12 +62,13 @@ class BenchProgress {
   const std::int64_t jobs_;
   Mutex mutex_;
   std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
-  std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);  // step by task
+  // the current step of each running attempt, by task
+  std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);
   /// The width of the longest name so far. Names are long if there are several agents and models.
   std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;
 };
 
-/// Returns a duration as "41 s", "3 min 20 s" or "2 h 5 min".
+/// Returns a duration as text, such as "41 s", "3 min 20 s" or "2 h 5 min".
 std::string seconds_text(double seconds);
 
 /// Returns text such as "41 s left, $0.12 of about $0.30", or "" until an attempt is finished.

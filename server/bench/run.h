@@ -31,8 +31,9 @@ namespace assay::bench {
 Result<std::unique_ptr<mcp::Client>> connect_bench(const BenchOptions& options,
                                                    const std::filesystem::path& store);
 
-/// Runs the plan until it ends. Returns one entry for each pair, in the order of the plan. Returns
-/// an error if no attempt could be started. `clock` measures the attempts and the time limit.
+/// Makes all attempts of the plan. Returns one entry for each pair, in the order of the plan.
+/// Returns an error if no attempt could be started. `clock` measures the attempts and the time
+/// limit.
 Result<std::vector<PairEnd>> run_bench(mcp::Client& client, const BenchPlan& plan,
                                        const Clock& clock = system_clock());
 
@@ -58,8 +59,8 @@ Result<std::vector<BenchTask>> open_tasks(mcp::Client& client, const BenchPlan& 
                                           std::vector<PairEnd>& ends);
 
 /// Returns the amount in US dollars that earlier parts of the bench charged to the spending limit,
-/// for finished attempts and for replies of interrupted attempts. A reply without token counts
-/// counts with the amount that was charged at that time.
+/// for finished attempts and for replies of interrupted attempts. For a reply without token counts,
+/// the sum includes the amount that was charged when the reply arrived.
 Result<double> spent_before(const BenchPlan& plan, const std::vector<BenchTask>& tasks);
 
 /// Returns the progress of each pair, including the attempts that earlier parts of the bench
@@ -73,8 +74,8 @@ struct BenchAttempt {
 };
 
 /// Makes one attempt with the pair's model or with recorded replies. If the attempt has a
-/// transcript, it continues from there. An error means that the attempt did not finish.
-/// Thread-safe.
+/// transcript, the attempt continues from the transcript's end. An error means that the attempt did
+/// not finish. Thread-safe.
 Result<BenchAttempt> make_attempt(mcp::Client& client, agents::SpendingBudget& budget,
                                   const BenchPlan& plan, const BenchTask& task,
                                   const std::function<void(const std::string& step)>& step);

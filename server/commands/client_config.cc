@@ -94,7 +94,7 @@ ClientConfig vscode(const ServerEntry& entry) {
   }
   Json file = Json::object();
   Json server = {{"type", "http"}, {"url", entry.url}};
-  if (entry.token) {  // VS Code asks for the token once and keeps it in its secret store
+  if (entry.token) {  // VS Code asks for the token once and keeps the token in its secret store
     file["inputs"] = Json::array({{{"type", "promptString"},
                                    {"id", "assay-token"},
                                    {"description", "Assay token"},

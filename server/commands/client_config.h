@@ -31,8 +31,8 @@ struct ServerEntry {
 
 struct ClientConfig {
   std::string text;  // the content of the file; it ends with a newline
-  /// Says which file needs the text. If the client has a command that does the same, names the
-  /// command too.
+  /// A sentence that says which file needs the text. If the client has a command that does the
+  /// same, the sentence names the command too.
   std::string where;
 };
 

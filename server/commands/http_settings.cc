@@ -21,7 +21,8 @@ namespace {
 constexpr int kMaxPort = 65535;
 // The default rate limit: requests per second for each token. An agent needs fewer than 10.
 constexpr double kDefaultRate = 50;
-// How many seconds' worth of requests a client may send at once after a pause.
+// The burst size, in seconds: after a pause, a client may send as many requests at once as the rate
+// limit allows in this time.
 constexpr double kBurstSeconds = 4;
 constexpr off_t kMaxTokenFileBytes = 1 << 20;
 

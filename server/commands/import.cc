@@ -1,7 +1,7 @@
 // Implements `assay import KIND DIR --out FOLDER`, which creates operator folders from the files of
-// another benchmark. A script in importers/ does the work. It replaces this process, so its exit
-// status is the exit status of the command. docs/how-to/add-an-importer.md shows how to add a
-// script.
+// another benchmark. A script in importers/ does the work. The script's process replaces this
+// process, so the exit status of the command is the script's exit status.
+// docs/how-to/add-an-importer.md shows how to add a script.
 #include <unistd.h>
 
 #include <cerrno>
@@ -26,7 +26,7 @@ struct Importer {
   const char* kind;    // the value of KIND on the command line
   const char* script;  // in importers/; import_files() says which arguments it accepts
   const char* help;
-  const char* folder;  // what the folder contains, for messages
+  const char* folder;  // the contents of the folder DIR, in words; messages use it
 };
 
 constexpr Importer kImporters[] = {

@@ -1,4 +1,5 @@
-// Implements `assay serve`: the MCP server over stdio or HTTP, with its store, devices and tools.
+// Implements `assay serve`, which runs the MCP server over stdio or HTTP, with its store, devices
+// and tools.
 #include "server/commands/serve.h"
 
 #include <cstdint>
@@ -56,8 +57,8 @@ constexpr const char* kInstructions =
     "Answers "
     "name the next step; work longer than 20 s answers with a job handle for the job tool.";
 
-/// Creates the devices that the options name. They begin to warm up. If a device cannot be created,
-/// prints the error, sets `status` and returns nullopt.
+/// Creates the devices that the options name. The devices then warm up in the background. If a
+/// device cannot be created, prints the error, sets `status` and returns nullopt.
 std::optional<Devices> make_devices(const ServeOptions& options, const Paths& paths, int& status) {
   const Result<sandbox::SandboxConfig> config = sandbox_config(options.sandbox, paths);
   if (!config) {

@@ -1,5 +1,5 @@
-// Registers the tools, resources and prompts of the MCP server that `assay serve` runs. It is
-// separate from serve.cc, so that a test can register them without a transport.
+// Registers the tools, resources and prompts of the MCP server that `assay serve` runs. This
+// function is separate from `assay serve`, so that a test can call it without a transport.
 //
 //   const Status added = register_all(server, services, guides);
 #pragma once

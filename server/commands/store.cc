@@ -1,5 +1,6 @@
-// `assay store stats` and `assay store prune`: tell what a store holds, and remove artifacts of
-// practice from it. Both work while a server uses the store.
+// Implements `assay store stats`, which prints what a store contains, and `assay store prune`,
+// which removes artifacts of practice from the store. Both commands work while a server uses the
+// store.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -25,7 +26,7 @@ constexpr std::int64_t kMsPerHour = 3'600 * kMsPerSecond;
 
 struct StoreOptions {
   std::string store;
-  std::string older_than, max_bytes;  // empty: no such rule
+  std::string older_than, max_bytes;  // empty: artifacts are not removed by this criterion
   bool dry_run = false;
 };
 

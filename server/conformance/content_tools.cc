@@ -1,4 +1,5 @@
-// Tools that answer with each kind of content, report progress, log, fail, and change the lists.
+// Defines tools that answer with each kind of content, report progress, log, fail, and change the
+// lists of tools, resources and prompts.
 #include <chrono>
 
 #include "base/clock.h"
@@ -46,7 +47,8 @@ ToolResult with_progress(RequestContext& context) {
   return text("Progress reported");
 }
 
-/// Ends the stream in the middle of the call, so that the client must reconnect to get the result.
+/// Handles a call and ends its stream in the middle, so that the client must reconnect to get the
+/// result.
 ToolResult reconnect(RequestContext& context) {
   context.release_stream();
   system_clock().pause(kBetweenSteps, context.stop);

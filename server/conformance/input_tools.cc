@@ -1,5 +1,5 @@
-// Tools that need input from the client. Each is written once; the server asks in the way of the
-// client's era.
+// Defines tools that need input from the client. Each tool has one implementation; the server asks
+// for the input in the way that the client's protocol revision requires.
 #include "server/conformance/fixtures.h"
 
 namespace assay::conformance {

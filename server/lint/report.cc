@@ -121,8 +121,8 @@ std::string bytes_of(const fs::path& file) {
   return text.str();
 }
 
-/// Combines two hashes. The result also depends on where the first content ends, because each
-/// content is hashed separately.
+/// Combines the hash `known` with the hash of the content `more`. Each content is hashed
+/// separately, so that moving bytes from one content to the next changes the result.
 std::string both(const std::string& known, std::string_view more) {
   return sha256_hex(known + "\n" + sha256_hex(more));
 }

@@ -1,7 +1,7 @@
 // LintReport is the result of `assay operators lint` for one operator. It can be written as text
 // for people, and as JSON for tables and for the cache. LintCache stores the reports of sound
-// operators. Its keys are hashes of all contents that a report depends on, so that an unchanged
-// operator is not linted again by the same Assay on the same device.
+// operators. Its keys are hashes of all contents that a report depends on. So the same Assay on the
+// same device does not lint an unchanged operator again.
 //
 //   const LintCache cache(state / "lint", content_of_judges(paths, device->info()));
 //   if (std::optional<LintReport> known = cache.find(op)) return *known;
@@ -28,7 +28,7 @@ namespace assay::server {
 
 struct LintReport {
   std::string name;
-  std::size_t checks = 0;  // checks of the operator without its oracle, over all linted cases
+  std::size_t checks = 0;  // the number of checks that do not run the oracle, over all linted cases
   std::size_t mutants = 0;
   std::size_t killed = 0;
   std::vector<std::string> failures;  // one line per failure; empty: the operator is sound
@@ -57,8 +57,8 @@ std::vector<std::string> failure_lines(const std::string& operator_name,
 std::string lint_text(const LintReport& report);
 
 nlohmann::json lint_to_json(const LintReport& report);
-/// Parses the JSON form. Error: corrupt if a member is missing or has a wrong type, and the message
-/// names the member.
+/// Parses a report's JSON form. Errors: corrupt if a member is missing or has a wrong type, and the
+/// message names the member.
 Result<LintReport> lint_from_json(const nlohmann::json& document);
 
 /// Returns a hash of everything that a report depends on, except the operator: this binary, the
@@ -67,8 +67,8 @@ std::string content_of_judges(const Paths& paths, const sandbox::DeviceInfo& dev
 
 class LintCache {
  public:
-  /// With `fresh`, find() returns nothing, so that every operator is linted. keep() still stores
-  /// the reports.
+  /// If `fresh` is true, find() returns nothing, so that every operator is linted. keep() still
+  /// stores the reports.
   LintCache(std::filesystem::path folder, std::string judges, bool fresh = false)
       : folder_(std::move(folder)), judges_(std::move(judges)), fresh_(fresh) {}
 

@@ -19,11 +19,11 @@ namespace {
 constexpr double kSmallVolume = 1 << 20;
 constexpr double kSmallElements = 1 << 22;
 constexpr double kNsPerS = 1e9;
-// The share of the tolerance that the oracle may use. Correct kernels that sum in a different order
-// need the rest.
+// The share of the tolerance that the oracle's error may use. Correct kernels that sum in a
+// different order need the rest of the tolerance.
 constexpr double kMostOfTolerance = 0.5;
-// The case whose times are shown in the generated tables. Only one case is timed, because each
-// takes seconds.
+// The case whose times are shown in the generated tables. Only one case is timed, because the
+// timing of a case takes seconds.
 constexpr const char* kTimedCase = "large";
 
 /// Measures the seconds since its construction.

@@ -2,7 +2,7 @@
 // the mutants and the cost model. Then the oracle is graded in a job like a submission. Without a
 // GPU, every case is also recorded as a launch plan. On a GPU, the oracles are graded after all
 // checks, because one case of each oracle is timed, and nothing else may use the GPU at that time.
-// Belongs to one thread.
+// A LintRun belongs to one thread.
 //
 //   LintRun run(device, config, cache, seed);
 //   std::vector<LintReport> reports =

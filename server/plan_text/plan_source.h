@@ -1,6 +1,6 @@
 // Reads a launch plan that the command line names: a file with the plan's bytes, or the handle of
-// an artifact in a store. Also finds the case for which the plan was recorded, because a plan
-// contains the sizes of its arguments, but not its case. Thread-safe.
+// an artifact in a store. It also finds the case for which the plan was recorded: a plan contains
+// the sizes of its arguments, but not the name of its case. Thread-safe.
 //
 //   const NamedPlan given = named_plan(op, "artifact_4kq7v0c2m9x1h5t8z3w6b0ndra");
 //   Result<StoredPlan> stored = read_plan(given.where, store);

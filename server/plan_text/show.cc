@@ -19,7 +19,7 @@ namespace {
 
 using namespace sandbox;
 
-constexpr std::size_t kShownHash = 16;  // the number of hexadecimal digits of a hash that are shown
+constexpr std::size_t kShownHash = 16;  // the number of digits of a hash that are shown
 constexpr std::size_t kShownName = 120;
 // A larger integer may be the bits of a floating-point number, so the text shows the integer and
 // the floating-point number.

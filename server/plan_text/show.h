@@ -21,8 +21,8 @@
 namespace assay::server {
 
 struct Entry {
-  /// The level of indentation. 1: an alternative (autotuner configuration) of a choice. 2: an
-  /// operation of an alternative.
+  /// The level of indentation: 1 for an alternative (autotuner configuration) of a choice, 2 for an
+  /// operation of an alternative, 0 for every other entry.
   int depth = 0;
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // label and value; labels are unique
@@ -39,8 +39,8 @@ BufferNames buffer_names(const sandbox::Plan& plan);
 
 std::vector<Entry> buffer_entries(const sandbox::Plan& plan, const BufferNames& names);
 std::vector<Entry> binary_entries(const sandbox::Plan& plan);
-/// In the returned list, each choice is followed by its alternatives, and each alternative by its
-/// operations.
+/// Returns the operations in order. Each choice is followed by its alternatives, and each
+/// alternative is followed by its operations.
 std::vector<Entry> operation_entries(const sandbox::Plan& plan, const BufferNames& names);
 std::vector<Entry> output_entries(const sandbox::Plan& plan, const BufferNames& names);
 

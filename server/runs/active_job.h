@@ -28,7 +28,7 @@ class ActiveJob {
   struct Progress {
     tools::JobState state = tools::JobState::queued;
     sandbox::Stage stage = sandbox::Stage::queue;
-    std::int64_t cases_done = 0, cases_total = 0;  // of the current stage
+    std::int64_t cases_done = 0, cases_total = 0;  // numbers of cases in the current stage
     std::int64_t finished_ns = 0;                  // a monotonic time; 0 while there is no verdict
     std::shared_ptr<const sandbox::Verdict> verdict;
     bool abandoned = false;  // the server stops, so there will be no verdict
@@ -37,7 +37,8 @@ class ActiveJob {
     bool operator==(const Progress&) const = default;
   };
 
-  /// The job counts as queued from now on. The queue and the clock must outlive this object.
+  /// Creates the object. The job counts as queued from this time on. The queue and the clock must
+  /// outlive this object.
   ActiveJob(sandbox::Job job, DeviceQueue& queue, const Clock& clock);
   ActiveJob(const ActiveJob&) = delete;
   ActiveJob& operator=(const ActiveJob&) = delete;

@@ -143,7 +143,7 @@ std::size_t JobQueue::position(const std::string& job) const {
   std::size_t before = round;
   index = 0;
   for (const Turn& turn : turns_) {
-    // A run whose turn is before the turn of the job's own run is served once more.
+    // If another run's turn is before the turn of the job's own run, that run is served once more.
     if (index != own) before += std::min(turn.jobs.size(), round + (index < own ? 1 : 0));
     ++index;
   }

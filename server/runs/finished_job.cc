@@ -100,8 +100,8 @@ Verdict verdict_without_execution(const sandbox::Job& job, sandbox::ErrorKind ki
 
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& judged) {
-  // A client of stdio reads this log. Which stages a grade entered is not said, because the
-  // submission decides where it stops.
+  // A client over stdio can read this log. So the line of a grade does not say which stages the
+  // grade entered, because the submission decides at which stage it stops.
   const tools::PublicVerdict shown = tools::public_verdict(judged, nullptr);
   const Verdict& verdict = shown.verdict();
   log::info("job finished", {{"job", job.id},

@@ -24,8 +24,8 @@ sandbox::Verdict verdict_without_execution(const sandbox::Job& job, sandbox::Err
 
 /// Writes one line to the log with the job's handle, operator, device, outcome and, unless the job
 /// is a grade, its stages. The line contains only numbers and names from Assay's own tables. It
-/// contains no source, message, output or case, because a submission can influence these. Of a
-/// grade it tells no more than the client may learn (tools/model/public_verdict.h).
+/// contains no source, message, output or case, because a submission can influence these. The line
+/// of a grade contains no more than the client may learn (tools/model/public_verdict.h).
 void log_finished_job(const sandbox::Job& job, tools::JobState state,
                       const sandbox::Verdict& judged);
 

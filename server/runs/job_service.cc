@@ -33,7 +33,7 @@ JobStatus status_of(const ActiveJob& active, ActiveJob::Progress now, const Cloc
     const DeviceQueue::Place place = active.queue().place_of(active.job().id);
     status.queue_position = place.position;
     status.expected_wait_ms = place.expected_wait_ms;
-    // The job left the queue after `now` was read.
+    // Position 0 means that the job left the queue after `now` was read, so `now` is read again.
     if (place.position == 0) now = active.progress();
   }
   status.job = active.job().id;
@@ -179,7 +179,8 @@ Status StoredJobs::cancel(const std::string& job) {
   const std::shared_ptr<ActiveJob> found = active(job);
   if (!found) {
     const auto known = wait(job, 0, nullptr);
-    return known ? Status() : fail(known.error());  // a finished job keeps its verdict
+    // A finished job keeps its verdict, so there is nothing to cancel.
+    return known ? Status() : fail(known.error());
   }
   const bool was_queued = found->queue().remove(job);
   found->cancel();
@@ -209,8 +210,9 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   // The queue time is added here, because the device does not know how long the job waited.
   verdict.stage_ms[std::string(sandbox::to_string(Stage::queue))] +=
       static_cast<double>(begin_ns - active.queued_ns()) / kNsPerMs;
-  // This verdict is not stored. The stop may have interrupted an auxiliary step, so the verdict may
-  // differ from the verdict of an undisturbed run. The next server runs the job again.
+  // A verdict that arrives after the stop request is not stored. The stop may have interrupted an
+  // auxiliary step, so the verdict may differ from the verdict of an undisturbed run. The next
+  // server runs the job again.
   if (stop_.stop_requested()) return;
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
   queue.ended((end_ns - begin_ns) / kNsPerMs);

@@ -26,8 +26,8 @@ Status check_name(const char* what, const std::string& text) {
               std::string(what) + " must have 1 to " + std::to_string(kMaxNameBytes) + " bytes");
 }
 
-/// Returns a message with the rule and the counts that an agent needs. It does not contain the
-/// budgets of other tools, because they would require more queries.
+/// Returns a message with the rule and the counts that an agent needs. The message does not contain
+/// the budgets of other tools, because these would require more queries.
 std::string over_budget(const tools::RunInfo& run, const std::string& operator_name,
                         sandbox::JobKind kind, std::int64_t used, std::int64_t limit) {
   const std::string tool(tools::tool_of(kind));

@@ -1,7 +1,7 @@
-// StoredRuns keeps scored runs in the store: handles, tracks, budgets, usage, scorecards.
-// tools/model/tracks.h defines the rules of the tracks. Thread-safe: one transaction of the store
-// checks a budget and charges the call. The catalog, the store and the clock must outlive this
-// object.
+// StoredRuns keeps scored runs in the store, with their handles, tracks, budgets, usage and
+// scorecards. tools/model/tracks.h defines the rules of the tracks. Thread-safe: one transaction of
+// the store checks a budget and charges the call. The catalog, the store and the clock must outlive
+// this object.
 //
 //   Result<tools::RunInfo> run =
 //       runs.start({.agent = "mine", .model = "m", .track = tools::Track::one_shot});

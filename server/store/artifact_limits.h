@@ -1,13 +1,14 @@
-// The limits for artifacts in the store, and the time after which artifacts of practice jobs
-// expire. Without limits a client could fill the disk, because a submission chooses the content of
-// its artifacts. ArtifactLimits is a plain value.
+// Defines the limits for artifacts in the store, and the time after which artifacts of practice
+// jobs expire. Without limits a client could fill the disk, because a submission chooses the
+// content of its artifacts. ArtifactLimits is a plain value.
 //
 //   const ArtifactLimits small{.job_bytes = 1 << 20, .store_bytes = 64 << 20};
 //   Result<std::unique_ptr<Store>> store = Store::open("assay.db", StoreMode::read_write, small);
 //
-// An artifact above a limit is dropped: the verdict says so in `artifacts_dropped`, and nothing
-// else in it changes. A new artifact of practice displaces older ones of practice. Nothing
-// displaces the artifacts of scored runs. docs/reference/limits.md lists the defaults.
+// If an artifact exceeds a limit, it is dropped. The verdict then lists the artifact in
+// `artifacts_dropped`; nothing else in the verdict changes. A new artifact of a practice job
+// displaces older artifacts of practice jobs. Nothing displaces the artifacts of scored runs.
+// docs/reference/limits.md lists the defaults.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +16,16 @@
 namespace assay::server {
 
 struct ArtifactLimits {
-  /// One artifact, bytes. SQLite holds it in one value.
+  /// The maximum size of one artifact, in bytes. SQLite keeps an artifact in one value.
   std::int64_t artifact_bytes = 64LL << 20;
-  /// The artifacts of one job, bytes.
+  /// The maximum size of all artifacts of one job, in bytes.
   std::int64_t job_bytes = 64LL << 20;
-  /// The artifacts of one owner, bytes. An owner is a scored run, or a caller with its practice.
+  /// The maximum size of all artifacts of one owner, in bytes. An owner is a scored run, or a
+  /// caller with all its practice jobs.
   std::int64_t owner_bytes = 2LL << 30;
-  /// All artifacts in the store, bytes.
+  /// The maximum size of all artifacts in the store, in bytes.
   std::int64_t store_bytes = 16LL << 30;
-  /// The age at which artifacts of practice expire, ms.
+  /// The age at which artifacts of practice jobs expire, in milliseconds.
   std::int64_t practice_age_ms = 7 * 86'400'000LL;
 };
 

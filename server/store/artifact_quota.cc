@@ -15,7 +15,8 @@ namespace {
 
 using sandbox::DropReason;
 
-// An untrusted name can have 64 KiB, and a job can drop many artifacts.
+// The maximum length of a name or kind in a list of dropped artifacts. An untrusted name can have
+// 64 KiB, and a job can drop many artifacts.
 constexpr std::size_t kDroppedNameBytes = 200;
 
 template <class... Values>
@@ -25,7 +26,8 @@ std::int64_t number_of(SQLite::Database& db, const char* sql, const Values&... v
   return query.executeStep() ? query.getColumn(0).getInt64() : 0;
 }
 
-/// Returns the oldest artifacts of this caller's practice that have at least `bytes` together.
+/// Returns the oldest artifacts of this caller's practice jobs: so many that they have at least
+/// `bytes` bytes together.
 std::vector<StoredArtifact> oldest_practice_of(SQLite::Database& db, const std::string& caller,
                                                std::int64_t bytes) {
   SQLite::Statement query(db,
@@ -69,7 +71,8 @@ std::int64_t counted_bytes(const sandbox::Artifact& artifact) {
 
 ArtifactChoice choose_artifacts(const std::vector<sandbox::Artifact>& artifacts,
                                 const ArtifactLimits& limits, const ArtifactUse& use) {
-  // Older artifacts of the same practice make room; those of a scored run stay.
+  // Older artifacts of the same caller's practice jobs will be removed to make room, so they do not
+  // count. Artifacts of a scored run stay, so they count.
   const std::int64_t owner_room = limits.owner_bytes - (use.scored ? use.owner_bytes : 0);
   const std::int64_t store_room = limits.store_bytes - use.scored_bytes;
   ArtifactChoice choice;

@@ -1,13 +1,14 @@
-// Applies ArtifactLimits inside a transaction of the store: decides which artifacts of a job are
-// kept, removes older ones of practice for them, and stores them. A rollback undoes all of it. Only
-// server/store includes this header. The functions belong to the thread that holds the connection.
+// Applies ArtifactLimits inside a transaction of the store. It decides which artifacts of a job are
+// kept, removes older artifacts of practice jobs to make room, and stores the kept artifacts. A
+// rollback undoes all these changes. Only server/store includes this header. The functions belong
+// to the thread that has locked the connection.
 //
 //   const ArtifactOwner owner = owner_of(db, job);
 //   const std::vector<sandbox::DroppedArtifact> dropped =
 //       keep_artifacts(db, job, artifacts, limits, now_unix_ms);
 //   remove_artifacts(db, next_to_remove(db, {.before_unix_ms = now_unix_ms - 1'000}));
 //
-// They throw SQLite::Exception, which Store::Connection turns into an Error.
+// The functions throw SQLite::Exception, which Store::Connection turns into an Error.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -22,20 +23,24 @@
 
 namespace assay::server {
 
-/// The owner whose limit an artifact counts against.
+/// The owner of an artifact. The artifact counts against the owner's limit.
 struct ArtifactOwner {
-  bool scored = false;  // a run on a track that is scored; its artifacts neither expire nor yield
-  std::string name;     // the scored run, or the caller of the practice
+  /// True if the owner is a run on a scored track. The artifacts of such a run never expire and are
+  /// never displaced.
+  bool scored = false;
+  std::string name;  // the scored run's handle, or the name of the caller of practice jobs
 };
 
-/// The bytes that the store holds when a job ends.
+/// The numbers of bytes that the store's artifacts have when a job ends.
 struct ArtifactUse {
-  bool scored = false;            // of the job's owner
-  std::int64_t owner_bytes = 0;   // of the job's owner
-  std::int64_t scored_bytes = 0;  // of all scored runs; all other artifacts can be removed
+  bool scored = false;           // true if the job's owner is a scored run
+  std::int64_t owner_bytes = 0;  // the bytes of the job's owner
+  std::int64_t scored_bytes =
+      0;  // the bytes of all scored runs; all other artifacts can be removed
 };
 
-/// The artifacts of one job, each in the order in which the job made them.
+/// The kept and the dropped artifacts of one job. Both lists are in the order in which the job made
+/// the artifacts.
 struct ArtifactChoice {
   std::vector<const sandbox::Artifact*> kept;
   std::vector<sandbox::DroppedArtifact> dropped;
@@ -44,40 +49,42 @@ struct ArtifactChoice {
 
 /// One artifact in the store.
 struct StoredArtifact {
-  std::string artifact;  // handle
+  std::string artifact;  // the artifact's handle
   std::int64_t bytes = 0;
 };
 
-/// Selects artifacts of practice: those before a time, and the oldest ones while all artifacts of
-/// the store have too many bytes.
+/// Selects the artifacts of practice jobs that are removed. An artifact that was stored before
+/// `before_unix_ms` is removed. If all artifacts in the store then have more than `most_bytes`, the
+/// oldest are removed until they have not.
 struct RemovalRule {
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
 };
 
-/// Returns the bytes that an artifact counts for: its content, kind and name.
+/// Returns the number of bytes with which an artifact counts against the limits: the sizes of its
+/// content, kind and name.
 std::int64_t counted_bytes(const sandbox::Artifact& artifact);
 
-/// Decides which artifacts fit. Takes them in order; one that does not fit is dropped, and a later
-/// smaller one can still be kept.
+/// Decides which artifacts fit into the limits. It looks at the artifacts in order. An artifact
+/// that does not fit is dropped; a later, smaller artifact can still be kept.
 ArtifactChoice choose_artifacts(const std::vector<sandbox::Artifact>& artifacts,
                                 const ArtifactLimits& limits, const ArtifactUse& use);
 
 ArtifactOwner owner_of(SQLite::Database& db, const std::string& job);
 
-/// Returns the bytes of all artifacts.
+/// Returns the number of bytes of all artifacts in the store.
 std::int64_t artifact_bytes_of(SQLite::Database& db);
 
-/// Returns artifacts of practice that the rule selects, oldest first: as many as have at least
-/// `batch_bytes` together, or all of them.
+/// Returns artifacts of practice jobs that the rule selects, oldest first. The list ends when its
+/// artifacts have at least `batch_bytes` together.
 std::vector<StoredArtifact> next_to_remove(
     SQLite::Database& db, const RemovalRule& rule,
     std::int64_t batch_bytes = std::numeric_limits<std::int64_t>::max());
 
 void remove_artifacts(SQLite::Database& db, const std::vector<StoredArtifact>& artifacts);
 
-/// Removes expired artifacts, makes room within the limits, and stores those artifacts of the job
-/// that fit. Returns the others.
+/// Removes expired artifacts, makes room within the limits, and stores the artifacts of the job
+/// that fit. Returns the job's artifacts that do not fit.
 std::vector<sandbox::DroppedArtifact> keep_artifacts(
     SQLite::Database& db, const std::string& job, const std::vector<sandbox::Artifact>& artifacts,
     const ArtifactLimits& limits, std::int64_t now_unix_ms);

@@ -59,7 +59,7 @@ struct Store::Connection {
 
   /// Calls `work(db)` like with(), but in one transaction, which is committed if `work` succeeds.
   /// Returns an error for a read-only store. After the return, a kill -9 of this process cannot
-  /// lose the write. With `durable`, a power failure cannot lose the write either.
+  /// lose the write. If `durable` is true, a power failure cannot lose the write either.
   template <class Work>
   auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
     return with([&](SQLite::Database& database) -> decltype(work(db)) {

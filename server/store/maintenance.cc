@@ -25,12 +25,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What one transaction removes or moves at most. It takes some tens of milliseconds.
+/// The maximum number of bytes that one transaction removes, and of pages that it moves. Such a
+/// transaction takes some tens of milliseconds.
 constexpr std::int64_t kBatchBytes = 16LL << 20;
 constexpr int kBatchPages = 2'000;
-/// The pause after each transaction beside a server. SQLite tries a busy lock again after at most
-/// 100 ms, so a waiting server gets its turn.
+/// The pause after each transaction while a server uses the same file. SQLite retries a busy lock
+/// after at most 100 ms, so a waiting server gets its turn in this pause.
 constexpr std::chrono::milliseconds kTurnOfServer(120);
+// The maximum number of kinds of artifacts that are shown, and the maximum length of a kind's name.
 // A submission can invent any number of kinds, with long names.
 constexpr std::size_t kShownKinds = 16;
 constexpr std::size_t kKindBytes = 32;
@@ -68,7 +70,8 @@ void count(Counts& counts, const std::string& kind, bool scored, std::int64_t by
   one.bytes += bytes;
 }
 
-/// Returns the counts, largest first. Puts those after the first kShownKinds together.
+/// Returns the counts, largest first. After the first kShownKinds kinds, the remaining kinds become
+/// one entry, "other kinds".
 std::vector<ArtifactCount> sorted(const Counts& counts) {
   std::vector<ArtifactCount> all;
   for (const auto& [key, one] : counts) {
@@ -98,7 +101,7 @@ std::vector<ArtifactCount> sorted(const Counts& counts) {
   return shown;
 }
 
-/// Reads the tables of every version of the schema.
+/// Returns the statistics of a store. It can read the tables of every version of the schema.
 StoreStats stats_of(SQLite::Database& db, const fs::path& path) {
   StoreStats stats;
   stats.sizes = sizes_of(db, path);
@@ -174,14 +177,15 @@ class Pruning {
       if (value_of(db_, "PRAGMA auto_vacuum") == kIncremental) {
         report.space = free_pages_go() ? SpaceReturn::returned : SpaceReturn::partly;
       } else if (alone_) {
-        // A file of an older Assay. From now on pages can be given back one at a time.
+        // An older Assay created this file without auto_vacuum. After this VACUUM, pages can be
+        // given back one at a time.
         db_.exec("PRAGMA auto_vacuum=INCREMENTAL");
         db_.exec("VACUUM");
         report.space = SpaceReturn::returned;
       } else {
         report.space = SpaceReturn::in_server;
       }
-      // The file shrinks when the log is copied into it. A reader can prevent that.
+      // The file shrinks only when SQLite copies the log into the file. A reader can prevent that.
       SQLite::Statement checkpoint(db_, "PRAGMA wal_checkpoint(TRUNCATE)");
       const bool blocked = checkpoint.executeStep() && checkpoint.getColumn(0).getInt() != 0;
       if (blocked && report.space == SpaceReturn::returned) report.space = SpaceReturn::partly;
@@ -191,12 +195,13 @@ class Pruning {
     }
   }
 
-  /// Moves free pages to the end of the file and cuts them off. Returns false if some stay.
+  /// Moves free pages to the end of the file and cuts them off. Returns false if some free pages
+  /// stay.
   bool free_pages_go() {
     for (std::int64_t left = value_of(db_, "PRAGMA freelist_count"); left > 0;) {
       db_.exec("PRAGMA incremental_vacuum(" + std::to_string(kBatchPages) + ")");
       const std::int64_t now = value_of(db_, "PRAGMA freelist_count");
-      if (now >= left) return false;  // the server has freed as many
+      if (now >= left) return false;  // meanwhile the server has freed as many pages
       left = now;
       let_server_write();
     }
@@ -207,7 +212,7 @@ class Pruning {
     if (!alone_) system_clock().pause(kTurnOfServer);
   }
 
-  static constexpr std::int64_t kIncremental = 2;  // PRAGMA auto_vacuum
+  static constexpr std::int64_t kIncremental = 2;  // a value of PRAGMA auto_vacuum
 
   SQLite::Database& db_;
   const fs::path& path_;
@@ -217,7 +222,7 @@ class Pruning {
   std::int64_t removed_bytes_ = 0;
 };
 
-/// Refuses a store of an older schema, unless this process may migrate it.
+/// Returns an error if the store has an older schema.
 Status has_current_schema(SQLite::Database& db, const fs::path& path, const std::string& remedy) {
   const std::int64_t version = value_of(db, "PRAGMA user_version");
   if (version == kSchemaVersion) return {};

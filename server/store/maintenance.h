@@ -1,13 +1,14 @@
-// Maintenance of a store's file: what is in it, and removing artifacts of practice from it. For the
-// commands `assay store stats` and `assay store prune`, also while a server uses the file.
+// Maintains a store's file: counts what the file contains, and removes artifacts of practice jobs
+// from the file. The commands `assay store stats` and `assay store prune` use these functions, also
+// while a server uses the file.
 //
 //   const Result<StoreStats> stats = store_stats("assay.db");
 //   const Result<PruneReport> removed =
 //       prune_store("assay.db", {.before_unix_ms = now_unix_ms - 86'400'000});
 //
-// Beside a server, each transaction is short, and a pause follows it in which the server writes.
-// The functions keep no state; several processes may call them at once. Errors: those of
-// Store::open(), but a store in use is no error.
+// While a server uses the file, each transaction is short, and after each transaction there is a
+// pause in which the server can write. The functions keep no state; several processes may call them
+// at once. Errors: those of Store::open(), except that a store in use is no error.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,7 @@
 
 namespace assay::server {
 
-/// A number of artifacts of one kind.
+/// The artifacts of one kind: how many there are, and their total size.
 struct ArtifactCount {
   std::string kind;  // escaped; a submission may have chosen it
   bool scored = false;
@@ -29,11 +30,11 @@ struct ArtifactCount {
   std::int64_t oldest_unix_ms = 0;
 };
 
-/// The sizes of a store's files, bytes.
+/// The sizes of a store's files, in bytes.
 struct FileSizes {
   std::int64_t file_bytes = 0;  // the database
-  std::int64_t log_bytes = 0;   // its write-ahead log, FILE-wal
-  std::int64_t free_bytes = 0;  // pages of the database that hold nothing
+  std::int64_t log_bytes = 0;   // the database's write-ahead log, FILE-wal
+  std::int64_t free_bytes = 0;  // the unused pages of the database
 };
 
 struct StoreStats {
@@ -50,14 +51,15 @@ struct StoreStats {
 Result<StoreStats> store_stats(const std::filesystem::path& path);
 
 struct PruneOptions {
-  /// Artifacts of practice that are older are removed.
+  /// The time before which artifacts of practice jobs are removed.
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
-  /// The oldest artifacts of practice are removed while all artifacts have more bytes.
+  /// The maximum number of bytes of all artifacts. While the artifacts have more, the oldest
+  /// artifacts of practice jobs are removed.
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();
-  bool dry_run = false;  // only tells what would be removed
+  bool dry_run = false;  // true: only report what would be removed
 };
 
-/// What became of the free pages.
+/// What happened to the free pages of the file.
 enum class SpaceReturn {
   none,       // a dry run
   returned,   // the file has no free pages any more
@@ -68,14 +70,15 @@ enum class SpaceReturn {
 
 struct PruneReport {
   std::vector<ArtifactCount> removed;    // largest first
-  std::int64_t practice_bytes_left = 0;  // artifacts of practice
-  std::int64_t scored_bytes_left = 0;    // artifacts of scored runs, which are never removed
+  std::int64_t practice_bytes_left = 0;  // the remaining bytes of artifacts of practice jobs
+  std::int64_t scored_bytes_left = 0;    // the bytes of artifacts of scored runs; never removed
   FileSizes before, after;
   SpaceReturn space = SpaceReturn::none;
-  std::string why = {};  // of `failed`
+  std::string why = {};  // the reason if `space` is `failed`
 };
 
-/// Removes artifacts of practice, and gives their space back to the file system as far as it can.
+/// Removes artifacts of practice jobs, and gives their space back to the file system as far as
+/// possible.
 Result<PruneReport> prune_store(const std::filesystem::path& path, const PruneOptions& options);
 
 }  // namespace assay::server

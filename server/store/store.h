@@ -102,14 +102,15 @@ class Store {
   /// this returns.
   Result<Acceptance> accept(const sandbox::Job& job, const std::string& device,
                             const Charge& charge, std::int64_t now_unix_ms);
-  /// Stores the verdict, and its artifacts as far as ArtifactLimits allow. Removes expired
-  /// artifacts if the verdict has artifacts. With `refund`, the job's call does not count against
-  /// the budget. Returns the verdict as it was stored: without artifacts, and with
-  /// `artifacts_dropped` for those that are not kept. The write is durable when this returns.
-  /// Returns an error if the job already has a verdict.
+  /// Stores the verdict, and the verdict's artifacts as far as ArtifactLimits allow. If the verdict
+  /// has artifacts, this also removes expired artifacts. If `refund` is true, the job's call does
+  /// not count against the budget. Returns the stored verdict. It has no artifacts; its
+  /// `artifacts_dropped` lists the artifacts that were not kept. The write is durable when this
+  /// returns. Returns an error if the job already has a verdict.
   Result<sandbox::Verdict> finish(const std::string& job, tools::JobState state,
                                   sandbox::Verdict verdict, bool refund, std::int64_t now_unix_ms);
-  /// Returns nothing while the job is unfinished. Error: not_found if there is no such job.
+  /// Returns the finished job, or nothing while the job is unfinished. Errors: not_found if there
+  /// is no such job.
   Result<std::optional<FinishedJob>> finished_job(const std::string& job);
   /// Returns the submitted source. Error: not_found if there is no such job.
   Result<std::string> source(const std::string& job);
@@ -117,7 +118,8 @@ class Store {
   Status count_attempt(const std::string& job);
 
   // Functions in store_artifacts.cc
-  /// Removes expired artifacts, and the oldest of practice while the store is above its limit.
+  /// Removes expired artifacts. While the store is above its limit, also removes the oldest
+  /// artifacts of practice jobs.
   Status remove_expired_artifacts(std::int64_t now_unix_ms);
 
   Result<tools::ArtifactSlice> read_artifact(const std::string& handle, std::int64_t offset,

@@ -1,5 +1,5 @@
-// Implements the functions of Store for artifacts. finish() in store_jobs.cc stores them with their
-// job.
+// Implements the functions of Store that read and remove artifacts. finish() in store_jobs.cc
+// stores the artifacts of a job.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -14,7 +14,8 @@
 namespace assay::server {
 namespace {
 
-/// Bytes that one transaction removes at most, besides its last artifact. It keeps the log short.
+/// One transaction removes artifacts until it has removed this number of bytes. So SQLite's log
+/// stays short.
 constexpr std::int64_t kRemovalBatchBytes = 64LL << 20;
 
 }  // namespace

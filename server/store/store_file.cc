@@ -23,7 +23,8 @@ namespace fs = std::filesystem;
 /// whole file. In a larger file, damage is found when the damaged rows are read.
 constexpr std::uintmax_t kQuickCheckMaxBytes = 64 << 20;
 
-/// The size to which SQLite cuts its log after a checkpoint. A large artifact makes it longer.
+/// The size to which SQLite cuts its log after a checkpoint, in bytes. A large artifact makes the
+/// log longer.
 constexpr int kMostLogBytes = 16 << 20;
 
 void create_schema(SQLite::Database& db) {
@@ -107,12 +108,13 @@ Status prepare_for_writing(SQLite::Database& db, const fs::path& path) {
   if (sqlite3_db_readonly(db.getHandle(), "main") == 1)
     return fail(not_writable(path, "the file is write-protected"));
   const int tables = db.execAndGet("SELECT count(*) FROM sqlite_master").getInt();
-  // Lets a removal give pages back to the file system. It must come before the first page.
+  // With this setting, pages of removed rows can be given back to the file system. It must be set
+  // before the first page is written.
   if (tables == 0) db.exec("PRAGMA auto_vacuum=INCREMENTAL");
   db.exec("PRAGMA journal_mode=WAL");
   db.exec("PRAGMA journal_size_limit=" + std::to_string(kMostLogBytes));
-  // Overwrites what it removes only where that costs no further writes. The whole of a large
-  // artifact would go through the log otherwise.
+  // With this setting, SQLite overwrites removed content only if that costs no further writes.
+  // Otherwise, a removal of a large artifact would write the whole artifact to the log.
   db.exec("PRAGMA secure_delete=FAST");
   db.exec("PRAGMA synchronous=NORMAL");
   db.exec("PRAGMA foreign_keys=ON");

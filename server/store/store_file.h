@@ -1,14 +1,15 @@
-// Opens the SQLite file of a store: checks that it is one, locks it for a writer, and creates or
-// migrates its tables. Store and the maintenance commands use the same steps. Only server/store
-// includes this header. The functions keep no state; a database belongs to one thread at a time.
+// Opens the SQLite file of a store: checks that the file is a store, locks it for a writer, and
+// creates or migrates its tables. Store and the maintenance commands use the same steps. Only
+// server/store includes this header. The functions keep no state; a database belongs to one thread
+// at a time.
 //
 //   ASSAY_RETURN_IF_ERROR(check_store_file(path));
 //   ASSAY_TRY(lock, lock_store_file(path));
 //   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE, kBusyTimeoutMs);
 //   ASSAY_RETURN_IF_ERROR(prepare_for_writing(db, path));
 //
-// Those that use SQLite throw SQLite::Exception; sqlite_error() in connection.h makes an Error of
-// it.
+// The functions that use SQLite throw SQLite::Exception. sqlite_error() in connection.h turns the
+// exception into an Error.
 #pragma once
 
 #include <SQLiteCpp/Database.h>
@@ -22,8 +23,8 @@
 
 namespace assay::server {
 
-/// How long a call waits for a lock on the database. Readers in other processes lock it only
-/// briefly.
+/// The maximum time that a call waits for a lock on the database, in milliseconds. Readers in other
+/// processes hold the lock only briefly.
 inline constexpr int kBusyTimeoutMs = 5'000;
 
 /// Returns the error `unavailable` for a file that cannot be written.
@@ -33,17 +34,20 @@ Error not_writable(const std::filesystem::path& path, const std::string& why);
 /// file.
 Status check_store_file(const std::filesystem::path& path);
 
-/// Becomes the only writer, until the descriptor is closed. Returns nothing if another process is.
+/// Makes this process the only writer until the descriptor is closed. Returns nothing if another
+/// process is the writer.
 Result<std::optional<UniqueFd>> try_lock_store_file(const std::filesystem::path& path);
 
-/// Becomes the only writer, until the descriptor is closed. Error: unavailable if another process
-/// is the writer.
+/// Makes this process the only writer until the descriptor is closed. Errors: unavailable if
+/// another process is the writer.
 Result<UniqueFd> lock_store_file(const std::filesystem::path& path);
 
-/// Sets the connection up. Creates the tables of an empty file, and migrates those of an older one.
+/// Sets up the connection. If the file is empty, creates the tables. If the file has an older
+/// schema, migrates the tables.
 Status prepare_for_writing(SQLite::Database& db, const std::filesystem::path& path);
 
-/// Lets the connection see the tables of an older file as those of the current version.
+/// Sets up the connection for reading. If the file has an older schema, the connection sees the
+/// tables as if they had the current schema.
 Status prepare_for_reading(SQLite::Database& db, const std::filesystem::path& path);
 
 }  // namespace assay::server

@@ -20,7 +20,8 @@ using nlohmann::json;
 constexpr std::int64_t kNotifyTimeoutMs = 10'000;
 constexpr std::size_t kShownBytes = 200;
 constexpr int kHttpBadRequest = 400, kHttpNotFound = 404;
-constexpr int kResumeAttempts = 3;  // consecutive attempts that bring no new event
+// The number of consecutive attempts without a new event after which resume() gives up.
+constexpr int kResumeAttempts = 3;
 constexpr std::int64_t kRetryMs = 500, kMaxRetryMs = 5'000;
 
 class HttpChannel final : public Channel {

@@ -30,8 +30,8 @@ namespace {
 using nlohmann::json;
 
 constexpr std::int64_t kMaxAnswerBytes = 16LL << 20;
-/// How long the server may take to exit after its stdin is closed. It has the same time again after
-/// SIGTERM.
+/// The time that the server has to exit after its stdin is closed. After SIGTERM it has the same
+/// time again.
 constexpr std::chrono::milliseconds kExitTimeout{6'000};
 
 class StdioChannel final : public Channel {
@@ -172,7 +172,8 @@ class StdioChannel final : public Channel {
     json body;  // null until the response has arrived
     std::vector<json> notifications;
   };
-  std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);  // by request id
+  // the requests that wait for a response, by request id
+  std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);
   bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread reader_;  // the last member: it uses all members above
 };

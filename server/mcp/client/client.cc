@@ -12,11 +12,13 @@ namespace {
 
 using nlohmann::json;
 
-/// It is long, because a server may load a lot of data before it answers the first request.
+/// The time limit of the first request. It is long, because a server may load a lot of data before
+/// it answers this request.
 constexpr std::int64_t kHandshakeTimeoutMs = 15'000;
 constexpr std::int64_t kListTimeoutMs = 30'000;
 constexpr int kMaxPages = 100;
-/// Limits for the poll interval that a server suggests for a task.
+/// The least and the greatest poll interval for a task. A server suggests an interval, which is
+/// clamped to this range.
 constexpr std::int64_t kMinPollMs = 20, kMaxPollMs = 5'000;
 const json kClientInfo = {{"name", "assay-agent"}, {"version", "0.1.0"}};
 

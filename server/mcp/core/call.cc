@@ -12,7 +12,8 @@ namespace {
 
 using nlohmann::json;
 
-/// The time limit for an answer. It is long, because a person may have to answer.
+/// The time limit for the client's answer to a question. It is long, because a person may have to
+/// answer.
 constexpr std::chrono::minutes kQuestionTimeout{10};
 
 }  // namespace

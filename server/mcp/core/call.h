@@ -37,14 +37,14 @@
 namespace assay::mcp {
 
 /// Sends the progress notifications of one request: at most ten a second, each with a higher value
-/// than the previous one, and none after close(). Thread-safe, because a handler may report
-/// progress from any of its threads.
+/// than the previous notification, and none after close(). Thread-safe, because a handler may
+/// report progress from any of its threads.
 class ProgressGate {
  public:
   using Notify = std::function<void(const nlohmann::json& notification)>;
   static constexpr std::int64_t kMinIntervalNs = 100'000'000;
 
-  /// With a null token or a null `notify`, report() does nothing.
+  /// If the token or `notify` is null, report() does nothing.
   ProgressGate(nlohmann::json token, Notify notify, const Clock& clock = system_clock())
       : token_(std::move(token)), notify_(std::move(notify)), clock_(clock) {}
 
@@ -69,7 +69,7 @@ struct TransportContext {
   /// The client within which request ids are unique. Empty: the request cannot be cancelled by its
   /// id.
   std::string scope = {};
-  /// Sends a notification, or a request to the client, that belongs to this request. Null: the
+  /// Sends to the client a notification or request that belongs to this message. Null: the
   /// transport cannot send any.
   std::function<void(const nlohmann::json&)> notify = {};
   /// A stop is requested when the client disconnects, which cancels a call of the stateless era.
@@ -78,12 +78,12 @@ struct TransportContext {
   bool stateless = false;
   /// The client's name and scopes. Null: the server has no tokens, so everything is allowed.
   std::shared_ptr<const Caller> caller = {};
-  /// The ticket from Dispatcher::admit(). Not null only when the message waited in a queue.
+  /// The ticket from Dispatcher::admit(). Null unless the message waited in a queue.
   const InFlight::Ticket* ticket = nullptr;
   /// The session of a legacy (session-based) client. Null when the client has no session.
   std::shared_ptr<Session> session = {};
-  /// Ends the event stream of this request, so that the client must resume the stream. Null:
-  /// impossible.
+  /// Ends the event stream of this request, so that the client must resume the stream. Null: the
+  /// transport has no such stream.
   std::function<void()> release_stream = {};
 
   std::string principal() const { return name_of(caller); }
@@ -104,7 +104,8 @@ struct ResolvedCall {
   Message message;
   bool stateless = false;  // the protocol era of the request
   RequestMeta meta = {};   // params._meta
-  /// Null: this era has no such method, or the server does not offer the method
+  /// The method. Null: this protocol era has no such method, or the server does not offer the
+  /// method.
   const Method* method = nullptr;
   ExecutionClass execution = ExecutionClass::at_once;
   const ToolRegistry::Entry* tool = nullptr;  // the tool that tools/call names; null: unknown tool
@@ -140,12 +141,12 @@ class CallScope {
   const nlohmann::json& params() const { return call_.message.params; }
   bool stateless() const { return call_.stateless; }
   RequestContext& context() { return context_; }
-  /// Stops progress and log messages: later ones are not sent.
+  /// Ends progress and log messages: after close(), none is sent.
   void close();
   /// True when the client sent notifications/cancelled and therefore expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
-  /// Overrides cancelled(). subscriptions/listen uses this, because it is answered only when the
-  /// server ends it.
+  /// Overrides cancelled(). subscriptions/listen uses this function, because that request is
+  /// answered only when the server ends it.
   void set_cancelled(bool cancelled) { cancelled_ = cancelled; }
 
  private:

@@ -11,9 +11,8 @@
 // the request. If the same change is published twice before it is sent, it is reported once.
 //
 // Thread-safe. A listener is called on the publisher's thread, one call at a time. The destructor
-// of a listener waits for a running call. A listener must be quick, and it must neither publish nor
-// listen.
-// listen.
+// of a listener waits for a running call. A listener must be quick, and it must call neither
+// publish() nor listen().
 #pragma once
 
 #include <cstdint>
@@ -72,8 +71,8 @@ class ChangeNotifier {
   std::uint64_t next_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// The maximum number of URIs, and the maximum number of task ids, in one subscription. A
-/// subscription with more is refused.
+/// The maximum number of URIs in one subscription. The same maximum applies to task ids. A
+/// subscription above it is refused.
 constexpr std::size_t kMaxSubscribedSubjects = 256;
 
 /// The changes about which a client wants to be notified.

@@ -4,8 +4,8 @@
 //   const Completer complete = complete_from({"vector_add", "softmax"});
 //   const std::vector<std::string> values = complete("so", {});  // {"softmax"}
 //
-// All functions are thread-safe. A Completer is called from many threads at once, and it must be
-// quick.
+// All functions are thread-safe. A Completer is called from many threads at once, and each call
+// must be quick.
 #pragma once
 
 #include <functional>

@@ -35,11 +35,11 @@ struct InputRequest {
 };
 
 struct InputRequired {
-  /// Each question, by the key under which its answer arrives.
+  /// The questions. The key of a question is the key under which its answer arrives.
   std::map<std::string, InputRequest> requests;
-  /// The state of the handler between two rounds. It is signed and travels through the client. So
-  /// the client cannot change the state, use it with other arguments, or use it after it has
-  /// expired. The client can read the state and use it more than once.
+  /// The state of the handler between two rounds. The state is signed and travels through the
+  /// client. So the client cannot change the state, use it with other arguments, or use it after
+  /// its expiry. The client can read the state and use it more than once.
   std::string state = {};
 };
 

@@ -36,8 +36,8 @@ constexpr std::array kMethodNames = {"initialize",
 
 constexpr std::array kEndingNames = {"ok", "failed", "error", "cancelled", "accepted"};
 
-/// The upper bounds of the buckets in seconds, and the bounds as text. A longer time is counted
-/// only in +Inf.
+/// The upper bounds of the buckets in seconds, and the bounds as text. A time above the last bound
+/// is counted only in the bucket +Inf.
 constexpr std::array<double, 13> kBounds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1,
                                             0.5,    1,     2.5,    5,     10,   25};
 constexpr std::array kBoundNames = {"0.0005", "0.001", "0.0025", "0.005", "0.01", "0.025", "0.1",

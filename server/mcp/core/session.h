@@ -1,7 +1,7 @@
 // Session represents a client of the legacy, session-based era, from `initialize` to the end of its
 // connection or HTTP session. It contains the client's capabilities and subscriptions, and sends
 // the messages that belong to no request. The stateless era has no sessions, because each request
-// carries all of this.
+// contains the capabilities.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
 //   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes
@@ -23,8 +23,8 @@ namespace assay::mcp {
 
 class Session {
  public:
-  /// `id` identifies the client: request ids are unique within it. `send` sends messages that
-  /// belong to no request. The clock must outlive the session.
+  /// `id` identifies the client; request ids are unique within one client. `send` sends messages
+  /// that belong to no request. The clock must outlive the session.
   Session(std::string id, ServerRequests::Send send, const Clock& clock = system_clock())
       : questions(clock), id_(std::move(id)), send_(std::move(send)) {}
 

@@ -1,6 +1,6 @@
 // SignedState protects requestState, which is the state of a handler. The state travels through the
-// client between two rounds of a call, and the client could change it. Therefore it carries an
-// HMAC-SHA256 over the state, the request that it belongs to, and its expiry time.
+// client between two rounds of a call, and the client could change it. Therefore seal() adds an
+// HMAC-SHA256 over the state, the request that the state belongs to, and the state's expiry time.
 //
 //   const SignedState signature(random_key(), std::chrono::minutes(10));
 //   const std::string sent = signature.seal("round 1", binding);

@@ -37,14 +37,14 @@ struct TaskRecord {
   TaskStatus status = TaskStatus::working;
   std::string message;  // a text for people; may be empty
   std::int64_t created_unix_ms = 0, updated_unix_ms = 0;
-  std::int64_t ttl_ms = 0;  // counted from the creation; then the task may be deleted
-  /// Status completed: the CallToolResult. Status failed: the JSON-RPC error {code, message}.
-  /// Otherwise null.
+  std::int64_t ttl_ms = 0;  // the time from the creation until the task may be deleted
+  /// The outcome. If the status is completed, it is the CallToolResult. If the status is failed, it
+  /// is the JSON-RPC error {code, message}. Otherwise it is null.
   nlohmann::json outcome;
 };
 
-/// A task, and the questions whose answers it waits for. Questions exist only in the process that
-/// runs the task.
+/// A task, and the questions to the client whose answers the task waits for. Questions exist only
+/// in the process that runs the task.
 struct TaskView {
   TaskRecord record;
   std::map<std::string, InputRequest> input_requests;
@@ -52,7 +52,7 @@ struct TaskView {
 
 /// Limits on tasks. docs/reference/limits.md describes them.
 struct TaskLimits {
-  std::size_t max_tasks = 256;  // in the table; a new task replaces the oldest finished task
+  std::size_t max_tasks = 256;  // at this limit, a new task replaces the oldest finished task
   std::size_t threads = 16;     // tasks that run simultaneously; the other tasks wait
   std::int64_t default_ttl_ms = 3'600'000;  // used if the client gives no time to live
   std::int64_t max_ttl_ms = 86'400'000;
@@ -65,7 +65,7 @@ class TaskStore {
  public:
   virtual ~TaskStore() = default;
   virtual Status save(const TaskRecord& record) = 0;
-  /// Returns nothing when there is no task with this id.
+  /// Returns the record of a task, or nothing when there is no task with this id.
   virtual Result<std::optional<TaskRecord>> load(const std::string& id) = 0;
 };
 
@@ -78,7 +78,8 @@ RpcError missing_tasks_extension();
 /// Returns the extension's Task, with the member that belongs to its status: `result`, `error` or
 /// `inputRequests`.
 nlohmann::json detailed_task(const TaskView& task, const TaskLimits& limits);
-/// Returns the extension's CreateTaskResult: a Task without such a member.
+/// Returns the extension's CreateTaskResult, which has none of the members `result`, `error` and
+/// `inputRequests`.
 nlohmann::json created_task(const TaskView& task, const TaskLimits& limits);
 /// Returns the Task of 2025-11-25. In that revision, a tool result with isError means that the task
 /// failed.

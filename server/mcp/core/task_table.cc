@@ -43,9 +43,9 @@ struct TaskTable::Task {
   json capabilities;
   json inputs = json::object();  // answers for the next step, by the handler's key
   std::string state;
-  std::map<std::string, InputRequest> open;        // open questions, by the client's key
-  std::map<std::string, std::string> handler_key;  // keys of this step, by the client's key
-  std::set<std::string> used;                      // client's keys so far; none is reused
+  std::map<std::string, InputRequest> open;        // the open questions, by the client's key
+  std::map<std::string, std::string> handler_key;  // the handler's keys, by the client's key
+  std::set<std::string> used;                      // all keys of the client so far; none is reused
   std::stop_source stop;
 };
 

@@ -34,17 +34,18 @@ namespace assay::mcp {
 
 struct ToolResult {
   bool is_error = false;
-  /// The text of the first content block. The block is omitted when the text is empty and `content`
-  /// an object, or null if there is none
+  /// The text of the first content block. The block is omitted when the text is empty and there are
+  /// other content blocks.
   std::string text = {};
   nlohmann::json structured = {};            // an object, or null when there is none
   std::vector<nlohmann::json> content = {};  // further content blocks (content.h)
   /// The input that the handler needs before it can return a result. The handler is called again
   /// with the answers in its context.
   std::optional<InputRequired> input_required = {};
-  /// The rest of the call, instead of a result. It may take long. It becomes a task if the client
-  /// accepts tasks; otherwise it runs immediately. If it needs input, it runs again with the
-  /// answers. It must not refer to the handler's context.
+  /// A function for the rest of the call, which the handler returns instead of a result. The
+  /// function may take long. It becomes a task if the client accepts tasks; otherwise it runs
+  /// immediately. If it needs input, it is called again with the answers. It must not refer to the
+  /// handler's context.
   std::function<ToolResult(RequestContext& context)> work = {};
 };
 

@@ -25,8 +25,8 @@ class ToolCaller {
   Rpc<nlohmann::json> call(CallScope& call);
 
  private:
-  /// Says whether this request may become a task. A stateless request declares that it accepts
-  /// tasks with the extension. A request of 2025-11-25 declares it with params.task.
+  /// Says whether this request may become a task. A stateless request declares the tasks extension
+  /// if it accepts tasks. A request of 2025-11-25 has the member params.task.
   struct RequestedTask {
     bool takes = false;
     std::optional<std::int64_t> ttl_ms;

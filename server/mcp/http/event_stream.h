@@ -101,8 +101,8 @@ class EventLog {
   std::optional<Place> find(std::string_view id) const;
   /// Returns the events after `place` in its stream that are still in the log.
   Batch after(const Place& place) const;
-  /// Like after(), but first waits until there is an event, the stream has ended, or a stop is
-  /// requested.
+  /// Waits until there is an event after `place`, the stream has ended, or a stop is requested.
+  /// Then returns the same as after().
   Batch wait_after(const Place& place, std::stop_token stop);
 
  private:

@@ -8,8 +8,9 @@
 //   if (decision.refusal) return *decision.refusal;  // 400, 401, 403 or 429
 //
 // RateLimiter is a token bucket for each key. A key is the name of a token or an address. The
-// memory is limited to kMaxKeys buckets. At this limit, a new key first removes buckets that are
-// full again. If there are none, all new keys share one bucket. Both classes are thread-safe.
+// memory is limited to kMaxKeys buckets. At this limit, a new key first removes the buckets that
+// are full again. If no bucket is full, all new keys share one bucket. Both classes are
+// thread-safe.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // Provides the metrics of the HTTP server. HttpMetrics counts responses. MetricsText writes metrics
-// in Prometheus' text format, version 0.0.4, in which GET /metrics answers.
+// in Prometheus' text format, version 0.0.4, which is the format of the answer to GET /metrics.
 // docs/how-to/run-http-server.md lists the names of the metrics.
 //
 //   MetricsText text;

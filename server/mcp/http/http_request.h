@@ -1,6 +1,7 @@
 // Parses the head of an HTTP request (request line and headers, up to the blank line), and finds
 // the end of its body. A head is parsed once, strictly. A head that another parser could interpret
-// differently is refused. Otherwise a proxy in front of this server could take one request for two.
+// differently is refused. Otherwise a proxy in front of this server could see two requests where
+// this server sees one.
 //
 //   const ParsedHead head = parse_head("GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", {});
 //   if (head.state == ParsedHead::State::complete) show(head.request.path);  // "/healthz"
@@ -64,7 +65,7 @@ bool is_header_value(std::string_view text);
 /// Compares two header names, or two tokens of a header. The comparison ignores case.
 bool same_name(std::string_view name, std::string_view other);
 
-/// How the end of the body is found, according to the head.
+/// The rule by which the end of a request's body is found. It follows from the head.
 struct BodyFraming {
   bool chunked = false;
   std::size_t bytes = 0;  // the Content-Length of a body that is not chunked

@@ -37,8 +37,8 @@ Reply error_reply(int status, int code, const std::string& message, bool close =
 /// `what` says which limit.
 Reply busy_reply(const std::string& what);
 
-/// Returns the bytes of `reply`, with the header that closes the connection. They answer a client
-/// whose request was not read.
+/// Returns the bytes of `reply`, with the header that closes the connection. These bytes answer a
+/// client whose request was not read.
 std::string closing_reply(const Reply& reply);
 
 class ResponseWriter {
@@ -56,7 +56,7 @@ class ResponseWriter {
   /// Writes a complete reply. The caller must flush the connection.
   void reply(const Reply& reply);
 
-  /// Sends the head of an event stream. From it, the client knows that its call runs.
+  /// Sends the head of an event stream. The head tells the client that its call runs.
   void begin_stream();
   /// Sends a part of the stream immediately. Returns false when the client has disconnected.
   bool send(std::string_view bytes);

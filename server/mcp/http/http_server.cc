@@ -126,7 +126,7 @@ class HttpServer {
         connection.mid_head = !connection.input().empty();
         connection.deadline_ns =
             in_ms(connection.mid_head ? options_.header_timeout_ms : options_.idle_timeout_ms);
-      }  // otherwise the deadline stays, so that a client cannot extend it with single bytes
+      }  // else: the deadline stays, so that a client cannot extend the deadline byte by byte
       return Next::wait;
     }
   }
@@ -207,7 +207,7 @@ class HttpServer {
     if (!exchange.request.http_1_0 && connection.input().empty() &&
         same_name(exchange.header("Expect").value_or(""), "100-continue"))
       connection.write("HTTP/1.1 100 Continue\r\n\r\n");
-    connection.flush();  // the client may wait for this, or for earlier answers
+    connection.flush();  // the client may wait for "100 Continue" or for earlier answers
     return framing.chunked ? read_chunks(connection, exchange.body_deadline_ns)
                            : read_bytes(connection, exchange.body_deadline_ns, framing.bytes);
   }

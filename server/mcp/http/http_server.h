@@ -21,7 +21,7 @@ class MetricsText;
 class Tokens;
 class TlsContext;
 
-/// How often a client may send requests: a steady rate, and a burst after a pause.
+/// The limit on how often a client may send requests: a steady rate, and a burst after a pause.
 struct RateLimit {
   double per_second = 0;  // 0: no limit
   double burst = 0;       // requests allowed at once after a pause; at least 1 if there is a limit
@@ -46,7 +46,7 @@ struct HttpOptions {
   std::vector<std::string> allowed_hosts;   // further names that Host and Origin may contain
   std::shared_ptr<const Tokens> tokens;     // tokens.h; null: every client may do everything
   std::shared_ptr<const TlsContext> tls;    // socket_io.h; null: plain HTTP
-  RateLimit rate_limit;                     // per token; without tokens, per address
+  RateLimit rate_limit;                     // per token; per address if there are no tokens
   std::function<void(int port)> listening;  // called after the port is bound
   /// Adds the application's metrics to the answer of GET /metrics. Null: there are none.
   std::function<void(MetricsText& text)> more_metrics;
@@ -66,7 +66,7 @@ struct HttpOptions {
   /// How long a request may take from its first byte to its last header. For the first request, the
   /// time begins when the client connects, and includes the TLS handshake.
   std::int64_t header_timeout_ms = 10'000;
-  std::int64_t body_timeout_ms = 30'000;   // for the whole body
+  std::int64_t body_timeout_ms = 30'000;   // until the whole body has arrived
   std::int64_t write_timeout_ms = 10'000;  // until the client has read a response or an event
   std::int64_t idle_timeout_ms = 30'000;   // between two requests on a connection
   SessionLimits sessions = {};

@@ -1,6 +1,6 @@
 // Manages the sessions of an HTTP server, which only the legacy, session-based era has.
-// `initialize` opens a session, and the header Mcp-Session-Id names it. A session ends by DELETE,
-// when it is idle too long, or when a new session needs its place.
+// `initialize` opens a session, and the header Mcp-Session-Id names it. A session ends when the
+// client sends DELETE, when the session is idle too long, or when a new session needs its place.
 //
 //   const std::shared_ptr<HttpSession> opened = sessions.create(principal);  // null: no room
 //   const std::shared_ptr<HttpSession> found = sessions.find(id, principal);

@@ -3,8 +3,8 @@
 //
 //   streams.answer_call(call, session, response);
 //   streams.resume(session, place, response);
-// Thread-safe. answer_call() and resume() return when the stream has ended.
-// Thread-safe. Each of the two functions returns when its stream has ended.
+//
+// Thread-safe. Both functions return when the stream has ended.
 #pragma once
 
 #include <functional>

@@ -19,7 +19,7 @@ namespace assay::mcp {
 /// a base64 `blob`.
 struct ResourceContents {
   std::string uri, mime_type;
-  std::string bytes;  // UTF-8 unless binary
+  std::string bytes;  // UTF-8 text unless `binary` is true
   bool binary = false;
 };
 

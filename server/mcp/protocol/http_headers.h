@@ -1,7 +1,7 @@
 // Checks HTTP headers, without an HTTP library. The headers Host and Origin decide whether a client
-// may talk to this server. The headers Mcp-Method, Mcp-Name and Mcp-Param-* mirror values of the
-// body (2026-07-28), so that a proxy can route a request without reading its body. They must agree
-// with the body. A tool's schema names the arguments that clients mirror:
+// may talk to this server. In revision 2026-07-28, the headers Mcp-Method, Mcp-Name and Mcp-Param-*
+// repeat (mirror) values of the body, so that a proxy can route a request without reading its body.
+// These headers must agree with the body. A tool's schema names the arguments that clients mirror:
 //
 //   const nlohmann::json region = {{"type", "string"}, {"x-mcp-header", "Region"}};
 //   const Result<std::vector<ParamHeader>> headers =

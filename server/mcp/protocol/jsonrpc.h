@@ -33,9 +33,9 @@ struct Message {
   nlohmann::json body;  // of a response: {"result": ...} or {"error": ...}
 };
 
-/// Parses a message. The error value is a complete JSON-RPC error response: code -32700 when the
-/// bytes are not JSON, -32600 when the JSON is not a message. It has the id of the message if the
-/// id could be read.
+/// Parses a message. The error value is a complete JSON-RPC error response. Its code is -32700 when
+/// the bytes are not JSON, and -32600 when the JSON is not a message. The response has the id of
+/// the message if the id could be read.
 tl::expected<Message, nlohmann::json> parse_message(std::string_view bytes,
                                                     const MessageLimits& limits = {});
 

@@ -22,10 +22,10 @@ namespace assay::mcp {
 /// The params._meta of a request. A malformed member counts as missing, except a malformed log
 /// level.
 struct RequestMeta {
-  /// True when the request has a protocol version or client capabilities, which only stateless
-  /// requests have.
+  /// True when _meta has a protocol version or client capabilities, which only stateless requests
+  /// have.
   bool names_era = false;
-  /// True even if the value is malformed.
+  /// True when _meta has the member, even if the member's value is malformed.
   bool names_progress_token = false, names_log_level = false;
   nlohmann::json progress_token = nullptr;  // null: do not report progress
   /// The capabilities of the client. A stateless request declares them.

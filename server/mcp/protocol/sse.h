@@ -20,9 +20,11 @@ class SseReader {
   /// Returns the data of each event that `bytes` completes, in order. Comments, event names and
   /// events without data are skipped. Lines end with LF or CRLF.
   std::vector<std::string> feed(std::string_view bytes);
-  /// The id of the last complete event, or empty. A client sends this id when it reconnects.
+  /// Returns the id of the last complete event, or "" if no event had an id. A client sends this id
+  /// when it reconnects.
   const std::string& last_id() const { return last_id_; }
-  /// The pause before a reconnection that the server requested, or nothing if it requested none.
+  /// Returns the pause before a reconnection that the server requested, in milliseconds, or nothing
+  /// if the server requested none.
   std::optional<std::int64_t> retry_ms() const { return retry_ms_; }
   /// Prepares for a new stream: discards the incomplete event of the broken stream.
   void begin_stream();

@@ -1,5 +1,5 @@
-// Matches URIs against URI templates of RFC 6570, level 1, which are text with {variables}. From a
-// template and a URI, the server computes the values of the variables.
+// Matches URIs against URI templates of RFC 6570, level 1. Such a template is a text with
+// {variables}. A match gives the values of the variables.
 //
 //   const Result<UriTemplate> spec = UriTemplate::parse("operator://{name}/spec");
 //   spec->match("operator://vector_add/spec");  // {{"name", "vector_add"}}

@@ -20,7 +20,7 @@
 namespace assay::mcp {
 
 struct Line {
-  std::string text;       // without its line break; empty if oversize
+  std::string text;       // the line without its line break; empty if oversize
   bool oversize = false;  // longer than the limit, so the line was skipped
 };
 

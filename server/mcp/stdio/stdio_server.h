@@ -1,5 +1,5 @@
-// Implements the stdio transport. serve_stdio() serves over stdin and stdout, serve_lines() over
-// any two descriptors.
+// Implements the stdio transport. serve_stdio() serves over stdin and stdout; serve_lines() serves
+// over any two descriptors.
 //
 //   const int status = serve_stdio(server);  // until the end of input
 #pragma once
@@ -19,7 +19,8 @@ struct StdioLimits {
   std::size_t waiting = 256;
   /// How long running calls may continue after the end of input.
   std::chrono::milliseconds drain{5'000};
-  /// How long cancelled calls may take to end. They are cancelled when `drain` is over.
+  /// How long calls may take to end after they are cancelled. Calls are cancelled when `drain` is
+  /// over.
   std::chrono::milliseconds cancel{5'000};
 };
 

@@ -24,7 +24,7 @@ constexpr std::size_t kMostColumns = 8;    // the maximum number of configuratio
 constexpr std::size_t kMostNamedColumns = 4;
 constexpr std::size_t kColumnCharacters = 28;  // the maximum length of a name in a column's head
 
-/// Returns for example "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
+/// Returns a text such as "2: geak, openai:gpt-5". Narrow plots and tables show only the number.
 std::string numbered(const Comparison& comparison, std::size_t index) {
   return std::to_string(index + 1) + ": " +
          configuration_of(comparison.reports[index], kNameCharacters);
@@ -220,8 +220,8 @@ std::string stage_table(const Comparison& comparison) {
   return html_table(head, rows, "Attempts by the first tool that none of their versions passed.");
 }
 
-/// Returns a table of the configurations that starts at index `first`. It has as many as fit on a
-/// sheet of paper.
+/// Returns a table with the configurations from the index `first` on, as many as fit on a sheet of
+/// paper.
 std::string operator_table(const Comparison& comparison,
                            const std::map<std::string, std::vector<Solved>>& solved,
                            std::size_t first) {
@@ -280,7 +280,7 @@ std::string comparison_as_html(const Comparison& comparison) {
   std::string body = "<p>Track " + std::string(tools::to_string(first.run.request.track)) + ", " +
                      std::to_string(first.totals.operators) +
                      (first.totals.operators == 1 ? " operator" : " operators") + ".</p>\n";
-  std::map<std::string, std::string> noted;  // numbers of the configurations by note
+  std::map<std::string, std::string> noted;  // the numbers of the configurations, by their note
   for (std::size_t i = 0; i < comparison.reports.size(); ++i) {
     if (!comparison.reports[i].scripted()) continue;
     std::string& numbers = noted[note_of(comparison.reports[i].answered_by)];

@@ -42,12 +42,13 @@ struct TableHead {
   std::string id;       // the id of the section; unique on the page
   std::string heading;  // the text above the table
   std::vector<Column> columns;
-  /// With `cards`, the second column must be the outcome. The row's style colours this column.
+  /// The layout. If it is `cards`, the second column must be the outcome; the row's style colours
+  /// this column.
   Narrow narrow = Narrow::scroll;
 };
 
-/// `cells` has one text for each column. The first cell is the header of the row. `style` is
-/// "pass", "slow", "fail", "none" or "".
+/// One row of a table. `cells` has one text for each column. The first cell is the header of the
+/// row. `style` is "pass", "slow", "fail", "none" or "".
 struct TableRow {
   std::string style;
   std::vector<std::string> cells;

@@ -47,8 +47,8 @@ inline constexpr std::size_t kLineStyles = 8;
 
 struct LineAxis {
   std::string label;
-  bool steps = false;  // draw steps: a value is constant until the next point
-  bool whole = false;  // x is a count, so the ticks are whole numbers
+  bool steps = false;  // true: the line has steps, because a value holds until the next point
+  bool whole = false;  // true: x is a count, so the ticks are whole numbers
 };
 
 /// Returns a plot of shares against x. There must be at least one point.

@@ -9,7 +9,8 @@
 namespace assay::report {
 namespace {
 
-// Longer text is cut to this length before it is measured.
+// The maximum length of a text before its width is measured. A longer text is first cut to this
+// length.
 constexpr std::size_t kMostCharacters = 200;
 
 /// Returns the width of a character as a fraction of the font size. The widths are those of the

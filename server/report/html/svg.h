@@ -19,7 +19,7 @@
 namespace assay::report {
 
 inline constexpr double kPlotWidth = 360;
-inline constexpr double kTextUnits = 13;  // the font size; the style sheet must have the same
+inline constexpr double kTextUnits = 13;  // the font size; the style sheet must have the same size
 
 /// Returns a coordinate as text with one decimal.
 std::string svg_at(double value);
@@ -42,8 +42,8 @@ std::string empty_figure(std::string_view heading, std::string_view reason);
 std::string fitted(std::string_view text, double units);
 
 /// Returns at most `most` round numbers from `low` to `high`, in steps of 1, 2 or 5 times a power
-/// of ten. With `whole`, the numbers have no fractions. If `low` and `high` are equal, returns only
-/// `low`.
+/// of ten. If `whole` is true, the numbers have no fractions. If `low` and `high` are equal,
+/// returns only `low`.
 std::vector<double> round_ticks(double low, double high, int most, bool whole);
 
 inline constexpr double kFieldTop = 10, kFieldLeft = 54, kFieldRight = 350, kFieldHeight = 170;

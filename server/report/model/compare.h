@@ -45,8 +45,8 @@ std::map<std::string, std::vector<Solved>> solved_by_operator(const Comparison& 
 std::optional<double> cost_per_attempt(const Report& report);
 
 /// Returns how much higher Pass@1 of `report` is than Pass@1 of `base`: the mean of the differences
-/// per operator, with its interval. The interval is narrower than the intervals of the two reports
-/// suggest. The interval is absent if the difference is the same for all operators.
+/// per operator, with its interval. This interval is narrower than the intervals of the two reports
+/// suggest. It is absent if the difference is the same for all operators.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
 /// One row of a comparison in the terminal.

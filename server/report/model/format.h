@@ -21,8 +21,8 @@
 
 namespace assay::report {
 
-/// How a value is written. ratio: "0.812". share: a value from 0 to 1, as "81.2 %". error: two
-/// digits, as "0.0021".
+/// The form in which a value is written. A ratio is written as "0.812". A share is a value from 0
+/// to 1 and is written as "81.2 %". An error has two digits: "0.0021".
 enum class Unit { ratio, share, error };
 
 /// The text for a value that is absent: a dash.
@@ -38,8 +38,8 @@ std::string with_interval(const std::optional<metrics::Estimate>& estimate, Unit
 std::string number(const std::optional<double>& value, const char* format);
 /// Returns an amount as "$12.35". Amounts below a dollar have four decimals.
 std::string dollars(double amount);
-/// Returns "$0.0120", "not known" or "not known, at least $0.0120". With `no_model`, returns "none"
-/// if there was no cost.
+/// Returns "$0.0120", "not known" or "not known, at least $0.0120". If `no_model` is true and there
+/// was no cost, returns "none".
 std::string cost_in_words(const tools::Usage& usage, bool no_model);
 
 /// Returns one line of printable text of at most `limit` characters. If the text is cut, the line

@@ -1,5 +1,5 @@
-// Defines the metrics of a report as a table with one entry for each metric. The rows of all forms,
-// the means of groups and the lines of totals iterate over this table. Therefore a new metric needs
+// Defines the metrics of a report as a table with one entry for each metric. The code that writes
+// rows, means of groups and lines of totals iterates over this table. Therefore a new metric needs
 // only one entry in metrics.cc, one line in docs/reference/report.md and one test. Pure functions.
 //
 //   for (const Metric& metric : report.metrics)

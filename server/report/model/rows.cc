@@ -51,13 +51,14 @@ double sandbox_ms_of(const Verdict& verdict) {
   return total;
 }
 
-/// Returns the score with the public verdict: a report is published.
+/// Returns the score with the public verdict in place of the full verdict, because reports are
+/// published.
 tools::OperatorScore public_score(tools::OperatorScore score, const operators::Operator* op) {
   if (score.verdict) score.verdict = tools::public_verdict(*score.verdict, op).verdict();
   return score;
 }
 
-/// The verdict of `score` is the public one.
+/// Returns the row for a score. The score's verdict must be the public verdict.
 ReportRow make_row(const tools::OperatorScore& score) {
   ReportRow row;
   row.operator_name = score.operator_name;

@@ -24,7 +24,7 @@
 
 namespace assay::report {
 
-/// How closely the text of a submission resembles the oracle (metrics/codebleu.py).
+/// The similarity between the text of a submission and the oracle (metrics/codebleu.py).
 struct Similarity {
   double ngram = 0, weighted_ngram = 0, syntax = 0, dataflow = 0, codebleu = 0;
 };
@@ -35,11 +35,11 @@ struct ReportRow {
   std::string family;  // "" if there is no catalog, or the catalog no longer has the operator
   std::int64_t difficulty = 0;  // from 1 to 5; 0 if unknown
   std::int64_t sample = 1;      // the number of the run, counted from 1
-  std::string language;         // the language of the source; "" without a verdict
+  std::string language;         // the language of the source; "" if there is no verdict
   Label label = Label::missing;
   std::string outcome;                  // "pass", "fail", "error" or "none"
-  std::string error_kind;               // "" without a verdict, "none" on a pass
-  std::string error_type, error_group;  // TritonBench's classification; "" without an error
+  std::string error_kind;               // "" if there is no verdict; "none" if it is a pass
+  std::string error_type, error_group;  // TritonBench's classification; "" if there is no error
   /// The stage at which a failed attempt ended. Absent for a pass, and if nothing was judged.
   std::optional<FailureStage> failure;
   /// The public verdict (tools/model/public_verdict.h), from which metrics are computed. May be
@@ -62,16 +62,16 @@ struct ReportTotals {
   std::array<double, 2> pass_at_1_interval{};  // the 95 % Wilson interval
   std::optional<double> perf_at_1;
   std::string no_perf_reason;  // the reason why perf_at_1 is absent
-  /// TritonBench: the share of attempts that ran to the end, right or wrong
+  /// The share of attempts that ran to the end, right or wrong (a metric of TritonBench).
   double call_accuracy = 0;
-  double execution_accuracy = 0;  // TritonBench: the share of right attempts
+  double execution_accuracy = 0;  // the share of right attempts (a metric of TritonBench)
   /// The number of attempts by label, for example "pass" -> 8.
   std::map<std::string, std::int64_t> labels;
   /// The number of attempts by TritonBench's group and, in a group, by type.
   std::map<std::string, std::map<std::string, std::int64_t>> errors;
   std::int64_t tool_calls = 0;
   double sandbox_ms = 0;
-  /// US dollars (metrics/measures.h). Absent if the cost is not known.
+  /// Costs in US dollars (metrics/measures.h). Absent if the cost is not known.
   std::optional<double> cost_per_pass_rate, cost_per_perf, cost_per_solved;
   std::optional<metrics::Estimate> similarity;  // mean CodeBLEU; only with --codebleu
 };
@@ -82,7 +82,7 @@ struct Report {
   tools::RunInfo run;                      // the first run
   std::vector<std::string> samples;        // the handles of all runs, by sample number
   std::vector<tools::Usage> sample_usage;  // the usage of each run, in the same order
-  tools::Usage usage;  // the sum; the cost is known if the cost of every run is known
+  tools::Usage usage;  // the sum over the runs; its cost is known if every run's cost is known
   AnsweredBy answered_by = AnsweredBy::model;
   std::vector<std::string> devices;  // the devices that ran the graded jobs
   /// The isolation layers of the sandbox that were missing for at least one graded job.

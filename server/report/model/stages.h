@@ -24,18 +24,20 @@ namespace assay::report {
 inline constexpr std::array<std::string_view, 3> kAttemptStages = {"compile", "run_tests",
                                                                    "submit"};
 
-/// compile: no version compiled. run_tests: a version compiled, but no version was right on the
-/// public cases. submit: a version was right on the public cases, but it failed the grading or was
-/// never submitted. If it was never submitted, there may be no error.
+/// The stage at which a failed attempt ended. At `compile`, no version compiled. At `run_tests`, a
+/// version compiled, but no version was right on the public cases. At `submit`, a version was right
+/// on the public cases, but it failed the grading or was never submitted. If it was never
+/// submitted, there may be no error.
 struct FailureStage {
   std::string stage;
-  /// The error's type and group in TritonBench's classification. It is the error of the graded
-  /// submission; if that has none, of the last failed call. Empty if no call failed.
+  /// The error's type and group in TritonBench's classification. The error is that of the graded
+  /// submission; if the submission has no error, it is that of the last failed call. Empty if no
+  /// call failed.
   std::string error_type, error_group;
 };
 
-/// Returns the stage. It depends on the graded submission and, if `score` contains them, on the
-/// earlier calls.
+/// Returns the stage at which the attempt ended. The stage depends on the graded submission and, if
+/// `score` contains earlier calls, on these calls.
 std::optional<FailureStage> failure_of(const tools::OperatorScore& score);
 
 struct StageCount {

@@ -1,5 +1,5 @@
-"""Measures the worth of feedback and of the parts of the reference agents, with the simulated model
-(which is not a language model).
+"""Measures how much feedback and each feature of the reference agents improve results. Uses the
+simulated model, which is not a language model.
 
     # writes measurements/results/agents-study.json and the tables of
     # docs/measurements/agents-study.md
@@ -9,12 +9,13 @@
     # writes summary and tables again, from the attempts in the file
     python measurements/agents_study.py --tables
 
-There are two parts, each against one server. `device` uses real verdicts on `--device`. `fake` uses
-the device `fake`, whose speeds are those that the simulated model writes into its versions. It
-covers the parts of agents that depend on times. Every agent gets the same operators, seeds and
-samples, and so the same first answers, and differences are taken in pairs. MODELS holds the
-assumptions of the simulated model. A visible effect means that an agent's loop turns such an
-assumption into results; it says nothing about any language model."""
+The study has two parts, and each part uses one server. The part `device` uses real verdicts on
+`--device`. The part `fake` uses the device `fake`, which runs nothing: the simulated model writes a
+speed into each kernel, and the device reports this speed. So this part covers the features of
+agents that depend on times. Every agent gets the same operators, seeds and number of samples. So
+the first answers are the same for all agents, and agents are compared pair by pair. MODELS contains
+the assumptions of the simulated model. A visible effect means that an agent's loop turns such an
+assumption into results. It says nothing about any language model."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ ROOT = Path(__file__).resolve().parent.parent
 OPERATORS = ["vector_add", "relu", "gelu_tanh", "softmax_last_dim"]
 START_S = 60.0
 
-# dead_end: share of first ideas that no repair makes right. insight: share of failing repairs that
-# a reflection saves (docs/reference/cli.md).
+# The simulated model of each part. dead_end is the share of first ideas that no repair makes
+# correct. insight is the share of failing repairs that a reflection saves (docs/reference/cli.md).
 MODELS = {
     "device": "sim:{seed}?dead_end=0.4&repair=0.4&insight=0.4",
     "fake": "sim:{seed}?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3",
@@ -74,10 +75,10 @@ AGENTS = {
         "geak?iterations=3&instances=3",
     ],
 }
-TIMED_AGENTS = ["geak?ancestors=1", "geak?optimize=0"]  # have no effect if nothing is timed
+TIMED_AGENTS = ["geak?ancestors=1", "geak?optimize=0"]  # options with no effect without times
 SEEDS = {"device": [1, 2, 3], "fake": [1, 2, 3, 4]}
 SAMPLES = {"device": 4, "fake": 12}
-# Attempts at once. Those on the fake device mostly wait for the disk.
+# The number of simultaneous attempts. Attempts on the fake device mostly wait for the disk.
 JOBS = {
     "device": 2,
     "fake": 8,
@@ -87,7 +88,7 @@ COUNTED = ("compile", "run_tests", "profile")
 
 @contextmanager
 def serving(binary: str, device: str, folder: Path) -> Iterator[str]:
-    """Runs a server for the block and yields its address."""
+    """Runs a server while the `with` block runs, and yields the server's address."""
     command = [
         binary,
         "serve",
@@ -133,7 +134,7 @@ def calls_of(transcript: Path) -> Counter[str]:
 
 
 def attempts_of(out: Path, report: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yields each attempt of one bench: the graded verdict and its cost."""
+    """Yields the graded verdict and the cost of each attempt of one bench."""
     lines = [json.loads(line) for line in (out / "journal.jsonl").read_text().splitlines()]
     replies = {
         (line["operator"], line["sample"]): line["replies"]
@@ -209,7 +210,7 @@ def study(part: str, device: str, options: argparse.Namespace) -> list[dict[str,
 
 
 def write(document: dict[str, Any], out: Path) -> None:
-    """Writes one attempt on a line: there are some thousands."""
+    """Writes the result file, with one line for each of the thousands of attempts."""
     head = {key: value for key, value in document.items() if key != "attempts"}
     attempts = ",\n  ".join(json.dumps(attempt) for attempt in document["attempts"])
     out.parent.mkdir(parents=True, exist_ok=True)

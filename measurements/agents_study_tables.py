@@ -1,4 +1,4 @@
-"""Turns the attempts of measurements/agents_study.py into numbers with intervals and into the
+"""Computes numbers with intervals from the attempts of measurements/agents_study.py, and writes the
 tables of docs/measurements/agents-study.md. All functions are pure."""
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from paired import bootstrap, difference, mean, wilson
 
 Rows = Sequence[dict[str, Any]]
 
-# part, claim, the agent with the feature, the agent without it, the metric that shows it
+# Each entry: the part, the claim, the agent with the feature, the agent without the feature, and
+# the metric that shows the difference.
 CLAIMS = [
     ("device", "feedback (1 attempt against 5)", "alphaevolve", "one_shot", "passed"),
     ("device", "feedback (edits)", "leader", "one_shot", "passed"),
@@ -75,7 +76,8 @@ def of(rows: Rows, part: str, agent: str) -> list[dict[str, Any]]:
 
 
 def values(rows: Rows, metric: str) -> list[float] | None:
-    """Returns the values of a metric, or None if an attempt lacks it (because nothing is timed)."""
+    """Returns the values of a metric. Returns None if an attempt lacks the metric, because nothing
+    was timed."""
     found = [row[metric] for row in rows]
     return (
         None

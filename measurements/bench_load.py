@@ -1,13 +1,13 @@
-"""Measures a long bench: >= 10,000 model calls through `assay bench` and its server, with the
-simulated model. It finds calls a second, and the growth of memory and files.
+"""Measures a long bench: at least 10,000 model calls through `assay bench` and its server, with the
+simulated model. Reports calls per second, and the growth of memory and files.
 
     python measurements/bench_load.py --out measurements/results/bench-load.json
 
-Most attempts run on the fake device: everything but the kernels is real (agents, transcripts synced
-to the disk, journal, protocol, job queue, store). Running 10,000 kernels in the interpreter takes
-hours on two cores, so only a share of the attempts (`full`) runs on the CPU device. Each part is a
-separate bench, of two models at once. Memory is the resident set of the bench and of its server,
-sampled once a second."""
+Most attempts run on the fake device, on which everything except the kernels is real: agents,
+transcripts (synced to the disk), journal, protocol, job queue and store. Running 10,000 kernels in
+the interpreter takes hours on two cores, so only the attempts of the part `full` run on the CPU
+device. Each part is a separate bench, which runs two models at the same time. `memory` is the
+resident set size of the bench and of its server, sampled once a second."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def resident_mib(pid: int) -> float:
 
 
 def child_of(pid: int) -> int | None:
-    """Returns the pid of the bench's only child, its server."""
+    """Returns the pid of the bench's only child process, which is its server."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return int(children[0]) if children else None
 
@@ -53,7 +53,7 @@ def size_mib(*paths: Path) -> float:
 
 
 def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
-    """Returns [{at_s, bench_mib, server_mib}], sampled until the bench ends."""
+    """Samples the memory until the bench ends. Returns a list of {at_s, bench_mib, server_mib}."""
     begin = time.perf_counter()
     series = []
     while bench.poll() is None:
@@ -69,7 +69,7 @@ def watch(bench: subprocess.Popen[str]) -> list[dict[str, float]]:
                     }
                 )
         except (FileNotFoundError, ProcessLookupError):
-            pass  # it ended between two samples
+            pass  # The process ended between two samples.
         time.sleep(SAMPLE_S)
     return series
 
@@ -133,8 +133,9 @@ def run_part(binary: str, device: str, samples: int, jobs: int, folder: Path) ->
 
 
 def memory_summary(part: dict[str, Any]) -> dict[str, float]:
-    """Summarises the memory. The start is the sample a tenth into the work, when every thread has
-    worked. The end is that of the last attempt; the report comes after it."""
+    """Summarises the memory at three moments. `start` is after a tenth of the samples, when every
+    thread has worked. `end` is the end of the last attempt. `report` is after the report is
+    written."""
     work = [one for one in part["memory"] if one["at_s"] <= part["work_s"]] or part["memory"]
     moments = (("start", work[len(work) // 10]), ("end", work[-1]), ("report", part["memory"][-1]))
     return {

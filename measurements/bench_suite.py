@@ -1,5 +1,5 @@
-"""Runs every reference agent over every operator with the simulated model, and measures how long a
-maintainer waits for the table.
+"""Runs every reference agent over every operator with the simulated model. Measures how long this
+takes, because a maintainer of a benchmark waits for it.
 
     # budget: 25 minutes on 2 cores
     python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json
@@ -7,10 +7,10 @@ maintainer waits for the table.
     python measurements/bench_suite.py --device cuda:0 --jobs 28 \
         --out measurements/results/bench-suite-h200.json
 
-It is one `assay bench` of all pairs, as a user would start it. The result holds the wall time of
-each attempt, by agent and operator. It also sums up the server's jobs by kind: their number, and
-the seconds of each stage. `--limit-s` ends a bench that takes longer; the finished attempts are
-summed up all the same."""
+One `assay bench` runs all pairs of agent and operator, as a user would start it. The result file
+contains the wall time of each attempt, by agent and operator. For each kind of job it contains the
+number of the server's jobs and the seconds of each stage. `--limit-s` ends a bench that takes
+longer; the result then covers the finished attempts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ END_S = 20.0  # for its processes to end
 
 
 def ends_of(journal: Path) -> list[dict[str, Any]]:
-    # The last line may be incomplete.
+    # If the bench was stopped, the journal's last line may be incomplete.
     whole = [line for line in journal.read_text().splitlines(keepends=True) if line.endswith("\n")]
     return [line for line in map(json.loads, whole) if line["kind"] == "finished"]
 
@@ -55,8 +55,8 @@ def summary_of(ends: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def work_of(store: Path) -> tuple[dict[str, Any], list[Any]]:
-    """Returns the cost of the jobs by kind, and for each job: operator, kind, tier, ms by stage,
-    Perf."""
+    """Returns the total cost of each kind of job, and a list of all jobs. Each entry of the list
+    has operator, kind, tier, milliseconds of each stage, and Perf."""
     rows = (
         sqlite3.connect(store)
         .execute("SELECT operator, kind, tier, document FROM verdicts JOIN submissions USING (job)")
@@ -156,7 +156,7 @@ def run(options: argparse.Namespace, folder: Path) -> dict[str, Any]:
 
 
 def text_of(document: dict[str, Any]) -> str:
-    """Writes each job on a line of its own: there are thousands."""
+    """Returns the result file's text, with one line for each of the thousands of jobs."""
     rows = ",\n  ".join(json.dumps(job) for job in document["each_job"])
     return (
         json.dumps({**document, "each_job": []}, indent=1).replace(

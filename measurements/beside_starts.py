@@ -1,11 +1,12 @@
-"""Measures how launchers that start on a GPU disturb a job that is timed there.
+"""Measures how much launchers that start on a GPU disturb a job that is timed on the same GPU.
 
     python measurements/beside_starts.py --device 0 --out bench-out/beside-starts.json
 
-Processes start again and again: some end after `cuInit`, some make a context and end. Meanwhile
-another process times a short kernel (blocks of samples between two events, with a flush of the L2
-before each) and calls the driver for memory. `blocks` holds microseconds: the median and the
-longest sample of each. `calls` holds milliseconds of each call, to allocate and to free."""
+Some processes imitate launchers that start: each forks children one after the other, and a child
+ends after `cuInit` or after it has created a context. Meanwhile this process times a short kernel,
+with a flush of the L2 before each sample, and calls the driver to allocate and to free memory. In
+the result, `blocks` contains the median and the longest sample of each block, in microseconds.
+`calls` contains the duration of each call, in milliseconds."""
 
 from __future__ import annotations
 
@@ -30,7 +31,8 @@ ELEMENTS = 1 << 20
 MEMORY_BYTES = 64 << 20
 FLUSH_BYTES = 256 << 20
 ROUNDS = 3
-# The part after which a process ends, and the number of processes.
+# For each measurement: the step of creating a context after which a child ends, and the number of
+# processes that fork such children.
 BESIDE = {
     "nothing": ("", 0),
     "cuInit": ("cuInit", 1),
@@ -100,7 +102,7 @@ def timed_kernel(device: int) -> Callable[[], list[float]]:
 
 
 def timed_calls() -> list[float]:
-    """Returns the milliseconds to allocate and to free device memory, in the current context."""
+    """Returns the milliseconds that it takes to allocate device memory and to free it."""
     cuda = ctypes.CDLL("libcuda.so.1")
     memory = ctypes.c_uint64()
     begin = time.perf_counter()
@@ -144,7 +146,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     block = timed_kernel(options.device)
-    repeated(options.seconds, block)  # until the clocks have risen
+    repeated(options.seconds, block)  # a warm-up, in which the GPU's clock rises
     measured: dict[str, dict[str, Any]] = {name: {"blocks": [], "calls": []} for name in BESIDE}
     for _ in range(ROUNDS):
         for name, (until, processes) in BESIDE.items():

@@ -1,12 +1,14 @@
-"""Measures how many CUDA contexts can be made in a second, on one GPU and on several at once. It
-shows if the driver makes them one by one for the whole machine.
+"""Measures how many CUDA contexts can be created per second, on one GPU and on several GPUs at the
+same time. The result shows whether the driver creates contexts one after the other for the whole
+machine.
 
     python measurements/contexts.py --devices 0 1 2 3 --processes 6 --seconds 6 \
         --out bench-out/contexts.json
 
-Every submission gets a context of its own, so this bounds the speed of small jobs. `--processes`
-processes for each GPU only fork children that make a context and end. `parts` holds the time of the
-parts of that, one process after the other, with one and with eight hardware queues
+Every submission gets its own context, so this rate limits the number of small jobs per second. For
+each GPU, `--processes` processes fork children one after the other; a child only creates a context
+and ends. In the result, `parts` contains the time of each step of creating a context, measured
+without other processes. It is measured with one and with eight hardware queues
 (CUDA_DEVICE_MAX_CONNECTIONS; eight is the driver's default)."""
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ CONNECTIONS = (1, 8)
 
 
 def make_one(device: int, done: Callable[[str], None] = lambda part: None) -> int:
-    """Runs in a child of its own. Returns 0 if a context was made."""
+    """Creates one context. Returns 0 if that succeeded. The caller is a child process that then
+    ends. Calls `done` with the name of each finished step."""
     cuda = ctypes.CDLL("libcuda.so.1")
     handle, context = ctypes.c_int(), ctypes.c_void_p()
     done("library")
@@ -44,7 +47,8 @@ def make_one(device: int, done: Callable[[str], None] = lambda part: None) -> in
 
 
 def parts_of_one(device: int, connections: int) -> dict[str, float]:
-    """Returns the milliseconds of each part, including the process's end."""
+    """Returns the milliseconds of each step of creating a context. The last step is the end of the
+    process."""
     reader, writer = os.pipe()
     times = {"begin": time.perf_counter()}
     child = os.fork()

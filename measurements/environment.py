@@ -1,4 +1,4 @@
-"""The environment of a measurement. Every result file contains it."""
+"""Describes the environment of a measurement. Every result file contains this description."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _cpu_model() -> str:
 
 
 def environment() -> dict[str, Any]:
-    """Returns machine, compilers, library versions, GPU and revision, as far as they can be
+    """Returns the machine, compilers, library versions, GPU and revision. Leaves out what cannot be
     read."""
     import torch
     import triton

@@ -1,10 +1,10 @@
-"""Does the work of a public harness for one submission: a fresh Python process that imports,
-compiles, runs and compares.
+"""Tests one submission in a fresh Python process, as other public harnesses do: imports, compiles,
+runs and compares. measurements/skeleton.py compares the duration with Assay's.
 
     python measurements/fresh_process.py OPERATOR_DIR SUBMISSION DEVICE CASE...
 
-It does the same work as `run_tests` for these cases: inputs, the submission, the reference, the
-comparison. Exit status 0: all outputs are right."""
+For these cases it does the same work as the tool `run_tests`: it makes inputs, runs the submission
+and the reference, and compares the outputs. Exits with status 0 if all outputs are correct."""
 
 from __future__ import annotations
 

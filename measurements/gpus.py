@@ -1,14 +1,15 @@
-"""Compares verdicts an hour of one server with several GPUs and with one of them.
+"""Compares two servers, one with several GPUs and one with a single GPU: how many verdicts per hour
+does each give?
 
     python measurements/gpus.py --devices cuda:0 cuda:1 --out measurements/results/gpus-h200-x2.json
 
-The budget is 1.9 times with two GPUs and 3.8 times with four.
+The goal is a factor of at least 1.9 with two GPUs and 3.8 with four GPUs.
 
-Agents are those of sandbox.py, the same number for each GPU. Each of them names its device. Both
-servers run the whole time and are loaded in turns, so that other load on the machine affects both.
-`run_tests` of vector_add is the smallest possible verdict; the rate at which the machine's driver
-makes contexts bounds it (contexts.py). `submit` goes through several operators of the usual kinds,
-and times them."""
+The agents are those of sandbox.py, with the same number of agents for each GPU. Each agent names
+its device. Both servers run the whole time and are loaded in turns, so that other load on the
+machine affects both. `run_tests` of vector_add is the smallest possible verdict. The number of such
+verdicts is limited by the rate at which the driver creates contexts (contexts.py). `submit` goes
+through several operators of common kinds, and submissions are timed."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ TOOLS = {
 
 
 def ratio(rates: list[dict[str, Any]], tool: str, most: int) -> float:
-    """Returns verdicts an hour with all GPUs over those with one: medians over the rounds."""
+    """Returns verdicts per hour with all GPUs divided by verdicts per hour with one GPU. Uses the
+    medians over the rounds."""
     by_count = {
         count: statistics.median(
             rate["verdicts_per_hour"]
@@ -49,7 +51,8 @@ def first_verdict(port: int, operator: str, code: str, device: str) -> dict[str,
 
 
 def warm(server: Server, devices: list[str]) -> None:
-    """Makes every device start its processes and record every oracle's plans."""
+    """Runs jobs so that every device has started its processes and recorded every oracle's
+    plans."""
     with ThreadPoolExecutor(len(devices)) as pool:
         for operator in TOOLS["submit"]:
             ask = partial(first_verdict, server.port, operator, oracle_of(operator))

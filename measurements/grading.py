@@ -1,11 +1,12 @@
-"""Measures the cost of graded submissions: submits every oracle, with its hidden cases, and adds up
-the stages.
+"""Measures the cost of graded submissions. Submits every oracle, judges it on public and hidden
+cases, and adds up the time of each stage.
 
     python measurements/grading.py --out measurements/results/grading-h200.json
 
-The stages that hold the GPU are `launch`, `judge` (inputs, first comparisons), `baseline` (oracle
-and PyTorch, timed beside) and `recheck` (of each block that was timed). `times` are medians in ns:
-of all samples, of those that were the first run on their inputs, and of the oracle."""
+Four stages use the GPU: `launch`, `judge` (inputs and first comparisons), `baseline` (timing the
+oracle and PyTorch) and `recheck` (comparing outputs after each timed block). `times` contains three
+medians in nanoseconds: of all samples of the submission, of its first runs on new inputs, and of
+the oracle's samples."""
 
 from __future__ import annotations
 

@@ -1,13 +1,13 @@
-"""Times an oracle with other tools in a process of its own: `triton.testing.do_bench`, and kernel
-durations from CUPTI (torch).
+"""Times oracles with tools other than Assay: `triton.testing.do_bench`, and kernel durations from
+CUPTI (by torch's profiler). Runs as a separate process.
 
     echo '[{"folder": ".../softmax_last_dim", "case": {"id": ..., "axes": ..., ...}}]' |
         python measurements/ground_truth.py
 
-Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. Inputs are
-those of the operator's reference.py, and caches are flushed before each run. The first entry is
-{"touch_ns": {"cold", "warm"}}: CUPTI's durations of the kernel by which the launcher measures the
-overhead of its event markers."""
+Prints one line of JSON: a list of {operator, case, do_bench_ns, cupti_ns, operations}. The inputs
+come from the operator's reference.py, and caches are flushed before each run. The first entry of
+the list is {"touch_ns": {"cold", "warm"}}. It contains CUPTI's durations of the kernel with which
+the launcher measures the overhead of its event markers."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ def entry(folder: Path, name: str) -> Callable[..., Any]:
 
 
 def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
-    """Returns the summed duration of the GPU operations of `run` (the median over runs), and their
-    number."""
+    """Returns the total duration of all GPU operations of one call of `run`, and the number of
+    these operations. Both are medians over several calls."""
     flush = torch.empty(FLUSH_BYTES, dtype=torch.uint8, device=DEVICE)
     totals, counts = [], []
     for _ in range(RUNS):
@@ -65,7 +65,8 @@ def cupti_ns(run: Callable[[], Any], cold: bool = True) -> tuple[float, int]:
 
 
 def touch_ns() -> dict[str, float]:
-    """Measures the launcher's own kernel, whose text is read from its source."""
+    """Measures the kernel with which the launcher measures its overhead. Reads the kernel's PTX
+    from the launcher's source."""
     source = (ROOT / "sandbox/launcher/memory/trusted_kernels.cc").read_text()
     found = re.search(r'kTouchText = R"\((.*?)\)";', source, re.DOTALL)
     threads = re.search(r"kTouchThreads = (\d+);", source)
@@ -120,7 +121,7 @@ def main() -> None:
         try:
             with torch.no_grad():
                 found.append(measure(Path(one["folder"]), one["case"]))
-        # An error of one operator is reported, and the others are still measured.
+        # Reports the error of this operator and continues with the next operator.
         except Exception as error:
             found.append(
                 {

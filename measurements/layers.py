@@ -1,16 +1,18 @@
-"""Measures the cost of each layer of the jails for parking a candidate, starting a launcher, and a
-warm verdict: with all layers, with none, and without each.
+"""Measures what each isolation layer of the jails costs. Measures three durations (to park a
+candidate, to start a launcher, and to get a warm verdict) with all layers, with no layer, and with
+each layer left out.
 
     cmake --preset mutations
     ninja -C build/mutations assay assay-jail assay-launcher assay-park _native \
         assay_fake_cuda_guard
     python measurements/layers.py --out measurements/results/layers-cpu.json
 
-The variants of a batch run at the same time, each in processes of its own. They are measured in
-turn, in an order that rotates. Every batch has the variant with all layers, and `saves_ms` is the
-median of the differences to it, round by round. A verdict is `run_tests` of vector_add on the CPU
-with a parked candidate. A launcher has the fake driver, so that its jail is nearly all of its
-start."""
+A variant is a set of layers that are left out. The processes of all variants of a batch exist at
+the same time. The variants are measured one after the other, and each round begins with another
+variant. Every batch contains the variant with all layers. `saves_ms` is the median, over the
+rounds, of the difference between this variant and another one. A verdict is a `run_tests` of
+vector_add on the CPU with a parked candidate. A launcher uses the fake driver, so that nearly all
+of its start is the creation of its jail."""
 
 from __future__ import annotations
 
@@ -36,9 +38,10 @@ from launcher import Launcher  # noqa: E402
 
 ORACLE = (ROOT / "operators/standard/vector_add/oracle.py").read_text()
 ALL, NONE = "all layers", "no layer"
-# Layers at a time, besides ALL and NONE. Each is a server with a zygote and a judge, some 400 MiB.
+# The number of variants in a batch, besides ALL and NONE. Each variant is a server with a zygote
+# and a judge, which need about 400 MiB.
 BATCH = 8
-PAUSE_S = 0.1  # before each sample, to replace the processes that the last one used up
+PAUSE_S = 0.1  # a pause before each sample, in which the server replaces ended processes
 
 # These layers are built once for all candidates. They affect a candidate's start only indirectly.
 OF_THE_ZYGOTE = (
@@ -53,8 +56,9 @@ OF_THE_ZYGOTE = (
     "session",
     "parent_death",
 )
-# Without its own pid namespace the zygote could not return to the host's after a fork, so it would
-# fork only one candidate. This layer is therefore not left out singly.
+# These layers are left out only together with all others. The reason for the zygote's pid
+# namespace: without it the zygote cannot return to the host's pid namespace after a fork, so it
+# would fork only one candidate.
 NOT_ALONE = ("zygote_pid_namespace",)
 
 Sample = Callable[[], float]  # milliseconds
@@ -62,7 +66,8 @@ Samples = dict[str, list[float]]
 
 
 def layers_of(binary: Path) -> list[str]:
-    """Returns the layers that the build can leave out. It lists them if a layer does not exist."""
+    """Returns the layers that the build can leave out. Finds them in the error message for the
+    unknown layer `?`."""
     command = [str(binary / "assay"), "eval", "vector_add", "/dev/null", "--without", "?"]
     names = (
         subprocess.run(command, capture_output=True, text=True)
@@ -120,13 +125,14 @@ def verdicts(binary: Path, python: str, folder: Path, without: str, stack: ExitS
             "run_tests", {"operator": "vector_add", "code": code, "response_format": "detailed"}
         )["structuredContent"]
         took = (time.perf_counter() - begin) * 1e3
-        # the first verdict: torch is still being imported
+        # Only the first verdict takes this long, because torch is still being imported.
         while answer.get("status") in ("queued", "running"):
             answer = client.call(
                 "job", {"job": answer["job"], "wait_s": 20, "response_format": "detailed"}
             )["structuredContent"]
         missing = answer.get("provenance", {}).get("missing_layers", [])
-        # Without a mount namespace, the mounts are not listed.
+        # The verdict must list the layers that were left out. If the mount namespace is among them,
+        # the verdict does not list the mounts, so other missing layers are enough.
         told = without in ("", *missing) or ("," in without and missing)
         if answer.get("outcome") != "pass" or not told:
             raise SystemExit(f"without {without}: {json.dumps(answer)[:600]}")
@@ -241,7 +247,7 @@ def main() -> None:
     options.out.parent.mkdir(parents=True, exist_ok=True)
     for kind, layers in kinds:
         batches = result["samples_ms"].setdefault(kind.__name__, [])
-        # written after each batch, because the whole takes long
+        # Writes the result after each batch, because all batches together take long.
         for batch in measure(kind, layers, options):
             batches.append(batch)
             result["summary"][kind.__name__] = summary(batches)

@@ -1,12 +1,13 @@
-"""Compares oracles with the best of PyTorch's libraries: cuBLAS for matrix products, the fastest
-attention backend, a copy for the memory.
+"""Compares oracles with the fastest library code in PyTorch: cuBLAS for matrix products, and the
+fastest attention backend for attention. Also measures the rate at which a copy moves memory.
 
     python measurements/library_times.py --device cuda:0 \
         --out measurements/results/library-h200.json
 
-It runs each operator's `large` inputs, in turns and in one process. Samples are taken by CUDA
-events with a cold L2, and everything is queued before the GPU starts. A backend that refuses has an
-`error` and no samples. There is no sandbox: the oracles are the repository's own."""
+For each operator, one process runs the oracle and the libraries in turns on the inputs of the case
+`large`. Samples are taken by CUDA events with a cold L2, and everything is queued before the GPU
+starts. A backend that refuses the inputs has an `error` and no samples. There is no sandbox,
+because the oracles are trusted code of this repository."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ from pytorch_times import LARGE, ROOT, SEED, samples_ns
 from tune import AHEAD_CYCLES, entry_of
 
 ROUNDS = 3
-COPY_BYTES = 1 << 30  # bytes read, and as many written
+COPY_BYTES = 1 << 30  # the number of bytes that are read; the same number is written
 ORACLE = "oracle"
 Arguments = dict[str, Any]
 Call = Callable[[], Any]
@@ -60,7 +61,8 @@ def linear(given: Arguments) -> dict[str, Call]:
 
 
 def scaled_fp8(given: Arguments) -> dict[str, Call]:
-    """Accumulates in full precision, as the operator requires."""
+    """Returns the library's float8 product, which accumulates in full precision as the operator
+    requires."""
     import torch
 
     scales = given["a_scale"][:, None], given["b_scale"][None, :]
@@ -149,7 +151,7 @@ def measure(name: str, device: str) -> dict[str, Any]:
 
 
 def copy_rate(device: str) -> dict[str, Any]:
-    """Returns the bytes read and written in a second."""
+    """Returns the rate of a copy: bytes read plus bytes written, per second."""
     import torch
 
     source = torch.ones(COPY_BYTES, dtype=torch.uint8, device=device)

@@ -1,4 +1,4 @@
-"""The folders of Assay's own operators."""
+"""Finds the folders of Assay's own operators."""
 
 from __future__ import annotations
 

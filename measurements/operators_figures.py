@@ -12,12 +12,12 @@ from typing import Any
 
 LARGE = "large"
 WIDTH = 100
-# Peaks of an H200, by NVIDIA's data sheet. They only decide which figure an operator is measured
-# by.
+# The peak rates of an H200, from NVIDIA's data sheet. They only decide whether an operator's figure
+# is a memory rate or an arithmetic rate.
 PEAK_BYTES_PER_S, PEAK_FLOPS_PER_S = 4.8e12, 989.5e12
 COPY_SHARE = 0.85
 EACH_S = 160  # the limit for each reference in measurements/pytorch_times.py
-# Why an oracle may be slower than PyTorch's own kernel for the same work.
+# Operators whose oracle is slower than PyTorch's own kernel for the same work, with the reason.
 SLOWER = {
     "vector_add": "both move memory as fast as a copy does; the difference is noise",
     "relu": "both move memory as fast as a copy does; the difference is noise",
@@ -44,8 +44,8 @@ def is_memory_bound(case: dict[str, Any]) -> bool:
 
 
 def compiled_ns(pytorch: dict[str, Any]) -> dict[str, float]:
-    """Returns the time of torch.compile's version of each reference that could be compiled, without
-    the overhead of the events."""
+    """Returns, by operator, the time of the reference compiled by torch.compile, without the
+    overhead of the CUDA events. Leaves out references that could not be compiled."""
     return {
         entry["operator"]: statistics.median(entry["compiled_ns"])
         - statistics.median(entry["empty_ns"])
@@ -59,8 +59,9 @@ def geometric_mean(ratios: Collection[float]) -> float:
 
 
 def against_libraries(library: dict[str, Any], attention: bool) -> str:
-    """Returns `name` (share of the fastest library version's speed, in one run), ..., for attention
-    or for matrix products."""
+    """Returns a list such as "`gemv` (98 %), ...": each oracle's speed as a share of the fastest
+    library version's speed in the same run. The operators are those of attention or of matrix
+    products."""
     shares = []
     for entry in library["operators"]:
         medians = {

@@ -4,10 +4,10 @@ operator, its lint result, and the time of its oracle.
     python measurements/operators_table.py --linted measurements/results/operators-cpu.json \
         --measured measurements/results/oracles-h200.json
 
---linted is a result of `assay operators lint --out` on the CPU. The others are results from a GPU:
---measured of measurements/oracles.py, --tlx of measurements/tlx_plans.py, --library of
-measurements/library_times.py, and --pytorch of measurements/pytorch_times.py. A missing figure is
-shown as a dash: nothing is guessed."""
+Each option names a result file. --linted is a result of `assay operators lint --out` on the CPU.
+The other options are results from a GPU: --measured from measurements/oracles.py, --tlx from
+measurements/tlx_plans.py, --library from measurements/library_times.py, and --pytorch from
+measurements/pytorch_times.py. A missing figure is shown as a dash, because no figure is guessed."""
 
 from __future__ import annotations
 

@@ -1,10 +1,10 @@
-"""Lints every operator on a device and keeps the results: which are sound, the tier in which each
-oracle passes, and its speed.
+"""Lints every operator on a device and stores the results: whether the operator is sound, the tier
+in which its oracle passes, and the oracle's speed.
 
     python measurements/oracles.py --device cuda:0 --out measurements/results/oracles-h200.json
 
-With --operators only those are linted, and their results in the file are replaced. Exit status 1 if
-an operator is not sound."""
+With --operators, the script lints only the named operators and replaces their results in the file.
+Exits with status 1 if an operator is not sound."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from environment import environment
 
 ROOT = Path(__file__).resolve().parent.parent
 TIMEOUT_S = 3600
-MOST_JOBS = 16  # each has a judge process with a context on the GPU
+MOST_JOBS = 16  # the maximum number of jobs; each has a judge process with a context on the GPU
 
 
 def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str, Any]]:
@@ -47,7 +47,7 @@ def lint(binary: str, names: list[str], device: str, jobs: int) -> list[dict[str
             raise SystemExit(
                 f"{' '.join(command)} ended with status {done.returncode} and wrote nothing"
             )
-        # The path of this repository does not belong in a result.
+        # Removes the absolute path of this repository from the result.
         found = out.read_text().replace(f"{ROOT}/", "")
         entries: list[dict[str, Any]] = json.loads(found)["operators"]
     return [{"operator": entry.pop("name"), **entry} for entry in entries]

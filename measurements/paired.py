@@ -1,5 +1,5 @@
-"""Means, and differences of means between two ways to do the same tasks, with 95 % intervals. All
-functions are pure."""
+"""Computes means with 95 % intervals, and differences of means between two agents that did the same
+tasks. All functions are pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def mean(values: Sequence[float]) -> float:
 
 
 def wilson(successes: int, trials: int) -> Interval:
-    """Returns Wilson's interval of a share. It is not empty even if all trials ended alike."""
+    """Returns Wilson's interval for the share of successes. Its width is not 0 even if all trials
+    succeeded or all failed."""
     share = successes / trials
     denominator = 1 + Z95**2 / trials
     centre = (share + Z95**2 / (2 * trials)) / denominator
@@ -35,6 +36,6 @@ def bootstrap(values: Sequence[float]) -> Interval:
 
 
 def difference(ours: Sequence[float], theirs: Sequence[float]) -> tuple[float, Interval]:
-    """Returns the mean of the differences of pairs, and its interval."""
+    """Returns the mean of the differences between paired values, and the interval of this mean."""
     pairs = [a - b for a, b in zip(ours, theirs, strict=True)]
     return mean(pairs), bootstrap(pairs)

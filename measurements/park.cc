@@ -1,10 +1,11 @@
-// assay-park: measures how long it takes to fork, jail and park a candidate. measurements/layers.py
-// uses it. It exists only in a build that can leave layers out.
+// Defines assay-park, a program that measures how long it takes to fork, jail and park a candidate.
+// measurements/layers.py runs the program. It exists only in a build that can leave isolation
+// layers out.
 //
 //   assay-park PYTHON HARNESS ASSAY_JAIL STATE_DIR [LAYERS,TO,LEAVE,OUT]
 //
-// It prints `ready` when the zygote is ready. Then, for each line on stdin, it parks one candidate,
-// prints the nanoseconds that this took, and ends the candidate.
+// The program prints `ready` when the zygote is ready. Then, for each line on stdin, it parks one
+// candidate, prints the nanoseconds that this took, and ends the candidate.
 #include <array>
 #include <chrono>
 #include <cstdint>

@@ -1,12 +1,13 @@
-"""Checks if the bound that `profile` finds from times alone agrees with Nsight Compute's counters,
-on every oracle's last public case.
+"""Checks the tool `profile`: does the bound (memory, compute or latency) that it finds from times
+alone agree with the bound from Nsight Compute's counters? Uses every oracle's last public case.
 
     python measurements/profile_bound.py --device cuda:0 \
         --out measurements/results/profile-bound-h200.json
 
-Each oracle is profiled twice: from its times, and with `detail: counters`, whose bound follows the
-counters of its longest kernel. Exit status 1 if more than one disagrees. `--seconds` allows a run
-in parts; `--into` continues a result file."""
+Each oracle is profiled twice: once from its times, and once with `detail: counters`. The bound of
+the second profile follows from the counters of the oracle's longest kernel. Exits with status 1 if
+the two bounds differ for more than one oracle. `--seconds` limits the duration of this run, and
+`--into` continues the result file of an earlier run."""
 
 from __future__ import annotations
 
@@ -80,7 +81,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     began = time.perf_counter()
-    # A GPU machine need not have TLX.
+    # Leaves out operators in TLX, because a GPU machine need not have TLX.
     folders = [
         folder
         for folder in operator_folders()

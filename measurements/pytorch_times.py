@@ -1,12 +1,12 @@
-"""Times PyTorch on the large case of every operator: its reference eagerly, and compiled by
-torch.compile. Device time with a cold L2.
+"""Times PyTorch on the large case of every operator. Runs the operator's reference twice: eagerly,
+and compiled by torch.compile. Times are device times with a cold L2.
 
     python measurements/pytorch_times.py --device cuda:0 --workers 12 \
         --out measurements/results/pytorch-h200.json
 
-Compiling takes minutes, so several processes compile. No other work runs on the GPU while one of
-them measures. A reference that torch.compile refuses, or does not finish in --each seconds, has an
-`error` and no compiled time."""
+Compiling takes minutes, so several processes compile at the same time. While a process measures, no
+other process uses the GPU. A reference has an `error` and no compiled time if torch.compile refuses
+the reference or needs more than --each seconds."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SEED = 20_261_122
 SAMPLES, MIN_SAMPLES, MAX_TIMING_S = 50, 5, 0.5
 WARM_UP = 3
 FLUSH_BYTES = 256 << 20  # several times the L2 of any current GPU
-EACH_S = 150.0  # loops that are unrolled take minutes to compile
+EACH_S = 150.0  # the limit for one reference; unrolled loops take minutes to compile
 UNFINISHED = "torch.compile had not finished when its time was over"
 
 
@@ -49,12 +49,13 @@ def held(lock: TextIO, kind: int) -> Any:
 
 
 def exclusive(lock: TextIO) -> Any:
-    """Holds the GPU exclusively, for a measurement."""
+    """Locks the GPU exclusively while the `with` block measures."""
     return held(lock, fcntl.LOCK_EX)
 
 
 def shared(lock: TextIO) -> Any:
-    """Shares the GPU for work that is not measured. It never overlaps with a measurement."""
+    """Locks the GPU in shared mode while the `with` block does work that is not measured. The block
+    never runs at the same time as a measurement."""
     return held(lock, fcntl.LOCK_SH)
 
 
@@ -83,9 +84,9 @@ def samples_ns(run: Callable[[], Any], ahead_cycles: int = 0) -> list[float]:
 
 
 class Compiled:
-    """torch.compile with its default backend. Compiling does not take the GPU lock. The compiled
-    code shares the GPU with others until `measured` is set, which means that this process holds the
-    GPU exclusively."""
+    """A function compiled by torch.compile with its default backend. Compiling does not lock the
+    GPU. Calls of the compiled code lock the GPU in shared mode until `measured` is set. The caller
+    sets `measured` when it holds the exclusive lock."""
 
     def __init__(self, reference: Callable[..., Any], lock: TextIO) -> None:
         import torch
@@ -123,7 +124,8 @@ def difference(expected: list[Any], returned: Any) -> float:
 
 
 def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]:
-    """Measures one operator: first the plain reference, then torch.compile's version."""
+    """Measures one operator. Yields a result after the eager reference, and the complete result
+    after the version that torch.compile made."""
     import torch
     from harness.operator import Operator
 
@@ -137,7 +139,7 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
             arguments = operator.inputs(operator.case(wire, device), SEED)
             torch.cuda.synchronize()
         with exclusive(lock):
-            entry["empty_ns"] = samples_ns(lambda: None)  # the overhead of the events themselves
+            entry["empty_ns"] = samples_ns(lambda: None)  # the overhead of the CUDA events
             entry["eager_ns"] = samples_ns(lambda: reference(**arguments))
         yield {**entry, "error": UNFINISHED}
         try:
@@ -155,7 +157,8 @@ def measure(folder: Path, device: str, lock: TextIO) -> Iterator[dict[str, Any]]
 
 
 def work(names: list[str], device: str, lock_path: str) -> int:
-    """A worker: prints lines of JSON for each operator, of which the last one counts."""
+    """Runs as a worker process. Prints lines of JSON for each operator; the last line is the
+    operator's result."""
     os.environ.setdefault("TORCHINDUCTOR_COMPILE_THREADS", "1")  # there are enough workers
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
@@ -176,8 +179,8 @@ def work(names: list[str], device: str, lock_path: str) -> int:
 def each_in_a_process(
     command: list[str], names: list[str], workers: int, seconds: float, each_s: float = 3600.0
 ) -> list[str]:
-    """Returns the last line of JSON that `command NAME` prints for each operator, even if it
-    crashes or is stopped. `workers` commands run at once."""
+    """Runs `command NAME` for each operator, with `workers` commands at the same time. Returns the
+    last line of JSON that each command prints, even if the command crashes or is stopped."""
     end = time.monotonic() + seconds
 
     def line_of(name: str) -> str:

@@ -1,11 +1,11 @@
-"""Two builds of Assay in one run: requests per second over HTTP, start-up, and the latency of a
-verdict. A change that should cost nothing is measured with it.
+"""Compares two builds of Assay in one run: requests per second over HTTP, start-up time, and the
+latency of a verdict. Use it to check that a change costs no time.
 
     python measurements/revisions.py --before OLD/build/release/bin/assay \
         --after build/release/bin/assay --out measurements/results/revisions-cpu2.json
 
-The builds take turns, so that a busy moment of the machine meets both. Medians and ratios are
-printed; raw samples and the environment go into the result file."""
+The builds are measured in turns, so that a busy moment of the machine affects both. The script
+prints medians and ratios. It writes raw samples and the environment to the result file."""
 
 from __future__ import annotations
 
@@ -50,14 +50,16 @@ def requests_per_second(binary: str, store: Path, connections: int, seconds: int
 
 
 class VerdictTimer:
-    """A server on the CPU device that is asked for verdicts on distinct sources."""
+    """Runs a server on the CPU device and measures the latency of its verdicts. Every verdict is on
+    a different source."""
 
     def __init__(self, binary: str, store: Path) -> None:
         self.client = StdioClient(serve_command(binary, "cpu", store))
 
     def verdict_ms(self, operator: str) -> float:
         source = (ROOT / "operators/standard" / operator / "oracle.py").read_text()
-        code = f"{source}\n# {os.urandom(8).hex()}\n"  # no recording of an earlier call fits
+        # The random comment makes the source new, so the server cannot use an earlier recording.
+        code = f"{source}\n# {os.urandom(8).hex()}\n"
         begin = time.perf_counter()
         result = self.client.call("run_tests", {"operator": operator, "code": code})
         elapsed = (time.perf_counter() - begin) * 1e3
@@ -68,7 +70,7 @@ class VerdictTimer:
 
 
 def revision_of(binary: str) -> str:
-    """Returns the revision of the clone that the program was built in."""
+    """Returns the git revision of the clone in which the program `binary` was built."""
     command = ["git", "-C", str(Path(binary).resolve().parent), "rev-parse", "HEAD"]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else "unknown"

@@ -1,11 +1,12 @@
-"""Measures the sandbox: verdicts an hour with several agents at once, recovery after faults, memory
-of the idle pool.
+"""Measures the sandbox: verdicts per hour with several simultaneous agents, the time to recover
+after faults, and the memory of the idle processes.
 
     python measurements/sandbox.py --device cuda:0 --out measurements/results/sandbox-h200.json
 
-Agents are threads of this process. Each has its own HTTP connection and sends run_tests of
-vector_add with distinct sources, one after the other. Recovery is the time from the verdict on a
-submission that harmed the device to the verdict `pass` on a correct one, which is sent at once."""
+An agent is a thread of this process with its own HTTP connection. It calls run_tests of vector_add
+with a different source each time, one call after the other. To measure recovery, the script sends a
+submission that harms the device and then at once a correct submission. Recovery is the time from
+the first verdict to the verdict `pass` on the correct submission."""
 
 from __future__ import annotations
 
@@ -76,7 +77,7 @@ HOST_FAULTS = ("process exit",)  # the faults that a device without a GPU can ha
 
 
 class Agent:
-    """One client with a kept-alive HTTP connection, in the stateless era."""
+    """A client with one HTTP connection that stays open. It uses the stateless protocol."""
 
     def __init__(self, port: int) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=CALL_S)
@@ -110,8 +111,8 @@ class Agent:
     def verdict(
         self, source: str, device: str = "", tool: str = "run_tests", operator: str = OPERATOR
     ) -> dict[str, Any]:
-        """Uses the server's default device unless one is named. The first `submit` starts a run for
-        this agent."""
+        """Calls a tool with a source. Uses the server's default device if `device` is empty. The
+        first `submit` starts a run for this agent."""
         arguments = {"operator": operator, "code": f"{source}\n# {os.urandom(8).hex()}\n"}
         if device:
             arguments["device"] = device
@@ -143,7 +144,7 @@ class Server:
         ]
         environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
-        atexit.register(self.process.kill)  # also if a measurement fails
+        atexit.register(self.process.kill)  # ends the server even if a measurement fails
         assert self.process.stderr is not None
         while line := self.process.stderr.readline():
             if found := re.search(r"http://[^:]+:(\d+)", line):
@@ -174,10 +175,11 @@ def throughput(
     tool: str = "run_tests",
     operators: Sequence[str] = (OPERATOR,),
 ) -> dict[str, Any]:
-    """Returns verdicts an hour, the waiting time of one agent, and the mean of each stage.
+    """Returns verdicts per hour, the time that an agent waits for a verdict, and the mean duration
+    of each stage.
 
-    Agents are spread over the devices. Each goes through the operators and submits the oracles'
-    code.
+    The agents are spread over the devices. Each agent goes through the operators and sends the code
+    of each oracle.
     """
     codes = [(operator, oracle_of(operator)) for operator in operators]
     latencies: list[float] = []
@@ -223,7 +225,7 @@ def throughput(
 
 
 def recovery(server: Server, device: str, rounds: int) -> dict[str, list[float]]:
-    """Returns the seconds until a correct submission passes again, for each kind of fault."""
+    """Returns, for each kind of fault, the seconds until a correct submission passes again."""
     agent = Agent(server.port)
     found: dict[str, list[float]] = {}
     for name, (source, kind) in FAULTS.items():

@@ -1,11 +1,12 @@
-"""Measures the basic figures in one run: start-up of `serve --stdio`, warm `run_tests`, and the
-same work in a fresh process.
+"""Measures three basic figures in one run: the start-up time of `assay serve --stdio`, the latency
+of a warm `run_tests`, and the time of the same work in a fresh Python process.
 
     python measurements/skeleton.py --device cuda:0 --out measurements/results/skeleton-h200.json
 
-`run_tests` is measured with the default settings (distinct sources), with one recorder instead of
-several, with a pause between two calls, and with a source that was tested before. Medians and
-ratios are printed; raw samples and the environment go into the result file."""
+`run_tests` is measured in four ways: with the default settings and a new source in each call, with
+one recorder instead of several, with a pause between two calls, and with a source that was tested
+before. The script prints medians and ratios. It writes raw samples and the environment to the
+result file."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from stdio_client import StdioClient, serve_command
 ROOT = Path(__file__).resolve().parent.parent
 OPERATOR = "vector_add"
 WARM_UP_CALLS = 5
-AGENT_PAUSE_S = 0.5  # a short thinking time of an agent between two calls
+AGENT_PAUSE_S = 0.5  # the pause between two calls, in which an agent would think
 
 
 def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> list[float]:
@@ -44,8 +45,8 @@ def start_up_samples(binary: str, device: str, scratch: Path, count: int) -> lis
 def warm_samples(
     command: list[str], source: str, count: int, distinct: bool = True, pause_s: float = 0
 ) -> tuple[list[float], list[dict[str, Any]]]:
-    """Returns the milliseconds from code in to verdict out. Distinct sources are never answered
-    from a cache."""
+    """Returns the milliseconds from sending the source to receiving the verdict. If each source is
+    new, no verdict comes from a cache."""
     client = StdioClient(command)
     samples, stages = [], []
     for index in range(WARM_UP_CALLS + count):
@@ -65,8 +66,8 @@ def warm_samples(
 
 
 def fresh_samples(device: str, source_file: Path, cases: list[str], count: int) -> list[float]:
-    """Returns the milliseconds of a fresh Python process for the same work, with a cold Triton
-    cache."""
+    """Returns the milliseconds that a fresh Python process needs for the same work. Triton's cache
+    is empty each time."""
     samples = []
     for _ in range(count):
         with tempfile.TemporaryDirectory() as cache:

@@ -1,4 +1,5 @@
-"""A minimal MCP client over stdio, which adds as little time as possible to the server's."""
+"""Defines a minimal MCP client over stdio. It adds as little time as possible to the measured time
+of the server."""
 
 from __future__ import annotations
 
@@ -16,12 +17,13 @@ META = {
 
 
 def serve_command(binary: str | Path, device: str, store: str | Path, *more: str) -> list[str]:
-    """Returns the command of a server on stdio."""
+    """Returns the command that starts a server on stdio."""
     return [str(binary), "serve", "--stdio", "--device", device, "--store", str(store), *more]
 
 
 class StdioClient:
-    """Starts `command` and speaks the stateless era, one request at a time. Not thread-safe."""
+    """Starts `command` and sends it requests of the stateless protocol, one at a time. Not
+    thread-safe."""
 
     def __init__(self, command: list[str], env: dict[str, str] | None = None) -> None:
         self.started = time.perf_counter()
@@ -46,8 +48,8 @@ class StdioClient:
         return message
 
     def send(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
-        """Sends one request and returns its response. Notifications that arrive before it are
-        skipped."""
+        """Sends one request and returns its response. Skips notifications that arrive before the
+        response."""
         self.next_id += 1
         self.write(self.next_id, method, params)
         while True:
@@ -65,8 +67,8 @@ class StdioClient:
         return self.send("initialize", params)
 
     def call(self, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """Calls a tool in the stateless era and returns its result. If the result is a `job`
-        handle, waits for the job's end."""
+        """Calls a tool and returns its result. If the result is a `job` handle, waits until the job
+        ends and returns the result of the job."""
         message = self.send("tools/call", {"name": tool, "arguments": arguments, "_meta": META})
         if "error" in message:
             raise RuntimeError(f"{tool}: {message['error']}")

@@ -1,12 +1,12 @@
-"""Measures how far the times in verdicts can be trusted: against do_bench and CUPTI, and for
-repeatability.
+"""Measures how far the times in verdicts can be trusted. Compares them with times from do_bench and
+CUPTI, and with repeated times of the same kernel.
 
     python measurements/timing.py --out measurements/results/timing-h200.json
 
-Agreement: every oracle's public cases are profiled through the public tools, and then measured with
-other tools (ground_truth.py) in a fresh process. Repeatability: some oracles are profiled and
-submitted again and again. The submission is the oracle itself, so each ratio of a profile and each
-Perf should be 1."""
+Agreement: every oracle is profiled on its public cases by the tool `profile`, and then timed by
+do_bench and CUPTI in a fresh process (ground_truth.py). Repeatability: some oracles are profiled
+and submitted many times. Each submission is the oracle itself, so the oracle's time divided by the
+submission's time should be 1, and so should Perf."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/common"))
 from tool_calls import verdict_of  # noqa: E402
 
-LEAST_NS = 10_000  # below this time, overheads of the other tools dominate
+LEAST_NS = 10_000  # below this time, the overheads of do_bench and CUPTI dominate
 REPEATED = ("softmax_last_dim", "matmul_fp16", "vector_add")
 WITHIN = 0.02
 TIMED = ("latency", "baseline_latency")
@@ -46,7 +46,8 @@ def public_cases(folder: Path) -> list[dict[str, Any]]:
 
 
 def profile(client: StdioClient, folder: Path, case: str) -> dict[str, Any]:
-    """Returns the verdict's record of the case, and the duration of the call."""
+    """Profiles the oracle in `folder`. Returns the verdict's record of the case, and the duration
+    of the call."""
     begin = time.perf_counter()
     answer = client.call(
         "profile",
@@ -89,8 +90,8 @@ def ns(record: dict[str, Any], key: str = "latency") -> float | None:
 
 
 def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> dict[str, Any]:
-    """Returns, for each other tool, the ratios of Assay's time to its time, for sufficiently long
-    times."""
+    """Returns, for do_bench and for CUPTI, Assay's time divided by the tool's time. Leaves out
+    times below LEAST_NS."""
     known = {(truth["operator"], truth["case"]): truth for truth in truths if "operator" in truth}
     found: dict[str, Any] = {}
     for key in ("do_bench_ns", "cupti_ns"):
@@ -203,7 +204,8 @@ def main() -> None:
     }
     options.out.parent.mkdir(parents=True, exist_ok=True)
     document = {"what": __doc__, "summary": {}, "environment": environment(), **raw}
-    # Written before the summary, so that an error there does not lose the measurements.
+    # Writes the measurements before the summary is computed. So an error in the summary does not
+    # lose them.
     options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")
     document["summary"] = summary(raw)
     options.out.write_text(json.dumps(document, separators=(",", ":")) + "\n")

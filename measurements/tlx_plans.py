@@ -1,14 +1,14 @@
-"""Measures oracles in TLX on a GPU machine that has no TLX: their plans are recorded elsewhere
-without a GPU, and copied to it.
+"""Measures oracles in TLX on a GPU machine that has no TLX. Another machine, which needs no GPU,
+records their launch plans; you copy the plans to the GPU machine.
 
     python measurements/tlx_plans.py record PLANS --python ~/assay-tlx/bin/python
     python measurements/tlx_plans.py replay PLANS --device cuda:0 \
         --out measurements/results/tlx-h200.json
 
-`record` needs an interpreter with fbtriton (docs/reference/operator-format.md). It records only
-public cases: a plan shows its case's shapes, and those of hidden cases must not be given out. A
-replayed plan gets fresh inputs, and is judged and timed like a submission's. Exit status 1 if a
-plan is missing or does not pass."""
+`record` needs a Python interpreter with fbtriton (docs/reference/operator-format.md). It records
+only public cases, because a plan shows the shapes of its case, and the shapes of hidden cases must
+stay secret. `replay` gives each plan fresh inputs, and judges and times it like the plan of a
+submission. `replay` exits with status 1 if a plan is missing or does not pass."""
 
 from __future__ import annotations
 

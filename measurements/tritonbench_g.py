@@ -1,15 +1,17 @@
-"""Measures how much real code can be recorded without a GPU: the golden files of TritonBench-G
-(thunlp/TritonBench).
+"""Measures how much real code can be recorded as launch plans without a GPU. The code is the golden
+files of TritonBench-G (thunlp/TritonBench).
 
     python measurements/tritonbench_g.py DIR --target cuda:90 \
         --out measurements/results/tritonbench-g.json
 
-DIR holds the golden files (`data/TritonBench_G_v1` of that repository; none is part of this one).
-Each runs in a fresh process with a time-out (importers/golden_file.py describes it), so one file's
-failure does not affect others. Torch arithmetic in wrappers is recorded as launches of Assay's
-kernels, which scored submissions may not do; the report lists the files that need it. With
---no-arithmetic it is refused. Functions that launch no kernel at all are helpers of the test part
-and run for real in both cases. Prints one line for each file, and a summary of the reasons."""
+DIR contains the golden files: `data/TritonBench_G_v1` of TritonBench's repository. No golden file
+is part of this repository. Each file runs in a fresh process with a time limit
+(importers/golden_file.py describes the process), so a file that fails does not affect other files.
+If a file's wrapper functions use torch arithmetic, this arithmetic is recorded as launches of
+Assay's own kernels. Scored submissions may not do that, so the report lists the files that need it,
+and --no-arithmetic refuses it. Functions that launch no kernel are helpers of a file's tests; they
+run normally, with and without --no-arithmetic. The script prints one line for each file, and a
+summary of the reasons for failures."""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ GUARD = "libassay_fake_cuda_guard.so"
 
 
 def guard() -> str:
-    """Returns the fake CUDA guard of the release build, which a CPU build of torch needs."""
+    """Returns the path of the fake CUDA guard in the release build. A torch that is built for the
+    CPU needs this library."""
     found = sorted((ROOT / "build").glob(f"release/**/{GUARD}"))
     return str(found[0]) if found else ""
 
@@ -40,7 +43,7 @@ def record(file: Path, timeout_s: float, options: list[str]) -> dict[str, Any]:
     command = [sys.executable, str(ROOT / "importers/golden_file.py"), str(file), *options]
     environment = {"ASSAY_FAKE_CUDA_GUARD": guard(), "OMP_NUM_THREADS": "1", **os.environ}
     failed = {"file": file.name, "recorded": False, "stage": "process", "calls": [], "line": None}
-    # A process that crashes leaves its files there.
+    # If the process crashes, its files stay in this folder, which is then removed.
     with tempfile.TemporaryDirectory(prefix="assay-record-") as scratch:
         environment["TMPDIR"] = scratch
         try:
@@ -77,8 +80,8 @@ def line(report: dict[str, Any]) -> str:
 
 
 def needs_arithmetic(report: dict[str, Any]) -> bool:
-    """Returns True if Assay's kernels had to do arithmetic that the file's wrappers leave to
-    torch."""
+    """Returns True if the file's wrapper functions use torch arithmetic, which was recorded as
+    launches of Assay's kernels."""
     return any(
         "assay_pointwise" in note or "assay_reduce" in note
         for call in report["calls"]

@@ -1,17 +1,18 @@
-"""Measures the tier of each golden file of TritonBench-G on real hardware: runs its operators'
-oracles through judge, recorder and launcher.
+"""Finds the tier of each golden file of TritonBench-G on a real GPU. A server judges the oracles of
+the operators that were imported from the file.
 
     assay import tritonbench-g .golden/TritonBench_G_v1 --out .golden/suite --jobs 8
     python measurements/tritonbench_tiers.py .golden/suite --device cuda:0 \
         --out bench-out/gpu/tritonbench-tiers.json
-    # judges again what is not `plan` in tiers.json
+    # judges again all files whose tier in tiers.json is not `plan`
     python measurements/tritonbench_tiers.py .golden/suite --into tiers.json --out tiers.json
 
-Every operator of the suite is judged on its public cases with its golden kernel part as the
-submission. The inputs come from the test part, and the expected outputs from the golden kernels in
-the judge. A file counts as `plan` if all of its operators pass with that tier, as `host` if all
-pass and one of them needed the GPU inside the jail, else as `neither`, with the reason. A file from
-which no operator could be made keeps the importer's result."""
+Every operator of the suite is judged on its public cases. The submission is the kernel part of the
+golden file. The inputs come from the file's test part, and the judge computes the expected outputs
+with the golden kernels. A file counts as `plan` if all its operators pass in the tier `plan`. It
+counts as `host` if all pass and at least one passes in the tier `host`. Otherwise it counts as
+`neither`, with the reason. If no operator could be imported from a file, the file keeps the
+importer's result."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def judge(client: StdioClient, name: str, source: str) -> dict[str, Any]:
 
 
 def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
-    """Returns a file's tier, which is the worst of its operators' tiers, and the reason."""
+    """Returns the tier of a file and the reason. It is the worst tier of the file's operators."""
     failed = [one for one in operators if one["verdict"]["outcome"] != "pass"]
     if failed:
         return "neither", f"{failed[0]['name']}: {failed[0]['verdict']['summary']}"
@@ -61,8 +62,8 @@ def tier_of(operators: list[dict[str, Any]]) -> tuple[str, str]:
 def judge_file(
     clients: queue.Queue[StdioClient], suite: Path, file: dict[str, Any]
 ) -> dict[str, Any]:
-    """Returns the file's report with a verdict for each of its operators. Any free server may
-    judge."""
+    """Returns the file's report with a verdict for each of its operators. Uses the next client
+    whose server is free."""
     client = clients.get()
     for operator in file["operators"]:
         source = (suite / "standard" / operator["name"] / "oracle.py").read_text(encoding="utf-8")
@@ -78,8 +79,8 @@ def judge_file(
 def divided(
     imported: list[dict[str, Any]], before: list[dict[str, Any]], only: list[str]
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Splits the files into those to judge and those that keep an earlier result. Kept are the
-    files with tier `plan` in that result, or all files that `only` leaves out."""
+    """Returns the files to judge, and the files that keep an earlier result. If `only` names files,
+    all other files keep their result. Otherwise the files whose tier is `plan` keep it."""
     said = {file["file"]: file for file in before}
     if unknown := sorted({*only, *said} - {file["file"] for file in imported}):
         raise SystemExit(f"the suite has no file {', '.join(unknown)}")

@@ -1,14 +1,15 @@
-"""Measures variants of oracles beside the oracles themselves, to find the fastest right one on this
-GPU.
+"""Measures variants of oracles together with the oracles themselves, to find the fastest correct
+version on this GPU.
 
     python measurements/tune.py variants/ --device cuda:0 --workers 12 --out bench-out/tune.json
 
-A variant is a file OPERATOR.NAME.py: a whole oracle source. Each is called on the cases `large` and
-on one awkward public case, compared with the reference by the operator's own rules, and timed on
-`large` by CUDA events with a cold L2, in turns with the repository's oracle. There is no sandbox,
-so use it only for trusted sources. `--workers` processes run at once, one for each operator.
-No other work runs on the GPU while one of them measures. The report gives each variant's time over
-the oracle's; below 1 is faster."""
+A variant is a file OPERATOR.NAME.py that contains the whole source of an oracle. The script calls
+each variant on the case `large` and on one public case with awkward sizes, and compares the outputs
+with the reference by the operator's rules. It times variants and the repository's oracle in turns
+on `large`, by CUDA events with a cold L2. There is no sandbox, so use the script only for trusted
+sources. `--workers` processes run at the same time, one for each operator. While a process
+measures, no other process uses the GPU. The report gives each variant's time divided by the
+oracle's time; a number below 1 means that the variant is faster."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ from environment import environment
 from pytorch_times import LARGE, ROOT, SEED, each_in_a_process, exclusive, samples_ns, shared
 
 ROUNDS = 3
-AHEAD_CYCLES = 1_000_000  # half a millisecond, in which the host queues a variant's launches
-CHECK_LIMIT_S = 60  # for one variant, including compilation
+AHEAD_CYCLES = 1_000_000  # about 0.5 ms of idle GPU, in which the host queues a variant's launches
+CHECK_LIMIT_S = 60  # the time limit for the check of one variant, including compilation
 ORACLE = "oracle"
 
 
@@ -82,7 +83,7 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
     with shared(lock):
         arguments = {case.id: operator.inputs(case, SEED) for case in cases}
         for name, source in sources.items():
-            # The alarm ends this process: nothing less stops a kernel that hangs.
+            # The alarm ends this process, because only that stops a kernel that hangs.
             signal.alarm(CHECK_LIMIT_S)
             try:
                 entry = entry_of(source, operator.spec["entry"])
@@ -105,7 +106,7 @@ def measure(folder: Path, sources: dict[str, Path], device: str, lock: Any) -> d
 
 
 def work(folder: Path, names: list[str], device: str, lock_path: str) -> int:
-    """A worker: prints one line of JSON for each operator."""
+    """Runs as a worker process. Prints one line of JSON for each operator."""
     folders = {path.parent.name: path.parent for path in (ROOT / "operators").glob("*/*/spec.toml")}
     with Path(lock_path).open("w") as lock:
         for name in names:

@@ -1,8 +1,8 @@
-"""The servers that are compared: Assay, and servers on the two official SDKs. Each has one tool
-that returns the same bytes.
+"""Defines the servers that measure.py compares: Assay, and servers built with the two official
+SDKs. Each server has one tool, and all tools return the same bytes.
 
-Assay computes the answer from its catalog and checks it against a schema. The others return it from
-memory."""
+Assay computes the answer from its catalog and checks the answer against a schema. The other servers
+return an answer that they keep in memory."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def call_message(number: int) -> str:
 class Contender:
     name: str
     stdio: list[str]
-    http: list[str]  # the last argument is the port, or Assay's HOST:PORT
+    http: list[str]  # the command for HTTP; its last argument is the port (for Assay: HOST:PORT)
     env: dict[str, str]
 
     def environment(self) -> dict[str, str]:
@@ -114,7 +114,7 @@ def http_server(contender: Contender) -> Iterator[tuple[subprocess.Popen[bytes],
 
 
 def memory_mib(pid: int) -> dict[str, float]:
-    """Returns the resident set size now and its maximum."""
+    """Returns the current and the maximum resident set size of a process."""
     fields = dict(
         line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
     )

@@ -1,4 +1,5 @@
-"""Runs wrk against a server: requests per second and latency at a number of connections."""
+"""Runs the load generator wrk against a server. Returns requests per second and latency for a given
+number of connections."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Compares the protocol layer with servers on the official SDKs: one trivial tool, in one run on
-the same cores.
+"""Compares Assay's protocol layer with servers built with the official SDKs. Every server answers
+calls of one trivial tool. All servers run on the same cores in one run of this script.
 
     python measurements/mcp/measure.py --out measurements/results/mcp-cpu2.json
 
-It measures HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up,
-memory, and 1,000 idle runs of Assay. The servers take turns in each round, so that other load on
-the machine affects all of them. Medians and ratios are printed; raw samples and the environment go
-into the result file."""
+It measures HTTP with wrk at 1, 16 and 256 connections, stdio with a pipelined client, start-up
+time, and memory. It also measures what 1,000 open but idle runs cost Assay. Each round measures all
+servers in turn, so that other load on the machine affects all servers. The script prints medians
+and ratios. It writes raw samples and the environment to the result file."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ def expected_answer(binary: str, scratch: Path) -> dict[str, Any]:
 def http_round(
     contender: Contender, wanted: dict[str, Any], seconds: int, samples: Samples
 ) -> None:
-    """Measures a fresh server. Its memory is read after the load."""
+    """Starts a fresh server and measures it. Reads the server's memory after the load."""
     with http_server(contender) as (process, port):
         if not same_answer(http_load.one_call(port), wanted):
             raise SystemExit(f"{contender.name} answers something else")
-        http_load.load(port, 16, 2)  # warms up: a JIT has compiled the code, and pages are mapped
+        http_load.load(port, 16, 2)  # warms up, so that JIT compilers have compiled the code
         for connections in CONNECTIONS:
             sample = http_load.load(port, connections, seconds)
             samples[contender.name].setdefault(f"http_{connections}", []).append(sample)
@@ -65,7 +65,8 @@ def cpu_seconds(pid: int) -> float:
 
 
 def idle_runs(binary: str, scratch: Path) -> dict[str, Any]:
-    """Measures the cost of 1,000 open runs while nothing happens."""
+    """Measures the memory and processor time of a server with 1,000 open runs while no client makes
+    a call."""
     client = StdioClient(serve_command(binary, "fake", scratch / "idle.db"))
     client.call(TOOL, ARGUMENTS)
     before = memory_mib(client.process.pid)
@@ -164,7 +165,7 @@ def main() -> None:
         "assay_over": ratios,
         "idle_runs": idle,
         "load_before": load_before,
-        "nice": os.nice(0),  # below zero if the machine had other work
+        "nice": os.nice(0),  # a negative value shows that the machine also had other work
         "environment": environment() | {"node": versions(node_dir)},
         "samples": samples,
     }

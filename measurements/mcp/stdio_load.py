@@ -1,5 +1,5 @@
-"""A pipelined client over stdio. It keeps a window of calls in flight, and sends the next call when
-an answer arrives."""
+"""Measures a server with a pipelined client over stdio. The client keeps a fixed number of calls in
+flight: it sends the next calls when answers arrive."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def pipelined(contender: Contender, calls: int, window: int) -> dict[str, Any]:
     begin = time.perf_counter()
     while received < calls:
         upto = min(calls, received + window)
-        # Sends in batches, so that this client costs little.
+        # Sends several calls at a time, so that this client needs little processor time.
         if sent - received <= window // 2 and upto > sent:
             process.stdin.write(b"".join(messages[sent:upto]))
             process.stdin.flush()

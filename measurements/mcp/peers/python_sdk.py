@@ -1,4 +1,5 @@
-"""The same tool on the official Python SDK: it returns Assay's answer from memory.
+"""Serves the tool of contenders.py with the official Python SDK. The tool returns Assay's answer,
+which the server keeps in memory.
 
 python python_sdk.py stdio ANSWER_FILE
 python python_sdk.py http ANSWER_FILE PORT"""

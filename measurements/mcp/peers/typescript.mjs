@@ -1,8 +1,10 @@
-// The same tool on the official TypeScript SDK: it answers what Assay answers, from memory.
+// Serves the tool of contenders.py with the official TypeScript SDK. The tool returns Assay's
+// answer, which the server keeps in memory.
 //
 //   node typescript.mjs stdio ANSWER_FILE        node typescript.mjs http ANSWER_FILE PORT
 //
-// Packages are found in ASSAY_NODE_DIR. HTTP is served as the SDK's own documentation does, without streams.
+// ASSAY_NODE_DIR is the folder of the npm packages. HTTP is served without streams, as in the SDK's
+// own documentation.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';

@@ -57,8 +57,8 @@ int main(int argc, char** argv) {
   std::array<char, 16> line{};
   while (std::fgets(line.data(), line.size(), stdin) != nullptr) {
     const auto begin = std::chrono::steady_clock::now();
-    const Result<std::unique_ptr<Candidate>> parked = Candidate::park(
-        zygote, 0, config.job_limits, config, Deadline::after_ms(kParkMs));
+    const Result<std::unique_ptr<Candidate>> parked =
+        Candidate::park(zygote, 0, config.job_limits, config, Deadline::after_ms(kParkMs));
     const auto took = std::chrono::steady_clock::now() - begin;
     if (!parked) return print_error(parked.error().message);
     std::printf("%lld\n", static_cast<long long>(

@@ -1,8 +1,9 @@
 """Runs clang-tidy over the product's sources: tests/clang_tidy.py [JOBS]
 
-The release build compiles each folder as one file, and so does clang-tidy here: it parses what a
-folder includes once, which takes a fifth of the time of one run for each source. `HeaderFilterRegex`
-in .clang-tidy makes it report the sources that such a file includes.
+The release build compiles each folder as one file, which includes all sources of the folder. This
+script gives these files to clang-tidy. So headers are parsed once for each folder, which takes a
+fifth of the time of one run for each source. `HeaderFilterRegex` in .clang-tidy makes clang-tidy
+report findings in the included sources.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build/release"
 FOLDERS = ("base", "server", "tools", "sandbox", "operators", "metrics", "reference_agents")
-# This folder includes the headers of Python and torch, which do not pass these checks.
+# The folder that is not checked. It includes the headers of Python and torch, which do not pass the
+# checks.
 LEFT_OUT = "sandbox/harness/native"
 
 
 def sources() -> list[str]:
-    """Returns the files that the release build compiles, without the tests."""
+    """Returns the files that the release build compiles. Leaves out tests."""
     commands = json.loads((BUILD / "compile_commands.json").read_text())
     found = set()
     for command in commands:
@@ -36,9 +38,10 @@ def sources() -> list[str]:
 
 
 def check(source: str) -> str:
-    """Returns the findings of clang-tidy, or an empty text."""
+    """Returns clang-tidy's findings in `source`. Returns an empty text if there are none."""
     command = ["clang-tidy", "-p", str(BUILD), "--quiet"]
-    command += ["--extra-arg=-Wno-unknown-warning-option", source]  # GCC's flags name unknown ones
+    # GCC's flags contain warnings that clang does not know.
+    command += ["--extra-arg=-Wno-unknown-warning-option", source]
     done = subprocess.run(command, capture_output=True, text=True)
     return done.stdout + done.stderr if done.returncode != 0 else ""
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test that needs no GPU, cheapest first. ./run test calls it after set-up:
+# Runs every test that needs no GPU, quick tests first. ./run test calls this script after set-up:
 #   tests/run_all.sh PYTHON JOBS
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -8,8 +8,8 @@ jobs=$2
 started=$SECONDS
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
-# Runs a command beside the tests at the lowest priority. Most tests wait for processes to start, so
-# processor time is left for it.
+# Starts a command that runs at the same time as the tests, at the lowest priority. Most tests wait
+# for processes to start, so there is processor time for the command.
 background() {  # background NAME COMMAND...
   local name=$1
   shift

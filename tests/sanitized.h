@@ -1,5 +1,5 @@
-// kSanitized is true if this build has a sanitizer, which slows everything down and needs address
-// space of its own.
+// Defines kSanitized, which is true if this build has a sanitizer. A sanitizer makes tests slow and
+// needs additional address space, so some limits must be larger.
 #pragma once
 
 #if defined(__has_feature)  // clang

@@ -12,12 +12,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", "tools")
 
-# file -> why it reads time without Clock
+# Maps each file that may read time without Clock to the reason.
 EXCEPTIONS: dict[str, str] = {
     "base/clock.h": "it is the clock",
 }
 
-# A call of `sleep` or `time` is named only with `::`, because both are also names of our own.
+# Matches direct uses of time. `sleep` and `time` match only after `::`, because the product also
+# has functions with these names.
 DIRECT = re.compile(
     r"chrono::(?:steady|system|high_resolution|utc)_clock\b|\bsleep_(?:for|until)\b"
     r"|\b(?:nanosleep|usleep|clock_nanosleep|clock_gettime|gettimeofday)\s*\("
@@ -27,7 +28,7 @@ COMMENT = re.compile(r"//[^\n]*")
 
 
 def direct_uses(source: str) -> list[str]:
-    """Returns the uses of a clock other than Clock in C++ code. Comments do not count."""
+    """Returns the uses of a clock other than Clock in a C++ source. Ignores comments."""
     return DIRECT.findall(COMMENT.sub("", source))
 
 

@@ -1,4 +1,4 @@
-"""Checks that each class, function and file exists that the page on concurrency names."""
+"""Checks that each class, function and file that docs/explanation/concurrency.md names exists."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks the documents: paths, functions, links and anchors exist, the index is complete, and lines
-fit.
+"""Checks the documents: the paths, functions, links and anchors in them exist, the index is
+complete, and lines are short enough.
 
 Documents are README.md, CONTRIBUTING.md and everything below docs/. A path is a word in backticks
 with a folder and an ending, such as `sandbox/job/job.h`. A name without a folder is not checked."""
@@ -52,7 +52,7 @@ HOP = re.compile(r"^\d+\. .*?`([\w/.]+\.(?:cc|h|py))` *(?:→|:|,)? *`([\w:~]+)\
 
 
 def without_code(text: str) -> str:
-    """Blanks fenced blocks and generated parts. The number of lines stays."""
+    """Removes the text of fenced blocks and generated parts, but keeps the number of lines."""
 
     def blank(match: re.Match[str]) -> str:
         return "\n" * match[0].count("\n")
@@ -120,7 +120,8 @@ def test_every_link_leads_somewhere(document: Path) -> None:
     "document", [one for one in DOCUMENTS if GENERATED not in one.parents], ids=name
 )
 def test_lines_fit(document: Path) -> None:
-    """Only tables, comments, code and lines with a long link can be wider."""
+    """Checks the width of lines. Only tables, comments, code and lines with a long link may be
+    wider."""
     wide = []
     for number, line in enumerate(
         without_code(document.read_text(encoding="utf-8")).splitlines(), start=1
@@ -133,7 +134,8 @@ def test_lines_fit(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name)
 def test_the_rows_of_a_table_are_alike(document: Path) -> None:
-    """A pipe in a cell must be written as `\\|`, also in code. Otherwise it begins another cell."""
+    """Checks that all rows of a table have the same number of cells. A pipe in a cell must be
+    written as `\\|`, even in code. Otherwise it begins another cell."""
     columns, broken = 0, []
     for number, line in enumerate(document.read_text(encoding="utf-8").splitlines(), start=1):
         if not line.startswith("|"):

@@ -1,17 +1,17 @@
-"""The example in the comment at the top of each header compiles.
+"""Checks that the example in the comment at the top of each header compiles.
 
-An example may use variables that it does not declare. `header_examples/` has a table for each
-top-level folder, which gives their declarations and the headers that the example needs besides its
-own:
+An example may use variables that it does not declare. For each top-level folder,
+`header_examples/` has a TOML file that declares these variables. The file also lists further
+headers that an example needs:
 
     ["server/store/store.h"]
     variables = ["const tools::Job& job", "std::int64_t now_unix_ms"]
     includes = ["tools/model/job.h"]
 
-Each example becomes the body of a function in the namespace of its header, or with
-`outside_functions = true` the content of a namespace, because a function cannot hold a template.
-Text such as the lines of a file is no example: it stands directly below the line that names it. The
-examples of one folder are compiled together, without code generation.
+Each example becomes the body of a function in the namespace of its header. With
+`outside_functions = true` it becomes the content of the namespace, because a function cannot
+contain a template. Indented text directly below a line of prose, such as the content of a file, is
+not an example. The examples of one folder are compiled together, without code generation.
 
     python tests/test_header_examples.py FOLDER...
 
@@ -46,7 +46,7 @@ NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.MULTILINE)
 @dataclass(frozen=True)
 class Example:
     header: str
-    line: int  # number of its first line in the header
+    line: int  # the number of the example's first line in the header
     code: tuple[str, ...]
     namespace: str
     variables: tuple[str, ...] = field(default=())
@@ -65,8 +65,9 @@ def table() -> dict[str, dict[str, Any]]:
 
 
 def example_lines(text: str) -> tuple[int, list[str]]:
-    """Returns the number of the first line and the lines of the example in the leading comment. An
-    indented line below a line of prose belongs to a list."""
+    """Returns the number of the example's first line, and the lines of the example. The example is
+    in the header's first comment. An indented line directly below a line of prose belongs to a
+    list and not to the example."""
     first, code, prose = 0, [], False
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.startswith("//"):
@@ -111,7 +112,8 @@ def examples() -> list[Example]:
 
 
 def translation_unit(group: list[Example]) -> str:
-    """The file to compile. The compiler reports an error of an example with the header's line."""
+    """Returns the source to compile. Its #line directives make the compiler report an error with
+    the line of the header."""
     includes = sorted({name for one in group for name in (one.header, *one.includes)})
     lines = [f'#include "{name}"' for name in includes]
     for number, one in enumerate(group):
@@ -158,7 +160,7 @@ def test_the_tables_name_headers_with_an_example() -> None:
 
 
 def test_a_broken_example_is_found() -> None:
-    """An error of the compiler reaches the test with the line of the header."""
+    """Checks that a compiler error makes the test fail and names the line of the header."""
     wrong = Example("base/result.h", 3, ("no_such_function();",), "assay")
     assert "base/result.h:3" in compile_group([wrong])
 

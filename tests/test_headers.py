@@ -1,9 +1,11 @@
-"""Headers and sources include what they use. The builds compile a folder as one file, where a
-missing include goes unnoticed: another file of the folder has it.
+"""Checks that headers and sources include what they use. The builds compile a folder as one file.
+In such a file a missing include has no effect, because another file of the folder includes the
+header.
 
-Each header is compiled alone, after the standard library and the third-party headers of all headers
-have been parsed once for all. What a file uses of the standard library is then looked up in its
-text, with the headers of ours that it includes."""
+The tests compile each header alone. To save time, the standard library and the third-party headers
+are parsed once for all headers. So the compiler does not notice a missing standard header. Another
+test finds it in the text: it compares the names that a file uses with the headers that the file
+includes, directly or through Assay's headers."""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ OURS = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
 
-# header of the standard library -> names in namespace std that only this header is sure to declare
+# Maps each header of the standard library to names in namespace std that only this header must
+# declare.
 DECLARED_IN = {
     "algorithm": "all_of any_of clamp copy copy_if count count_if equal fill fill_n find find_if "
     "find_if_not lower_bound max_element min_element minmax mismatch none_of replace replace_if "
@@ -68,7 +71,7 @@ DECLARED_IN = {
     "vector": "vector",
 }
 STANDARD = {name: header for header, names in DECLARED_IN.items() for name in names.split()}
-# header -> headers that it includes by the standard, or that it extends
+# Maps a standard header to other headers that it always includes or extends.
 ALSO = {"string": {"string_view"}, "thread": {"stop_token"}, "fstream": {"string"}}
 USED = re.compile(r"\bstd::(\w+)")
 COMMENT_OR_TEXT = re.compile(r'//[^\n]*|"(?:[^"\\\n]|\\.)*"')
@@ -97,7 +100,8 @@ def headers() -> list[str]:
 
 
 def compiler() -> list[str]:
-    """Returns clang with the include folders, definitions and standard of the release build."""
+    """Returns a clang command with the include folders, definitions and C++ standard of the release
+    build."""
     commands = json.loads((ROOT / "build/release/compile_commands.json").read_text())
     entry = next(item for item in commands if item["file"].endswith("server/main.cc"))
     words = shlex.split(entry["command"])
@@ -108,7 +112,7 @@ def compiler() -> list[str]:
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """Returns the command of the compiler, with all foreign headers parsed once."""
+    """Parses all foreign headers once. Returns the compiler command that uses the result."""
     folder = tmp_path_factory.mktemp("parsed")
     outside = sorted({name for header in headers() for name in SYSTEM.findall(text_of(header))})
     (folder / "outside.h").write_text("".join(f"#include <{name}>\n" for name in outside))
@@ -129,7 +133,7 @@ def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
 
 
 def compile_alone(header: str, command: list[str]) -> str:
-    """Returns the errors of the compiler; empty if there are none."""
+    """Compiles a header. Returns the compiler's errors, or an empty text."""
     text = f'#include "{header}"\n#include "{header}"\n'
     done = subprocess.run(
         [*command, "-x", "c++", "-"], input=text, capture_output=True, text=True, cwd=ROOT
@@ -138,7 +142,7 @@ def compile_alone(header: str, command: list[str]) -> str:
 
 
 def included(name: str) -> set[str]:
-    """Returns the standard headers that a file includes, by itself or through ours."""
+    """Returns the standard headers that a file includes, directly or through Assay's headers."""
     seen: set[str] = set()
     waiting = [name]
     found: set[str] = set()
@@ -155,13 +159,13 @@ def included(name: str) -> set[str]:
 
 
 def not_included(name: str) -> set[str]:
-    """Returns the standard headers that a file uses without an include."""
+    """Returns the standard headers that a file needs but does not include."""
     used = set(USED.findall(COMMENT_OR_TEXT.sub("", text_of(name))))
     return {STANDARD[word] for word in used if word in STANDARD} - included(name)
 
 
 def test_a_source_includes_its_header_first() -> None:
-    """The order of includes that the style names."""
+    """Checks that each source includes its own header first, as the style requires."""
     firsts = {
         header: FIRST_INCLUDE.search(text_of(f"{header.removesuffix('.h')}.cc"))
         for header in headers()

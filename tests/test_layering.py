@@ -1,6 +1,6 @@
-"""Checks that dependencies point one way, and that folders and files stay small enough for a
-newcomer. A folder can include only from itself and from the folders that are listed for it here.
-The CMake targets link the same way."""
+"""Checks that dependencies between folders point one way, and that folders and files stay small
+enough for a newcomer. Files of a folder can include only files of the same folder and of the
+folders that ALLOWED lists for it. The CMake targets may link only in the same direction."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# folder -> folders that it can include from. Every folder with C++ files has a line. A folder
-# stands below all folders that it uses, so the table cannot hold a cycle.
+# Maps each folder to the folders from which it can include. Every folder with C++ files has a line.
+# A folder's line comes after the lines of all folders that it uses, so there can be no cycle.
 ALLOWED: dict[str, tuple[str, ...]] = {
     "base": (),
     "metrics": ("base",),
@@ -246,7 +246,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 HTTPLIB_FILES = {"server/mcp/client/http_client.cc"}
 VALIJSON_FILES = {"server/mcp/schema/schema.cc"}
-# Folders without JSON: they use only numbers, structs and text.
+# Folders that must not use JSON. They use only numbers, structs and text.
 JSON_FREE = (
     "base/",
     "operators/",
@@ -271,10 +271,10 @@ SOURCES = sorted(
     for path in (ROOT / folder).rglob(pattern)
 )
 
-MAX_FILES = 41  # files of one folder that a person edits
-MAX_LINES = 400  # lines of one file of code, tests included
+MAX_FILES = 41  # the maximum number of files in a folder that a person edits
+MAX_LINES = 400  # the maximum number of lines in a file of code, tests included
 CODE = (".cc", ".h", ".py", ".ts", ".mjs", ".cu", ".sh")
-# Files above MAX_LINES that hold one long table, which would not be clearer in pieces.
+# Files above MAX_LINES that contain one long table, which would not be clearer in pieces.
 TABLES: frozenset[str] = frozenset()
 
 
@@ -332,8 +332,8 @@ def tracked_files() -> list[str]:
 
 
 def edited_files() -> list[str]:
-    """Returns the files of a folder that a person edits. Leaves out corpora, measured results,
-    golden files, and cases of the same kind, which are many by design."""
+    """Returns the files that a person edits. Leaves out corpora, measured results, golden files,
+    and cases of the same kind, because a folder has many of these by design."""
     many = (
         "tests/fuzz/corpus/",
         "measurements/results/",
@@ -356,7 +356,7 @@ def test_no_folder_has_too_many_files() -> None:
 
 
 def long_files() -> dict[str, int]:
-    """Returns the code files above MAX_LINES, with their number of lines."""
+    """Returns the code files with more than MAX_LINES lines, and their number of lines."""
     lines = {
         path: len((ROOT / path).read_text().splitlines())
         for path in tracked_files()

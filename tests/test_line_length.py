@@ -1,5 +1,5 @@
-"""Checks that build files, scripts and C++ sources keep to 100 columns. clang-format and ruff break
-code, but neither breaks a long string or reads CMake and shell."""
+"""Checks that lines in build files, scripts and C++ sources have at most 100 columns. clang-format
+and ruff format code, but they do not break long strings and do not read CMake and shell files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ PRODUCT = tuple(
     for ending in ("cc", "h")
 )
 
-# file -> the text of another language in it, which keeps that language's line breaks
+# Maps a file to the language of a long text in it. Such a text keeps the line breaks of its
+# language.
 FOREIGN: dict[str, str] = {
     "sandbox/launcher/driver/cuda_api.h": "a table of the driver's functions, one on a line",
     "sandbox/launcher/driver/hip_api.h": "a table of the driver's functions, one on a line",
@@ -27,7 +28,7 @@ FOREIGN: dict[str, str] = {
 
 
 def long_lines() -> dict[str, list[int]]:
-    """Returns the numbers of the lines that are too long, by file."""
+    """Returns, for each file, the numbers of the lines that are too long."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard"]
     listed = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True)
     names = [

@@ -1,4 +1,4 @@
-"""Checks that a text which several parts of the product need stands in one C++ source only."""
+"""Checks that a text that several parts of the product need is written in only one C++ source."""
 
 from __future__ import annotations
 
@@ -13,16 +13,18 @@ CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", 
 LITERAL = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMENT = re.compile(r"(?m)^\s*//[^\n]*$|\s//\s[^\n]*$")
 
-# what a string literal must not contain -> the only source that may
+# Maps a text that string literals must not contain to the only source in which they may.
 OWNERS: dict[str, str] = {
     r"\(no model\)": "reference_agents/llm/llm_client.h",
-    # Two targets in one text are a list of targets. The owner of the list joins them.
+    # A literal with two targets is a copy of the list of targets. No source may contain it, because
+    # messages join the list when they need it.
     r"(cuda|hip):\w+, (cuda|hip):\w+": "",
 }
 
 
 def literals(source: str) -> list[str]:
-    """Returns the string literals of a C++ source. Literals that follow each other are one."""
+    """Returns the string literals of a C++ source. Joins adjacent literals, as the compiler
+    does."""
     code = re.sub(r'"\s*\n\s*"', "", COMMENT.sub("", source))
     return LITERAL.findall(code)
 

@@ -1,8 +1,9 @@
-"""Each source is named by a test, or stands in `source_map.toml` beside the tests that run it.
+"""Checks that each source is named by a test, or that `source_map.toml` lists the tests that run
+it.
 
 A test names a C++ source by its own file name (tests/<source>_test.cc) or by including the source's
-header, and a Python module by importing it or by giving its file name. Measurements are not
-covered: they run by hand, on the machine that they measure."""
+header. A test names a Python module by importing it or by containing its file name. Measurements
+are not checked, because people run them by hand on the machine that they measure."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ def is_test(name: str) -> bool:
 
 
 def sources() -> set[str]:
-    """Returns C++ sources without their ending (a header and its .cc are one), Python modules with
-    theirs."""
+    """Returns all sources. A C++ header and its .cc are one source, without an ending. A Python
+    module has its ending."""
     cpp = {
         name.rsplit(".", 1)[0]
         for name in tracked()

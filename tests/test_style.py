@@ -1,6 +1,6 @@
-"""Checks that code decides on types and never on the words of Assay's own messages, so that a
-message can be reworded without a change of behaviour. The tests list every search for prose in
-product code and compare the list with the files that read text from outside."""
+"""Checks that code decides by types and never by the words of Assay's own messages. So a message
+can be reworded without a change of behaviour. The tests find every search for prose in product
+code. Only files that read text of other programs may contain such searches."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent
 CPP = ("base", "metrics", "operators", "reference_agents", "sandbox", "server", "tools")
 PYTHON = ("sandbox/harness",)
 
-# Functions and methods that search a text, and our helpers around them.
+# Functions and methods that search a text, including Assay's own helper functions.
 SEARCHES = ("find", "rfind", "starts_with", "ends_with", "says", "mentions", "name_between")
 
-# file -> the foreign text that it reads. Only text of another program, a compiler or a submission
-# counts as foreign.
+# Maps a file that may search for prose to the foreign text that it reads. Foreign text is written
+# by another program, a compiler or a submission.
 FOREIGN: dict[str, str] = {
     "operators/catalog.cc": "the Python source of a reference",
     "operators/guides.cc": "the Python source of an example",
@@ -47,8 +47,8 @@ FOREIGN: dict[str, str] = {
 
 
 def is_prose(literal: str) -> bool:
-    """Returns true if a literal looks like a part of a sentence: a word next to a space, or a long
-    word."""
+    """Returns whether a literal looks like a part of a sentence: it has a word next to a space, or
+    it is a long word."""
     if re.fullmatch(r"[/.<]\S*", literal):  # a path, a suffix or a tag
         return False
     return bool(re.search(r"[A-Za-z] | [A-Za-z]|[A-Za-z]{6}", literal))
@@ -61,7 +61,8 @@ COMMENT = re.compile(r"(?m)//[^\n]*$")
 
 
 def first_arguments(text: str) -> str:
-    """Returns the text up to the parenthesis that closes the call."""
+    """Returns the arguments of a call. `text` begins after the opening parenthesis, and the result
+    ends before the closing one."""
     depth, quoted, at = 1, False, 0
     while at < len(text):
         character = text[at]
@@ -80,8 +81,8 @@ def first_arguments(text: str) -> str:
 
 
 def searches_in_cpp(source: str) -> list[str]:
-    """Returns the prose that a C++ source searches for. A lookup in a map or in a JSON object
-    compares with end() and not with npos, so its key is not prose."""
+    """Returns the prose that a C++ source searches for. Ignores lookups in a map or a JSON object,
+    whose keys are not prose: they compare with end() and not with npos."""
     code = "\n".join(
         line if '"' in line.split("//")[0] and "://" in line else COMMENT.sub("", line)
         for line in source.split("\n")

@@ -12,20 +12,23 @@ the 76 in classes.py. The header has these lines:
     # calls: 2
 
 - cheat: what the submission does, in one line.
-- expect: the verdict, as pass | fail[:KIND] | error:KIND[,KIND].
-- defence: the defences that stop it, out of DEFENCES.
-- operator: optional, default vector_add.
-- tool: optional, default run_tests.
-- device: optional, default cpu. The device that gives the expected verdict.
-- on_gpu: optional, for a cpu case: the verdict on a GPU, which is then checked too.
-- compile: optional, for a gpu case: the verdict of `compile`, default pass.
-- calls: optional, default 1: the number of times that it is sent. The last verdict counts.
+- expect: the expected verdict, as pass | fail[:KIND] | error:KIND[,KIND].
+- defence: the defences that stop the cheat, out of DEFENCES.
+- operator: the operator of the submission. Optional, default vector_add.
+- tool: the tool that gets the submission. Optional, default run_tests.
+- device: the device that gives the expected verdict. Optional, default cpu.
+- on_gpu: optional, for a case with device cpu: the expected verdict on a GPU. Without this line,
+  the case is not run on a GPU.
+- compile: optional, for a case with device gpu: the expected verdict of `compile`, default pass.
+- calls: the number of times that the submission is sent. Optional, default 1. Only the last verdict
+  is checked.
 
-The submission is prelude.py followed by the case. A case in CUDA C++ (NN_name.cu, with `//` instead
-of `#`) is sent unchanged. `expect: pass` is for attempts that gain nothing: the submission computes
-the right answer with its own kernels, and its Perf is not better than theirs. If it finds something
-that it must not find, its entry function raises. Cases in honest/ have `honest:` instead of
-`cheat:` and no defence, and `recorder: refuses (why)` if no launch plan can be recorded yet."""
+The runner sends prelude.py followed by the case. It sends a case in CUDA C++ (NN_name.cu, with `//`
+instead of `#`) unchanged. `expect: pass` is for cheats that gain nothing: the submission computes
+correct outputs with its own kernels, and the cheat does not improve its Perf. If the submission
+finds something that it must not find, its entry function raises an exception. Cases in honest/ have
+`honest:` instead of `cheat:`, and no defence. They have `recorder: refuses (why)` if no launch plan
+can be recorded yet."""
 
 from __future__ import annotations
 
@@ -80,7 +83,7 @@ class Case:
         )
 
     def expected_on(self, device: str) -> Expectation | None:
-        """Returns the expected verdict on this device, or None if the case is for others."""
+        """Returns the expected verdict on this device, or None if the case does not run on it."""
         if device == self.device:
             return self.expect
         return self.on_gpu if device == "gpu" else None

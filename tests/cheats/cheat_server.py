@@ -1,4 +1,5 @@
-"""Runs the real server for the suite of cheats: one process and one practice run."""
+"""Runs the real server for the suite of cheats: one process, in which one practice run is
+started."""
 
 from __future__ import annotations
 
@@ -52,7 +53,7 @@ class CheatServer:
         assert control["outcome"] == "pass", control
 
     def send(self, case: Case, tool: str = "") -> dict[str, Any]:
-        """Sends the case and returns the verdict of its last call."""
+        """Sends the case as often as its header says. Returns the last verdict."""
         verdict: dict[str, Any] = {}
         for _ in range(case.calls):
             verdict = self._call(tool or case.tool, case.operator, case.source(), case.language)

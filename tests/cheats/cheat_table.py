@@ -60,8 +60,8 @@ def attempts(results: dict[str, Any]) -> str:
 
 
 def matrix() -> str:
-    """Returns the matrix of classes and defences. A class is marked for each defence that one of
-    its cases names."""
+    """Returns the matrix of classes and defences. A cell is marked if a case of the class names the
+    defence."""
     cases = cheats()
     head = [
         "",

@@ -1,5 +1,5 @@
-"""The classes of cheats. They are known ways to score without doing the work, from public red-team
-reports, audits and harness sources."""
+"""Lists the classes of cheats. Each class is a known way to get a score without doing the work. The
+classes come from public red-team reports, audits and sources of other harnesses."""
 
 from __future__ import annotations
 

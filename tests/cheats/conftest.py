@@ -1,5 +1,5 @@
-"""The suite of cheats. Every case goes through the public tools of one real server, and a control
-submission follows.
+"""Fixtures of the suite of cheats. The suite sends every case to one real server through its public
+tools. After a case it sends a control, which is an honest submission that must pass.
 
 pytest tests/cheats -m "not gpu"          on the CPU device; part of ./run test
 pytest tests/cheats -m gpu                on ASSAY_DEVICE (default cuda:0); part of ./run gpu-test
@@ -34,7 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """The verdicts by device and case name."""
+    """Collects the verdicts, by device and by name of the case."""
     path = os.environ.get("ASSAY_CHEATS_RESULTS")
     seen: Results = json.loads(Path(path).read_text()) if path and Path(path).exists() else {}
     yield seen
@@ -80,7 +80,7 @@ def host_tier_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cheat
 
 @pytest.fixture(autouse=True)
 def watchdog() -> Iterator[None]:
-    """Fails the test if the server never answers."""
+    """Makes the test fail if the server never answers."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError(f"no answer within {WATCHDOG_S} s")

@@ -1,5 +1,5 @@
-"""The text that comes before every case. It defines two honest kernels, so a case has little more
-than its cheat."""
+"""The first part of every submission: the case follows. It defines two honest kernels, so that a
+case contains little more than its cheat."""
 
 import torch
 import triton
@@ -33,5 +33,5 @@ def kernel_copy(x):
 
 
 def found(what):
-    """Raises because the attempt worked. The verdict must not be a pass."""
+    """Raises an exception, because the cheat has found `what`. So the verdict cannot be a pass."""
     raise RuntimeError(f"found {what}")

@@ -1,5 +1,5 @@
-"""Checks that every cheat gets its declared verdict and no Perf that it did not earn, and that the
-next honest submission passes."""
+"""Checks that every cheat gets the verdict that its header declares, and no higher Perf than honest
+code. Also checks that the next honest submission passes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from cheat_file import Case, cheats
 from cheat_server import CheatServer, Results
 from classes import CLASSES
 
-PERF_SLACK = 1.1  # largest Perf relative to the oracle's, because both measurements have noise
-# A control follows each tenth case on the CPU, where it costs as much as a case. On a GPU one
-# follows each case.
+# The largest allowed Perf of a cheat, divided by the oracle's. It is above 1, because both times
+# have noise.
+PERF_SLACK = 1.1
+# The number of cases between two controls on the CPU, where a control takes as long as a case. On a
+# GPU a control follows each case.
 CONTROL_EVERY = 10
 
 
@@ -56,8 +58,8 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
 
 @pytest.mark.gpu
 def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
-    """A submission that cannot be recorded can pass on the host tier if it uses a kernel. The
-    verdict must not look like one of the plan tier."""
+    """A submission that cannot be recorded can pass in the tier `host` if it uses a kernel. Checks
+    that the verdict then says that it comes from the tier `host`."""
     verdict = host_tier_server.send(case)
     assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict[
         "summary"
@@ -65,8 +67,8 @@ def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatSer
 
 
 def test_case_is_real_without_a_gpu(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """Checks without a GPU that a case for a GPU is valid: its kernels compile, or are refused as
-    the case declares."""
+    """Checks without a GPU that a case for a GPU is valid: its kernels compile, or the tool
+    `compile` refuses them as the header declares."""
     verdict = cpu_server.send(case, "compile")
     problem = case.compiles.problem_with(verdict)
     results.setdefault("compile", {})[case.name] = {

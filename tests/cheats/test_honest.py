@@ -1,5 +1,5 @@
-"""Checks that no defence mistakes unusual but honest submissions for cheats. Each must also be
-recordable for a GPU, so that it can be timed."""
+"""Checks that no defence mistakes unusual but honest submissions for cheats. Each submission must
+also be recordable for a GPU, so that it can be timed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def test_honest_on_the_cpu(case: Case, cpu_server: CheatServer) -> None:
 
 
 def test_honest_records(case: Case, cpu_server: CheatServer, results: Results) -> None:
-    """Fails too if the header says `recorder: refuses (why)` and the recorder does not refuse."""
+    """Checks that the submission can be recorded. If the header says `recorder: refuses (why)`,
+    checks that the recorder refuses it."""
     verdict = cpu_server.send(case, "compile")
     results.setdefault("records", {})[case.name] = {
         "seen": f"{verdict['outcome']}:{verdict['error_kind']}",

@@ -1,5 +1,5 @@
-"""Starts `assay serve` for the tests of clients: the command for a stdio client, or a running HTTP
-server."""
+"""Provides `assay serve` to the tests of clients: as a command that a stdio client starts, or as a
+running HTTP server."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ START_TIMEOUT_S = 30.0
 
 @contextmanager
 def serving(transport: str, binary: str, *options: str) -> Iterator[Target]:
-    """Yields a server for the transport stdio or http. The HTTP server chooses its port and is
-    stopped afterwards."""
+    """Yields a server for the transport stdio or http. An HTTP server chooses its own port. It is
+    stopped when the `with` block ends."""
     if transport == "stdio":
         yield Target(command=(binary, "serve", "--stdio", *options))
         return

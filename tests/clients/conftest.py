@@ -1,5 +1,5 @@
-"""Fixtures for the real binary and the official clients. `ASSAY_BIN` is the path of the binary, by
-default build/release/bin/assay."""
+"""Fixtures that provide the real binary and sessions of the official clients. `ASSAY_BIN` is the
+path of the binary, by default build/release/bin/assay."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def binary() -> str:
 
 @pytest.fixture(scope="session")
 def node_dir() -> Path:
-    """The folder of the npm packages and their Node.js. They are installed on first use."""
+    """Returns the folder with Node.js and the npm packages. Installs them on first use."""
     done = subprocess.run(
         [str(ROOT / "tests/node/install.sh")],
         stdout=subprocess.PIPE,
@@ -56,7 +56,8 @@ def client(request: pytest.FixtureRequest) -> Client:
 
 @pytest.fixture
 def serve(binary: str, tmp_path: Path) -> Serve:
-    """serve(TRANSPORT, "--device", "fake") starts a server with its own store."""
+    """Returns a function: `with serve(TRANSPORT, "--device", "fake") as target` starts a server
+    with its own store."""
 
     @contextmanager
     def start(transport: str, *options: str) -> Iterator[Target]:
@@ -68,7 +69,8 @@ def serve(binary: str, tmp_path: Path) -> Serve:
 
 @pytest.fixture
 def session(client: Client, transport: str, serve: Serve, node_dir: Path) -> Iterator[Session]:
-    """A session of each client over each transport with a server on the fake device."""
+    """Connects a client to a server on the fake device. A test that uses this fixture runs once for
+    each client and each transport."""
     with (
         serve(transport, "--device", "fake") as target,
         connect(client, target, node_dir) as connected,

@@ -1,11 +1,11 @@
-"""The official MCP clients behind one interface, so that one test runs with each of them.
+"""Wraps the official MCP clients in one interface, so that the same test runs with each client.
 
     with connect(Client("typescript_v2", "auto"), Target(command=[...])) as session:
         result = session.call("list_operators", {})
         pending = session.start("run_tests", {...}); pending.abort()
 
-Results are the JSON of the wire (camelCase). A session belongs to one test thread; calls can
-overlap."""
+Results are JSON as it is sent over the connection, with names in camelCase. Only one thread may use
+a session, but it can start a call before another call has ended."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Client:
-    """An SDK and its negotiation: legacy (initialize), auto (server/discover, or else initialize)
-    or modern (only 2026-07-28)."""
+    """Names an SDK and the way in which it negotiates the protocol: legacy (initialize), auto
+    (server/discover; if that fails, initialize) or modern (only the revision 2026-07-28)."""
 
     sdk: str
     mode: str
@@ -57,7 +57,7 @@ CLIENTS = (
 
 @dataclass(frozen=True)
 class Target:
-    """A server: a command to start, or a URL with its token."""
+    """Describes a server by the command that starts it, or by its URL and token."""
 
     command: tuple[str, ...] = ()
     url: str = ""
@@ -87,13 +87,13 @@ class Pending:
 
 
 class Session(Protocol):
-    connected: Json  # server, version, capabilities, instructions
+    connected: Json  # the server's name, protocol version, capabilities and instructions
 
     def start(self, tool: str, arguments: Json) -> Pending: ...
     def call(self, tool: str, arguments: Json) -> Json: ...
     def request(self, method: str, params: Json) -> Json:
-        """Calls a method by its name in the TypeScript SDKs: listTools, readResource, getPrompt,
-        complete, ..."""
+        """Calls a method. Its name is that of the TypeScript SDKs: listTools, readResource,
+        getPrompt, complete, ..."""
 
 
 class BridgeSession:
@@ -272,7 +272,7 @@ class PythonSession:
 
 
 def as_json(model: Any) -> Json:
-    """Returns the JSON of the wire."""
+    """Returns the JSON that the SDK's object stands for, as it is sent over the connection."""
     dumped: Json = model.model_dump(mode="json", by_alias=True, exclude_none=True)
     return dumped
 

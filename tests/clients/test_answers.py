@@ -1,5 +1,5 @@
-"""Checks that no answer is too large for a client, and that each half of an answer is complete:
-some clients show only `content`, others only `structuredContent`."""
+"""Checks that no answer is too large for a client. Also checks that `content` and
+`structuredContent` are each complete, because some clients show only one of the two."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from tokens import count_tokens
 
 CONCISE_TOKENS = 1_500
 HARD_CAP_TOKENS = 8_000
-# The shortest timeout of a client is 60 s, and progress does not always extend it.
+# The time in which each call must be answered, in seconds. The shortest timeout of a client is 60
+# s, and progress messages do not always extend it.
 ANSWER_WITHIN_S = 25.0
 
 FLOOD = """

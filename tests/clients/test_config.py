@@ -1,5 +1,5 @@
-"""Tests `assay serve --print-config`: docs/how-to/connect-a-client.md shows exactly its output, and
-the output works as far as that can be tested without the clients.
+"""Tests `assay serve --print-config`. Checks that docs/how-to/connect-a-client.md shows exactly its
+output. Also checks that the output works, as far as that can be tested without the clients.
 
 `ASSAY_APPROVE=1` rewrites the examples in docs/how-to/connect-a-client.md."""
 
@@ -39,7 +39,7 @@ FILES = {
 
 
 def clean_environment() -> dict[str, str]:
-    """Removes the variables that would be written into a configuration."""
+    """Returns the environment without the variables that would be written into a configuration."""
     return {
         key: value
         for key, value in os.environ.items()
@@ -58,7 +58,7 @@ def printed(binary: str, *options: str, **env: str) -> subprocess.CompletedProce
 
 
 def server_of(client: str, text: str) -> dict[str, Any]:
-    """Returns the entry for Assay in a client's file."""
+    """Returns the entry for Assay in the text of a client's configuration file."""
     form, key = FILES[client]
     server: dict[str, Any] = (json.loads(text) if form == "json" else tomllib.loads(text))[key][
         "assay"

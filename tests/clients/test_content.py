@@ -27,7 +27,8 @@ TEMPLATES = {
 
 
 def all_resources(session: Session) -> list[dict[str, Any]]:
-    """Returns the resources of all pages. Two for each operator do not fit into one page."""
+    """Returns the resources of all pages. There are two resources for each operator, which is more
+    than one page can contain."""
     found: list[dict[str, Any]] = []
     page = session.request("listResources", {})
     while True:
@@ -187,8 +188,8 @@ def spec_of(name: str) -> dict[str, Any]:
 
 
 def test_hidden_cases_show_nowhere(serve: Any, node_dir: Path) -> None:
-    """A client cannot list, read, get or complete a text with the id of a hidden case or with its
-    input distribution."""
+    """Checks that no resource, prompt or completion contains the id of a hidden case or the name of
+    its input distribution."""
     from mcp_sessions import CLIENTS, connect
 
     with (

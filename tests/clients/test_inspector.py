@@ -1,4 +1,5 @@
-"""Checks that the official Inspector accepts `tools/list` in each era over each transport."""
+"""Checks that the official Inspector accepts `tools/list`, with the stateless and the session-based
+protocol, over each transport."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests progress and cancellation with the official clients on the real CPU device. Progress names
-a job's stage and case, and cancellation really stops it."""
+"""Tests progress and cancellation with the official clients on the real CPU device. Checks that
+progress names the stage and the case of a job, and that cancellation really stops the job."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mcp_sessions import CLIENTS, Client, McpError, Pending, Session, connect
 ENDLESS = "def vector_add(x, y):\n    while True:\n        pass\n"
 WRONG = "import torch\ndef vector_add(x, y):\n    return x.clone()\n"
 STARTED_WITHIN_S = 90.0  # a new server imports torch first
-STOPPED_WITHIN_S = 15.0  # less than 60 s, the limit of an endless kernel that is not stopped
+STOPPED_WITHIN_S = 15.0  # less than 60 s, after which an endless kernel ends anyway
 
 
 def messages(progress: list[dict[str, Any]]) -> str:
@@ -32,8 +32,8 @@ def wait_until_running(pending: Pending) -> None:
 
 
 def wait_until_warm(session: Session) -> None:
-    """Waits until the server has imported torch. On a busy machine that takes longer than a call
-    waits before it answers with a job handle."""
+    """Waits until the server has imported torch. On a busy machine the import takes so long that
+    the first call answers with a job handle, so the function waits for that job."""
     answer = session.call("run_tests", {"operator": "vector_add", "code": WRONG})[
         "structuredContent"
     ]
@@ -49,8 +49,8 @@ def test_progress_rises_and_names_stage_and_case(
 ) -> None:
     with serve("http", "--device", "cpu") as target, connect(client, target, node_dir) as session:
         wait_until_warm(session)
-        # A grade has more than one case for the interpreter. Each case, and the import, takes long
-        # enough for a progress message.
+        # A grade runs several cases in the interpreter. The import and each case take half a
+        # second, which is long enough for a progress message.
         source = "import time\ntime.sleep(0.5)\ndef vector_add(x, y):\n    time.sleep(0.5)\n    return x.clone()\n"
         wanted = {"agent": "test", "model": "none", "track": "practice", "suite": "vector_add"}
         run = session.call("start_run", wanted)["structuredContent"]["run"]
@@ -63,8 +63,8 @@ def test_progress_rises_and_names_stage_and_case(
 
 
 def fill_and_cancel(session: Session) -> None:
-    """Starts an endless job on every slot of the device and cancels all. The next job must not wait
-    for any of them."""
+    """Starts an endless job on every slot of the device and cancels all jobs. The next job must not
+    wait for any of these jobs."""
     slots = min(os.cpu_count() or 1, 8)
     endless = [
         session.start("run_tests", {"operator": "vector_add", "code": f"{ENDLESS}# {slot}\n"})
@@ -97,7 +97,7 @@ def test_cancel_frees_the_device(
 
 
 def test_job_tool_cancels(serve: Any, node_dir: Path) -> None:
-    """The tool `job` cancels a long job by its handle, without cancellation by the client."""
+    """Checks that the tool `job` cancels a long job by its handle. The client cancels no request."""
     code = "# fake: sleep_ms=50000\ndef vector_add(x, y):\n    return x\n"
     with (
         serve("stdio", "--device", "fake") as target,

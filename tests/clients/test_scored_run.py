@@ -1,5 +1,5 @@
-"""Makes a whole scored run like an agent, with every official client, over both transports, in both
-eras."""
+"""Makes a whole scored run, as an agent would. Uses every official client, both transports, and
+both the stateless and the session-based protocol."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def vector_add(x, y):
 
 
 def structured(session: Session, tool: str, **arguments: Any) -> dict[str, Any]:
-    """Makes a call that must succeed. Follows a job handle to its verdict."""
+    """Makes a call that must succeed. If the answer is a job handle, waits for the verdict and
+    returns it."""
     result = session.call(tool, arguments)
     assert not result.get("isError"), result
     assert result["content"][0]["text"]

@@ -1,5 +1,6 @@
-"""Tests bearer tokens with the official clients. A client with a valid token can do a whole scored
-run, and a client with an invalid token is refused. A scope limits a token."""
+"""Tests bearer tokens with the official clients. Checks that a client with a valid token can do a
+whole scored run, that a client with an invalid token is refused, and that a token's scopes limit
+the tools."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ from test_scored_run import PASSES, scored_run
 
 
 def write_token(folder: Path, scopes: str) -> tuple[Path, str]:
-    """Writes a token file as docs/how-to/connect-a-client.md describes it. Returns the file and the
-    secret. The file holds only the secret's hash."""
+    """Writes a token file as docs/how-to/connect-a-client.md describes it. Returns the file's path
+    and the secret. The file contains only the hash of the secret."""
     secret = secrets.token_hex(16)
     path = folder / "tokens"
     path.write_text(

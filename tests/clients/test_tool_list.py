@@ -15,7 +15,8 @@ from tokens import count_tokens
 MAX_TOOLS = 20
 MAX_NAME = 40
 MAX_TEXT_BYTES = 2_048  # Claude Code cuts longer descriptions and instructions
-# Limit for all names, descriptions and input schemas, which each agent pays before its first call.
+# The maximum number of tokens of all names, descriptions and input schemas together. Each agent
+# pays for these tokens before its first call.
 MAX_INPUT_TOKENS = 6_000
 FLAT_TYPES = ("string", "integer", "number", "boolean")
 COMBINERS = ("$ref", "oneOf", "anyOf", "allOf", "not", "if", "$defs")
@@ -64,8 +65,8 @@ def test_tools_are_portable(listed: tuple[list[dict[str, Any]], str], node_dir: 
 
 
 def check_parameters(tool: dict[str, Any]) -> None:
-    """Checks that parameters are flat, typed and described, and that each optional choice names its
-    default."""
+    """Checks that each parameter is no object, has a type and a description, and names its default
+    if it is an optional choice."""
     schema = tool["inputSchema"]
     for name, parameter in schema["properties"].items():
         where = f"{tool['name']}.{name}"

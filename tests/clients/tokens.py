@@ -1,8 +1,8 @@
-"""Counts tokens with OpenAI's o200k, the only real tokenizer that is available as a complete
-package.
+"""Counts tokens with OpenAI's tokenizer o200k. It is the only tokenizer of a real model that is
+available as a complete package.
 
-Tokenizers of other models differ by about ten per cent on text and code, so the limits of the tests
-leave a margin."""
+On text and code, the counts of other models' tokenizers differ by about ten per cent, so the limits
+in the tests leave a margin."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Expectation:
         return self.outcome + (":" + ",".join(self.kinds) if self.kinds else "")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
-        """Returns how the verdict differs from the declared one, or None."""
+        """Returns how the verdict differs from the declared one, or None if it does not."""
         outcome, kind = verdict.get("outcome"), verdict.get("error_kind")
         if outcome == self.outcome and (not self.kinds or kind in self.kinds):
             return None

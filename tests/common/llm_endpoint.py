@@ -1,4 +1,4 @@
-"""An OpenAI-compatible endpoint on a loopback port. A test sets its answers and its errors.
+"""Defines a fake OpenAI-compatible endpoint on a loopback port. A test sets its answers and errors.
 
 with Endpoint() as endpoint:
     # The code for an operator. All others get "# fake: pass".
@@ -26,12 +26,12 @@ PROMPT_TOKENS, COMPLETION_TOKENS = 100, 10  # usage of each reply
 
 @dataclass(frozen=True)
 class Reply:
-    """A response that replaces a good answer."""
+    """A response that the endpoint sends instead of a good answer."""
 
     status: int = 200
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
-    missing_bytes: int = 0  # number of bytes that Content-Length counts but that are not sent
+    missing_bytes: int = 0  # the number of bytes that Content-Length counts but that are not sent
     delay_s: float = 0.0
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 from stdio_client import StdioClient
 
-WAIT_S = 20  # longest wait of one `job` call
+WAIT_S = 20  # the longest time that one `job` call waits
 
 
 def verdict_of(client: StdioClient, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Waits for the job. Returns the detailed structured answer with its text as `text`."""
+    """Calls the tool and waits for the job. Returns the detailed structured answer. The answer's
+    text is added as `text`."""
     answer = client.call(tool, {**arguments, "response_format": "detailed"})
     verdict = answer["structuredContent"]
     while verdict.get("status") == "running" or verdict.get("state") in ("queued", "running"):

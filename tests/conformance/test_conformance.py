@@ -1,8 +1,8 @@
-"""The official conformance suite against `assay serve --conformance`: every scenario of both
-requirement sets, scored or not.
+"""Runs the official MCP conformance suite against `assay serve --conformance`: every scenario of
+both requirement sets, including scenarios that give no score.
 
-A check that is no success must be listed here with its reason;
-docs/reference/generated/conformance.md has the results in words."""
+This file lists every check that does not succeed, with the reason.
+docs/reference/generated/conformance.md explains the results."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SUITE = "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 REVISIONS = ("2026-07-28", "2025-11-25")
-# The least number of checks. A run with fewer checks has skipped some.
+# The minimum number of successful checks, by protocol revision. A run with fewer has skipped
+# checks.
 LEAST_SUCCESSES = {"2026-07-28": 190, "2025-11-25": 80}
 # Scenarios that the suite skips, because it does not read task notifications.
-# tests/server/mcp/core/task_test.cc tests them.
+# tests/server/mcp/core/task_test.cc tests these notifications.
 SKIPPED_BY_THE_SUITE = {"tasks-status-notifications"}
 
 

@@ -4,8 +4,8 @@
 
 After each kill the running job must end with a true verdict (a pass or an infrastructure error,
 never a wrong result), and a control job must pass. After a kill of the server itself, the next
-server must know every verdict that a client got. At the end nothing can be left: no process, mount,
-cgroup, shared memory or System V object."""
+server must know every verdict that a client got. At the end no process, mount, cgroup, shared
+memory or System V object may be left."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Tally:
 
 
 class Bench:
-    """A server that is killed and restarted with one store, and the verdicts that clients got."""
+    """Runs a server, kills it and restarts it with the same store. Remembers the verdicts that
+    clients got."""
 
     def __init__(self, binary: str, device: str, folder: Path) -> None:
         self.source = (ROOT / "operators/standard" / OPERATOR / "oracle.py").read_text()
@@ -89,7 +90,8 @@ class Bench:
         return verdict
 
     def control(self) -> tuple[bool, str]:
-        """Submits correct code until it passes or the time is up. Returns whether it passed."""
+        """Submits correct code again and again until it passes or a time limit is reached. Returns
+        whether it passed."""
         deadline = time.monotonic() + RECOVERY_S
         verdict: dict[str, Any] = {}
         while time.monotonic() < deadline:
@@ -129,7 +131,8 @@ def kill_server(bench: Bench, rng: random.Random, tally: Tally) -> None:
 
 
 def kill_helper(bench: Bench, role: str, rng: random.Random, tally: Tally) -> bool:
-    """Kills a process of a role while a job runs. Returns false if there was none."""
+    """Kills one process with the role `role` while a job runs. Returns False if there is no such
+    process."""
     answer: list[dict[str, Any]] = []
     worker = threading.Thread(target=lambda: answer.append(bench.job()))
     worker.start()

@@ -1,5 +1,5 @@
-"""Finds a server's processes in /proc, and the things that they leave behind. For tests that kill
-processes."""
+"""Finds a server's processes in /proc, and what ended processes have left behind. Tests that kill
+processes use this file."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def descendants(root: int) -> list[int]:
 
 
 def role_of(pid: int, zygotes: list[int]) -> str:
-    """Returns one of ROLES, or an empty text for helpers such as the jail's outer process."""
+    """Returns the role of a process, which is one of ROLES. Returns an empty text for helper
+    processes, such as the jail's outer process."""
     words = command_line(pid)
     if "judge" in words:
         return "judge"
@@ -95,7 +96,8 @@ def survivors(marker: str) -> list[str]:
 
 
 def survivors_after(marker: str, wait_s: float = 30.0) -> list[str]:
-    """Waits until no process has `marker`. Returns those that are still alive after `wait_s`."""
+    """Waits until no process has `marker`, but at most `wait_s` seconds. Returns the command lines
+    of the processes that are still alive."""
     deadline = time.monotonic() + wait_s
     while (left := survivors(marker)) and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -103,8 +105,8 @@ def survivors_after(marker: str, wait_s: float = 30.0) -> list[str]:
 
 
 def leftovers(servers: list[int]) -> dict[str, set[str]]:
-    """Returns the places that a leak would add to: the mounts of this namespace, shared memory,
-    cgroups of these servers, and System V objects."""
+    """Returns everything that a leak would add to: the mounts of this namespace, the files in
+    shared memory, the cgroups of these servers, and the System V objects."""
     groups = {
         str(path)
         for pid in servers

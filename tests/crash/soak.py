@@ -1,10 +1,10 @@
-"""Sends thousands of jobs to one server. Its memory, descriptors, threads and processes must not
-grow.
+"""Sends thousands of jobs to one server. Checks that the server's memory and its numbers of
+descriptors, threads and processes do not grow.
 
     python tests/crash/soak.py --jobs 5000 --device cpu --out measurements/results/soak-cpu.json
 
-Every tenth job is a submission that misbehaves (raises, exits, prints without end, is wrong), so
-that the error paths run too."""
+Every tenth job is a submission that misbehaves (it raises, exits, prints without end, or is wrong),
+so that the error paths run too."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ import processes  # noqa: E402
 from crash import OPERATOR, Bench  # noqa: E402
 from environment import environment  # noqa: E402
 
-SETTLED = 0.2  # share of the jobs after which caches are full
+SETTLED = 0.2  # the share of the jobs after which caches are full
 GROWTH_KIB = {
     "server": 5 << 10,
     "zygote": 5 << 10,
@@ -73,7 +73,8 @@ def misbehave(bench: Bench, index: int) -> str:
 
 
 def problems_of(samples: list[dict[str, int]]) -> list[str]:
-    """Returns what grew after the start. The number of processes varies, so only a trend counts."""
+    """Returns what grew after the caches were full. The number of processes varies, so only its
+    trend is checked."""
     first, last = samples[int(len(samples) * SETTLED)], samples[-1]
     found = [
         f"{name} grew from {first[name]} to {last[name]}"

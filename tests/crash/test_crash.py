@@ -1,4 +1,4 @@
-"""Makes a short crash run. ./run soak makes the long one."""
+"""Runs crash.py for a short time. `./run soak` runs it for a long time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixtures that run the real binary. `ASSAY_BIN` is its path, by default
+"""Fixtures that run the real binary. `ASSAY_BIN` is the binary's path, by default
 build/release/bin/assay."""
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def binary() -> str:
 
 @pytest.fixture
 def assay(binary: str, tmp_path: Path) -> Run:
-    """Runs `assay ARGS...` to its end with its state in a scratch directory."""
+    """Returns a function that runs `assay ARGS...` to its end. The state is in a scratch
+    directory."""
 
     def run(*arguments: str, timeout: float = 120, **env: str) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env}
@@ -43,14 +44,14 @@ def assay(binary: str, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def model() -> Iterator[Endpoint]:
-    """A fake model with an HTTP endpoint. The test sets its answers."""
+    """Runs a fake model with an HTTP endpoint. The test sets the model's answers."""
     with Endpoint() as endpoint:
         yield endpoint
 
 
 @pytest.fixture(scope="session")
 def cpu_server(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
-    """A stdio server on the CPU device, shared by the tests of a session."""
+    """Runs a stdio server on the CPU device. All tests of a session use the same server."""
     store = tmp_path_factory.mktemp("store") / "assay.db"
     client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
     yield client

@@ -17,12 +17,13 @@ LOOK_S = 120
 
 Look = dict[
     str, Any
-]  # the result of tests/node/page_measure.mjs, and the page's requests and console messages
+]  # a result of tests/node/page_measure.mjs, with the page's requests and console messages
 
 
 def why_no_browser() -> str | None:
-    """Returns why this machine has no browser, or nothing. The only accepted reason is that its
-    package has no build for the machine. A missing library is a failure that names the library."""
+    """Returns the reason why this machine cannot run the browser, or None if it can. The only
+    accepted reason is that the browser's package has no build for the machine. A missing library is
+    a failure that names the library."""
     return (
         None
         if platform.machine() == "x86_64"
@@ -37,8 +38,9 @@ class Browser:
     def look_at(
         self, page: Path, pictures: Path | None = None
     ) -> tuple[list[str], dict[str, Look]]:
-        """Returns what the page's policy refused, and its measured appearance: phone, phone dark,
-        desktop, dark, print. `pictures` is a folder for screenshots."""
+        """Shows the page. Returns what its content security policy refused, and its measured
+        appearance on each medium: phone, phone dark, desktop, dark, print. `pictures` is a folder
+        for screenshots."""
         setup = {
             "chromium": str(self.node_dir / "browser/chromium"),
             "page": str(page),

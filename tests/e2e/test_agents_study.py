@@ -1,4 +1,4 @@
-"""Checks measurements/agents_study.py: it runs on a small scale, its statistics are right, and
+"""Tests measurements/agents_study.py: it runs on a small scale, its statistics are correct, and
 docs/measurements/agents-study.md agrees with the committed results."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def test_the_page_says_what_the_results_say() -> None:
 
 
 def test_the_results_support_the_claims() -> None:
-    """Checks only the claims that the study was made for. The others can have either result."""
+    """Checks the main claims of the study. The study's other comparisons may have any result."""
     document = json.loads((ROOT / "measurements/results/agents-study.json").read_text())
     seen = {
         (claim["part"], claim["what"]): claim["seen"] for claim in document["summary"]["claims"]

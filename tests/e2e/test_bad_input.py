@@ -1,5 +1,5 @@
-"""Gives bad input on the command line. Checks that the message is clear and names what is valid,
-that the exit status is distinct, that there is no traceback, and that nothing is lost."""
+"""Gives bad input on the command line. Checks that the message names the valid values, that each
+kind of error has its exit status, that there is no traceback, and that no data is lost."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ REQUIRED = (
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
-    """A separate source tree with one operator."""
+    """Returns a copy of the source tree with only one operator."""
     root = tmp_path / "tree"
     shutil.copytree(ROOT / "operators/standard/vector_add", root / "operators/standard/vector_add")
     (root / "sandbox").mkdir()

@@ -96,7 +96,7 @@ def test_kill_and_resume(binary: str, assay: Run, model: Endpoint, tmp_path: Pat
         lines = (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
         assert [json.loads(line)["kind"] for line in lines].count("reply") == 1, name
         assert model.asked.count(name) == 1 or name not in finished, name
-    assert len(model.asked) <= len(OPERATORS) + 1  # the request in flight when the bench died
+    assert len(model.asked) <= len(OPERATORS) + 1  # one request may have been lost by the kill
 
 
 def test_an_agent_with_feedback_is_killed_and_resumed(
@@ -127,8 +127,8 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
             for line in (tmp_path / f"out/transcripts/{name}.1.jsonl").read_text().splitlines()
         ]
         kinds = [line["kind"] for line in lines]
-        # Without a time the attempt ends at the first correct answer. With a time, or with errors,
-        # it uses all replies.
+        # If nothing is timed, an attempt ends at the first correct answer. If answers are timed or
+        # wrong, the attempt uses all replies.
         expected = 3 if name in model.answers else 1
         assert kinds.count("reply") == expected, name
         assert [line.get("tool") for line in lines if line["kind"] == "tool_result"].count(
@@ -136,7 +136,7 @@ def test_an_agent_with_feedback_is_killed_and_resumed(
         ) == 1, name
         replies += expected
     assert f"{100 * replies} in, {10 * replies} out" in done.stdout
-    assert replies <= len(model.asked) <= replies + 2  # the requests in flight when the bench died
+    assert replies <= len(model.asked) <= replies + 2  # two requests may have been lost by the kill
     assert "track iterative" in done.stdout
 
 
@@ -238,7 +238,7 @@ def test_a_running_server(binary: str, assay: Run, tmp_path: Path) -> None:
             )
             assert unknown.returncode == 67 and "nope" in unknown.stderr
         finally:
-            server.terminate()  # otherwise a failed assertion would wait for the server for ever
+            server.terminate()  # otherwise the `with` block would wait for the server for ever
 
 
 def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Path) -> None:
@@ -248,7 +248,7 @@ def test_its_server_has_the_limits_that_were_asked_for(assay: Run, tmp_path: Pat
         "--out",
         str(tmp_path / "out"),
         "--operators",
-        "flash_attn_causal",  # its interpreted run takes seconds, with or without a cgroup
+        "flash_attn_causal",  # an operator whose run in the interpreter takes seconds
         "--device",
         "cpu",
     )

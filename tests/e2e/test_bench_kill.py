@@ -1,5 +1,5 @@
-"""Checks that a bench that was killed and resumed has the same results as an uninterrupted one.
-Only handles, times and the errors on fresh inputs can differ."""
+"""Checks that a bench that was killed and resumed has the same results as an uninterrupted bench.
+Only handles, times and numerical errors (which depend on the random inputs) can differ."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Fields that can differ: handles, times, errors (the judge draws new inputs for each verdict), and
-# numbers of calls (an interrupted call is repeated and counted again, and slow work is polled more
-# often).
+# Fields that can differ: handles, times, numerical errors (the judge draws new inputs for each
+# verdict), and numbers of calls (an interrupted call is repeated and counted again, and a slow job
+# needs more calls that wait for it).
 VARYING = {
     "run",
     "samples",
@@ -61,8 +61,8 @@ def ends_in(folder: Path) -> dict[tuple[str, int], dict[str, Any]]:
 
 
 def steps_in(folder: Path) -> dict[str, list[Any]]:
-    """Returns the replies, and the tool calls with their code. Leaves out interrupted calls, polls
-    and notes."""
+    """Returns, for each transcript, the replies and the tool calls with their code. Leaves out
+    interrupted calls, calls that only wait for a job, and notes."""
     steps: dict[str, list[Any]] = {}
     for file in sorted((folder / "out/transcripts").iterdir()):
         mine: list[Any] = []
@@ -106,7 +106,7 @@ def test_killed_and_resumed_equals_uninterrupted(
 
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state")}
     kills = 0
-    for at_bytes in (30_000, 70_000):  # size of the transcripts: kills early and late
+    for at_bytes in (30_000, 70_000):  # the size of the transcripts at an early and a late kill
         resume = ["--resume"] if (killed / "out/journal.jsonl").exists() else []
         command = [binary, *arguments_of(killed, agent), *resume]
         with subprocess.Popen(

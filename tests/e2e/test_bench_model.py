@@ -1,5 +1,5 @@
-"""Tests a bench with a model's endpoint that misbehaves, with odd replies, and with a spending
-limit. Each test looks for the API key in everything that the bench wrote."""
+"""Tests a bench whose model misbehaves: its endpoint fails, its replies are odd, or it costs more
+than the spending limit. Each test checks that the bench wrote the API key nowhere."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def endpoint() -> Iterator[Endpoint]:
 
 
 class Bench:
-    """A bench in a folder, which a test can run several times. After each run it looks for the API
-    key in all files and output."""
+    """A bench in a folder, which a test can run several times. After each run, checks that no file
+    and no output contains the API key."""
 
     def __init__(self, assay: Run, endpoint: Endpoint, folder: Path) -> None:
         self.assay, self.endpoint, self.folder = assay, endpoint, folder
@@ -204,7 +204,7 @@ def test_a_reply_that_echoes_the_key(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
-    """Uses the CPU device, because it really runs the code."""
+    """Sends odd replies to a bench on the CPU device, which really runs the code in them."""
     oracles = {
         name: (ROOT / f"operators/standard/{name}/oracle.py").read_text(encoding="utf-8")
         for name in OPERATORS
@@ -236,7 +236,8 @@ def test_odd_replies(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_a_submission_does_not_see_the_key(bench: Bench, endpoint: Endpoint) -> None:
-    """The server of a bench gets the bench's environment. Submissions get another environment."""
+    """Checks that a submission does not see the API key. The server of a bench has the bench's
+    environment, but submissions get another environment."""
     look = "import os, sys, glob\nprint(dict(os.environ), sys.argv)\n"
     look += "for path in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
     look += "    try:\n        print(path, open(path).read())\n    except OSError as error:\n        print(path, error)\n"
@@ -260,8 +261,8 @@ def test_missing_usage_is_remarked(bench: Bench, endpoint: Endpoint) -> None:
 
 
 def test_an_unknown_cost_is_not_reported_as_zero(bench: Bench) -> None:
-    """The model of these tests has no price, so its cost is unknown. A reply that no model wrote
-    costs 0."""
+    """Checks that an unknown cost is not reported as 0. The model of these tests has no price, so
+    its cost is unknown. The cost is 0 only for replies that no model wrote."""
     done = bench.run()
     assert "The price of openai-compatible:m is not known" in done.stderr and re.search(
         r"^cost +not known$", done.stdout, re.MULTILINE
@@ -277,7 +278,7 @@ def test_an_unknown_cost_is_not_reported_as_zero(bench: Bench) -> None:
 
 @pytest.fixture
 def priced_root(tmp_path: Path) -> Path:
-    """A source tree that has a price for the model of these tests."""
+    """Returns a source tree that has a price for the model of these tests."""
     root = tmp_path / "root"
     llm = root / "reference_agents/llm"
     llm.mkdir(parents=True)
@@ -290,7 +291,7 @@ def priced_root(tmp_path: Path) -> Path:
             if entry.name not in (seen, ".git"):
                 (root / folder.relative_to(ROOT) / entry.name).symlink_to(entry)
     prices = (ROOT / "reference_agents/llm/prices.toml").read_text(encoding="utf-8")
-    # ten tokens, a cent
+    # Ten tokens of output cost one cent.
     line = '"openai-compatible:m" = { input = 0, output = 1000, source = "history" }'
     (llm / "prices.toml").write_text(
         prices.replace("[models]\n", f"[models]\n{line}\n"), encoding="utf-8"
@@ -302,13 +303,13 @@ def priced_root(tmp_path: Path) -> Path:
 def test_the_spending_limit_stops_the_bench_cleanly(
     bench: Bench, endpoint: Endpoint, priced_root: Path, reported: bool
 ) -> None:
-    worst = 16.384  # in dollars, if the reply has all allowed tokens
+    worst = 16.384  # the cost of a reply with all allowed tokens, in dollars
     if not reported:
         endpoint.usage = None
     limit = worst + 0.015 if reported else 2.5 * worst
     done = bench.run("--jobs", "2", "--max-cost", str(limit), ASSAY_ROOT=str(priced_root))
     assert done.returncode == 2, done.stderr
-    assert endpoint.requests == 2  # the third could exceed the limit
+    assert endpoint.requests == 2  # a third request could exceed the limit
     assert (
         "stopped: spending limit reached: $" in done.stderr
         and "2 of 4 attempts are not finished" in done.stderr

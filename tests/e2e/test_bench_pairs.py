@@ -1,5 +1,6 @@
-"""Runs `assay bench` with several agents and models. Each pair has a folder and a report; all share
-one budget and one comparison. Also tests samples and the limits on time and money."""
+"""Runs `assay bench` with several agents and models. Each pair of agent and model has a folder and
+a report. All pairs share one budget and one comparison. Also tests `--samples` and the limits on
+time and money."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ def finished_in(folder: Path) -> list[dict[str, Any]]:
 
 
 def tree_with_prices(tmp_path: Path, prices: str) -> Path:
-    """Makes a source tree like ours with another price table."""
+    """Returns a copy of the source tree with another price table."""
     tree = tmp_path / "tree"
     (tree / "reference_agents/llm").mkdir(parents=True)
     for entry in ROOT.iterdir():
@@ -113,8 +114,9 @@ def test_a_single_pair_keeps_its_folder_and_has_no_comparison(
 
 
 def test_all_pairs_share_one_budget(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """A reply of 100 tokens at $0.01 costs $1. A request reserves the cost of its whole prompt, so
-    four replies fit beside it, not five."""
+    """Checks that the budget limits all pairs together. A reply of 100 tokens at $0.01 costs $1. A
+    request also reserves the cost of its whole prompt, so the budget is enough for four replies and
+    not for five."""
     tree = tree_with_prices(tmp_path, priced(10_000))
     environment = {**env_of(model), "ASSAY_ROOT": str(tree)}
     arguments = pairs_arguments(tmp_path, "--jobs", "1")
@@ -254,4 +256,4 @@ def test_a_comparison_by_a_running_server(
             assert done.returncode == 0, done.stderr
             assert len(re.findall(r"4 of 4 +100\.0 % \(34 to 100\)", done.stdout)) == 2, done.stdout
         finally:
-            server.terminate()  # otherwise a failed assertion would wait for the server for ever
+            server.terminate()  # otherwise the `with` block would wait for the server for ever

@@ -48,7 +48,8 @@ def recorded(assay: Run, model: Endpoint, tmp_path: Path) -> Path:
 
 
 def replay(assay: Run, tmp_path: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Replays a bench. No model is reachable, so a request to a model would fail."""
+    """Replays the bench. No model is reachable, so the replay would fail if it sent a request to a
+    model."""
     return assay(
         "bench",
         "--replay",
@@ -71,7 +72,7 @@ def test_a_replay_is_graded_anew_and_changes_nothing_of_the_original(
     assert done.returncode == 0, done.stderr
     assert "6 of 6 attempts went as recorded, 0 otherwise, 0 had no reply" in done.stdout
     assert contents(out) == before and model.requests == asked
-    # a replay is a separate run: labelled, never ranked, and free of charge
+    # A replay is a separate run. It is labelled as a replay, is not ranked, and costs nothing.
     assert (
         "replay of openai-compatible:m (no model)" in done.stdout and "never ranked" in done.stdout
     )
@@ -100,8 +101,8 @@ def test_a_difference_from_the_recording_is_named(
     assay: Run, model: Endpoint, tmp_path: Path
 ) -> None:
     out = recorded(assay, model, tmp_path)
-    # The first transcript gets a reply that now fails. The second loses one of its replies. The
-    # third is removed.
+    # Changes a reply in the first transcript so that it fails. Removes one reply from the second
+    # transcript. Removes the third transcript.
     passing = out / "transcripts/vector_add.1.jsonl"
     passing.write_text(passing.read_text().replace("# fake: pass", "# fake: error=timeout"))
     cut = out / "transcripts/relu.1.jsonl"

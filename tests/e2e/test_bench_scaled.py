@@ -11,8 +11,8 @@ from pathlib import Path
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "softmax_last_dim", "rope_neox"]
 AGENT = "geak?iterations=10&instances=10"
-# With a rugged landscape and many failures, nearly all of the 100 versions differ and are
-# evaluated.
+# A simulated model that often fails and rarely improves a version. So nearly all of the 100
+# versions differ, and each is evaluated.
 MODEL = "sim:7?fake=1&compile_error=0.15&wrong=0.15&slow=0.1&repair=0.7&insight=0.3"
 
 

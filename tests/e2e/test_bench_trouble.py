@@ -1,6 +1,6 @@
-"""Runs `assay bench` when something around it fails: the endpoint, the price table, a full disk, or
-a store or journal that another bench uses. Each time it must say what is wrong, lose nothing, and
-pay for nothing twice."""
+"""Runs `assay bench` while its surroundings fail: the endpoint or the price table is broken, the
+disk is full, or another bench uses the store or the journal. Each time the bench must say what is
+wrong, lose no result, and pay for no reply twice."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def arguments_of(tmp_path: Path, *more: str) -> list[str]:
 
 
 def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """Resumes the bench. Checks that it finishes, with one request and one submission for each
-    operator."""
+    """Resumes the bench. Checks that the bench finishes, and that in total there was one request
+    and one submission for each operator."""
     done = assay(*arguments_of(tmp_path, "--resume"), **env_of(model))
     assert done.returncode == 0, done.stderr
     assert "4 of 4" in done.stdout and "400 in, 40 out" in done.stdout
@@ -52,7 +52,7 @@ def ends_as_if_nothing_had_been(assay: Run, model: Endpoint, tmp_path: Path) -> 
 
 def test_an_endpoint_that_is_down(assay: Run, model: Endpoint, tmp_path: Path) -> None:
     with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))  # bound but not listening, so connections are refused
+        free.bind(("127.0.0.1", 0))  # The socket does not listen, so connections are refused.
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
         stopped = assay(*arguments_of(tmp_path, "--jobs", "4"), ASSAY_LLM_BASE_URL=url)
     assert stopped.returncode == 2, stopped.stderr
@@ -99,7 +99,7 @@ def test_a_broken_price_table(
 
 
 def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_path: Path) -> None:
-    """A limit on the size of files acts on the store like a full disk."""
+    """Limits the size of files. For the store this has the same effect as a full disk."""
 
     def small_files() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (150_000, resource.RLIM_INFINITY))
@@ -109,7 +109,8 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
         [binary, *arguments_of(tmp_path)],
         env=environment,
         preexec_fn=small_files,
-        # Python and its children ignore SIGXFSZ, so that a write fails instead
+        # Python ignores SIGXFSZ. Its children must ignore it too, so that a write beyond the limit
+        # fails and does not kill the process.
         restore_signals=False,
         capture_output=True,
         text=True,
@@ -122,8 +123,8 @@ def test_a_store_that_cannot_grow(binary: str, assay: Run, model: Endpoint, tmp_
 
 @contextmanager
 def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
-    """Returns the beginning of a command that sees `folder` as a file system of `size`. Afterwards
-    `folder` holds the written files."""
+    """Yields the beginning of a command. A command that starts with it sees `folder` as a file
+    system of size `size`. Afterwards `folder` contains the files that the command wrote."""
     folder.mkdir()
     kept = folder.with_name("kept")
     mount = f"mount -t tmpfs -o size={size} none {shlex.quote(str(folder))}"
@@ -147,7 +148,8 @@ def full_disk(folder: Path, size: str) -> Iterator[list[str]]:
 def test_a_full_disk_for_transcripts(
     binary: str, assay: Run, model: Endpoint, tmp_path: Path, size: str
 ) -> None:
-    """Space for a reply is reserved before the reply is paid for, so no paid reply is lost."""
+    """Checks that no paid reply is lost: the bench reserves disk space for a reply before it sends
+    the request."""
     environment = {**os.environ, "ASSAY_STATE_DIR": str(tmp_path / "state"), **env_of(model)}
     with full_disk(tmp_path / "out", size) as inside:
         stopped = subprocess.run(
@@ -197,7 +199,8 @@ def test_a_store_that_another_bench_has(
         and "in use by another bench" in same_journal.stderr
         and "--out" in same_journal.stderr
     )
-    assert asked <= 4 and sorted(model.asked) == sorted(OPERATORS)  # neither of them sent a request
+    # Neither of the two refused benches sent a request.
+    assert asked <= 4 and sorted(model.asked) == sorted(OPERATORS)
 
 
 def test_no_program_that_a_bench_starts_has_the_key(

@@ -150,8 +150,8 @@ def test_doctor_names_the_compiler(assay: Run) -> None:
 
 
 def whole_interface(spec: dict[str, Any]) -> str:
-    """Returns a source whose kernel takes every argument, output and axis of an operator and does
-    nothing."""
+    """Returns a source whose kernel does nothing. The kernel's parameters are all arguments,
+    outputs and axes of the operator."""
     parameters, names = [], []
     for argument in spec["arguments"]:
         names.append(argument["name"])

@@ -1,5 +1,4 @@
-"""Runs the demo: it scores an agent on all operators on the CPU, and its report explains each
-outcome."""
+"""Runs the demo, which scores an agent on the CPU. Checks that its report explains each outcome."""
 
 from __future__ import annotations
 
@@ -45,6 +44,6 @@ def test_demo_ends_with_an_explained_report(assay: Run, tmp_path: Path) -> None:
     assert {"syntax_error", "compilation_error", "wrong_result", "unsupported"} <= kinds
     csv = assay("report", "--store", store, "--format", "csv")
     assert len(csv.stdout.strip().splitlines()) == 17
-    # The transcript holds every prompt, reply and call. No prompt holds an oracle.
+    # A transcript contains every prompt, reply and call. No prompt contains an oracle.
     transcripts = list(Path(out).rglob("*.jsonl"))
     assert transcripts

@@ -33,7 +33,7 @@ def finished(client: StdioClient, job: str) -> dict[str, Any]:
 
 
 def wait_for_stored_job(store: Path, operator: str) -> None:
-    """Waits until the store holds an accepted job for the operator."""
+    """Waits until the store contains an accepted job for the operator."""
     deadline = time.monotonic() + 30
     query = "SELECT COUNT(*) FROM submissions WHERE operator = ?"
     while time.monotonic() < deadline:
@@ -55,7 +55,8 @@ def test_finished_verdicts_and_unfinished_jobs_survive_a_kill(binary: str, tmp_p
         "structuredContent"
     ]
     assert done["outcome"] == "pass"
-    # Send a job without waiting for its answer. The server dies after it has accepted the job.
+    # Sends a job and does not wait for the answer. The server is killed after it has accepted the
+    # job.
     client.next_id += 1
     assert client.process.stdin is not None
     request = {

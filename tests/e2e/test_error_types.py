@@ -1,8 +1,8 @@
 """Makes one submission for each of TritonBench's error types (arXiv 2502.14752, appendix C, which
 announces sixteen types and lists seventeen).
 
-Python, torch and Triton raise the errors; no submission contains `raise`. One graded run holds one
-submission of each type, and the report counts them."""
+Python, torch and Triton raise the errors; no submission contains `raise`. One graded run contains
+one submission for each type, and the report must count each type once."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def entry(body: str, head: str = "import torch, triton") -> str:
     return f"{head}\ndef ENTRY(x, *rest):\n    {body}\n"
 
 
-# type -> (group, stage, source). Submissions of different operators share no state, so each can be
-# made for any operator.
+# Maps each type to (group, stage, source). Each source is submitted for a different operator, which
+# the word ENTRY stands for.
 TYPES: dict[str, tuple[str, str, str]] = {
     "SyntaxError": ("Syntax", "import", "def ENTRY(x, y)\n    return x\n"),
     "IndentationError": ("Syntax", "import", "def ENTRY(x, y):\nreturn x\n"),
@@ -89,7 +89,8 @@ OPERATORS = (
         "clamp_minmax",
     ),
 )
-# Subclasses, and errors that are not on TritonBench's list.
+# Subclasses of the types above, and errors that are not on TritonBench's list. Each has the type
+# under which it is counted, and a source.
 OTHERS = {
     "UnboundLocalError": ("NameError", entry("y = z + x; z = y; return z")),
     "TabError": ("IndentationError", "def ENTRY(x):\n        y = x\n\treturn y\n"),
@@ -113,7 +114,8 @@ def finished(client: StdioClient, tool: str, **arguments: Any) -> dict[str, Any]
 def graded(
     binary: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[Path, dict[str, dict[str, Any]]]]:
-    """A graded run with one submission for each type."""
+    """Makes a graded run with one submission for each type. Returns the store and the verdicts by
+    type."""
     store = tmp_path_factory.mktemp("types") / "s.db"
     client = StdioClient([binary, "serve", "--stdio", "--device", "cpu", "--store", str(store)])
     request = {"agent": "mine", "model": "m", "track": "one_shot", "suite": ",".join(OPERATORS)}

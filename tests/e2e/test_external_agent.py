@@ -1,5 +1,5 @@
-"""Runs the example of an external agent as its README does. It is scored and reported like the
-bundled agents, over stdio and HTTP."""
+"""Runs the example of an external agent with the commands in its README. Checks that the agent is
+scored and reported like the bundled agents, over stdio and HTTP."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ OPERATORS = ["vector_add", *ANSWERS]
 
 @pytest.fixture
 def agent(binary: str, tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Runs the example in a folder where build/release/bin/assay is the binary under test."""
+    """Returns a function that runs the example. It runs in a folder in which
+    build/release/bin/assay is the binary under test."""
     program = tmp_path / "build/release/bin/assay"
     program.parent.mkdir(parents=True)
     program.symlink_to(binary)

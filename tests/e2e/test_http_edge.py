@@ -1,4 +1,5 @@
-"""Tests `assay serve --http` from outside: tokens, scopes, limits, and refused settings."""
+"""Tests `assay serve --http` with raw HTTP requests: tokens, scopes, limits, and refused
+settings."""
 
 from __future__ import annotations
 
@@ -132,7 +133,8 @@ def test_a_wrong_token_command(binary: str) -> None:
 
 
 def test_more_descriptors_than_the_process_may_have(binary: str, tmp_path: Path) -> None:
-    """Connections beyond the limit get an error or wait, and open connections keep working."""
+    """Opens more connections than the server may have descriptors. Checks that the additional
+    connections wait or get an error, and that earlier connections still work."""
 
     def limited() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (600, 600))

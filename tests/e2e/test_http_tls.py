@@ -1,4 +1,4 @@
-"""TLS of `assay serve --http`, with certificates that the test makes."""
+"""Tests TLS in `assay serve --http`, with certificates that the test creates."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
         assert server.request("POST", "/mcp", PING)[0] == 200
         tools = server.request("POST", "/mcp", '{"jsonrpc":"2.0","id":1,"method":"tools/list"}')[2]
         assert len(json.loads(tools)["result"]["tools"]) > 5
-        # One connection serves many requests, while idle connections never shake hands.
+        # Idle connections that never start the TLS handshake must not disturb a connection that
+        # sends many requests.
         idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(50)]
         connection = server.connection()
         for _ in range(20):
@@ -92,7 +93,7 @@ def test_tls(binary: str, tmp_path: Path, certificates: Path) -> None:
             socket.create_connection(("127.0.0.1", server.port)) as plain,
         ):
             only_http2.wrap_socket(plain)
-        # A request in plain HTTP to a TLS port is not answered with 200.
+        # A request in plain HTTP to the TLS port must not get the status 200.
         with (
             suppress(ConnectionResetError),
             socket.create_connection(("127.0.0.1", server.port), timeout=10) as plain,

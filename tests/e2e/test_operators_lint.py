@@ -1,5 +1,5 @@
-"""Runs `assay operators lint` on the mistakes of an operator's author. Each mistake gets a message
-that names file, line and remedy."""
+"""Runs `assay operators lint` on typical mistakes in a new operator. Checks that the message for
+each mistake names the file, the line and the remedy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "operators/standard/vector_add"
 UNSOUND, BAD_CONFIG = 1, 78
-# file, old text, new text; exit status; text of the message
+# Maps each mistake to: the changed file, the old text, the new text, the exit status, and the text
+# of the message.
 MISTAKES = {
     "missing key": (
         "spec.toml",
@@ -93,7 +94,8 @@ MISTAKES = {
 
 
 def add_operator(suite: Path, name: str, file: str, old: str, new: str) -> Path:
-    """Adds vector_add under another name and with a mistake."""
+    """Adds a copy of vector_add to the suite, with another name. In one file, replaces `old` by
+    `new`, which is the mistake."""
     folder = suite / "standard" / name
     shutil.copytree(MODEL, folder, ignore=shutil.ignore_patterns("__pycache__"))
     for path in folder.iterdir():
@@ -121,7 +123,8 @@ def test_a_mistake_in_the_spec_is_named_with_its_place_and_remedy(
 
 @pytest.fixture(scope="module")
 def linted(binary: str, tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Lints once with one operator for each mistake that only a run shows. Returns the output."""
+    """Lints a suite once. It has one operator for each mistake that lint finds only by running the
+    operator. Returns the output."""
     folder = tmp_path_factory.mktemp("lint")
     for name in MISTAKES:
         if MISTAKES[name][3] == UNSOUND:

@@ -16,7 +16,8 @@ ORACLE = ROOT / "operators/standard/vector_add/oracle.py"
 
 @pytest.fixture(scope="module")
 def plans(binary: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Plans of the oracle of vector_add for two GPUs, recorded without a GPU."""
+    """Records plans of vector_add's oracle for two GPU targets, without a GPU. Returns the
+    folder."""
     folder = tmp_path_factory.mktemp("plans")
     for target in ("cuda:90", "cuda:100"):
         command = [

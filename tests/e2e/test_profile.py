@@ -1,5 +1,5 @@
-"""Tests the tool `profile` with the real server without a GPU. It diagnoses the compiled code for
-any target, in an answer that is small enough to read."""
+"""Tests the tool `profile` with the real server without a GPU. Checks that the tool diagnoses the
+compiled code for any target, in an answer that is small enough for an agent to read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stdio_client import StdioClient
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 MOST_TOKENS = 400
-CHARS_A_TOKEN = 3.2  # as docs/reference/limits.md counts answers
+CHARS_A_TOKEN = 3.2  # the ratio that docs/reference/limits.md uses for the size of answers
 
 
 def oracle(name: str) -> str:

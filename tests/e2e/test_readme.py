@@ -1,5 +1,5 @@
-"""Runs the commands with a model from README.md and the example's README. Only the endpoint's
-address is replaced."""
+"""Runs the commands from README.md and the example's README that use a model. Replaces only the
+address of the model's endpoint."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ PRINTED_URL = "http://localhost:8000/v1"
 
 
 def commands(document: Path, word: str) -> list[str]:
-    """Returns the commands in a document's shell blocks that contain a word. A backslash continues
-    a line."""
+    """Returns the commands in a document's shell blocks that contain `word`. A backslash at the end
+    of a line continues the command."""
     blocks = re.findall(
         r"^```sh\n(.*?)^```", document.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
     )
@@ -31,12 +31,12 @@ def commands(document: Path, word: str) -> list[str]:
 
 @pytest.fixture
 def checkout(binary: str, tmp_path: Path) -> Path:
-    """A folder that looks like a built clone and takes the files that the commands write."""
+    """Returns a folder that looks like a built clone. The commands write their files to it."""
     (tmp_path / "build/release/bin").mkdir(parents=True)
     (tmp_path / "build/release/bin/assay").symlink_to(binary)
     (tmp_path / ".venv/bin").mkdir(parents=True)
     python = tmp_path / ".venv/bin/python"
-    # With a link the interpreter would not find its packages.
+    # A script starts the interpreter, because a linked interpreter would not find its packages.
     python.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n')
     python.chmod(0o755)
     (tmp_path / "reference_agents").symlink_to(ROOT / "reference_agents")

@@ -1,4 +1,4 @@
-"""Tests all forms of `assay report` on several runs of a real store. The fake device takes each
+"""Tests all formats of `assay report` on several runs in a real store. The fake device reads each
 score from a comment in the submission."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from stdio_client import StdioClient
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
-# operator -> the submissions of its two samples
+# Maps each operator to the submissions of its two samples.
 ANSWERS = {
     "vector_add": ("# fake: perf=2.0", "# fake: perf=1.0"),
     "gelu_tanh": ("# fake: perf=0.5", "# fake: fail"),
@@ -96,7 +96,7 @@ def test_json(assay: Run, filled: tuple[Path, list[str]]) -> None:
     )
 
 
-CALLS = {  # operator -> the code that each tool gets, in order
+CALLS = {  # maps each operator to the tool calls in order, with the code of each call
     "vector_add": [
         ("compile", "# fake: error=syntax_error"),
         ("submit", "# fake: error=indentation_error"),

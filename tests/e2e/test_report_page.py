@@ -68,7 +68,7 @@ class Page:
 
 @pytest.fixture(scope="session")
 def show() -> Callable[[str, str], Page]:
-    """show(NAME, HTML) opens a page in the browser and measures it."""
+    """Returns a function: show(NAME, HTML) opens a page in the browser and measures it."""
     missing = why_no_browser()
     if missing:
         pytest.skip(missing)
@@ -146,7 +146,7 @@ def filled(binary: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path,
 def one(
     binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
 ) -> Page:
-    """The page of one agent with hostile names."""
+    """Returns the page of one agent whose names contain hostile text."""
     page: Page = show(
         "one", html_of(binary, filled[0], filled[1][AGENT]), tmp_path_factory.mktemp("one")
     )
@@ -157,7 +157,7 @@ def one(
 def several(
     binary: str, show: Any, filled: tuple[Path, Runs], tmp_path_factory: pytest.TempPathFactory
 ) -> Page:
-    """The page that compares all agents."""
+    """Returns the page that compares all agents."""
     runs = [run for samples in filled[1].values() for run in samples]
     page: Page = show(
         "several", html_of(binary, filled[0], runs), tmp_path_factory.mktemp("several")
@@ -167,8 +167,8 @@ def several(
 
 @pytest.fixture(scope="module")
 def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """The page of more agents than a table has columns. Their results are similar, so labels and
-    marks could overlap."""
+    """Returns a page with more agents than a table has columns. The agents have similar results, so
+    labels and marks in a plot could overlap."""
     scratch = tmp_path_factory.mktemp("many")
     client = StdioClient(
         [binary, "serve", "--stdio", "--device", "fake", "--store", str(scratch / "s.db")]
@@ -199,8 +199,8 @@ def many(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Pa
 
 @pytest.fixture(scope="module")
 def bench(binary: str, show: Any, tmp_path_factory: pytest.TempPathFactory) -> Page:
-    """The page of a bench of real submissions without a model and a GPU. One submission raises an
-    error whose text is markup."""
+    """Returns the page of a bench with real submissions, without a model and without a GPU. One
+    submission raises an error whose text is markup."""
     scratch = tmp_path_factory.mktemp("bench")
     store = scratch / "s.db"
     environment = {**os.environ, "ASSAY_STATE_DIR": str(scratch / "state")}

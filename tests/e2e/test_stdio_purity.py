@@ -1,5 +1,5 @@
-"""Checks that `serve --stdio` writes only protocol messages to stdout while submissions run, and
-that no input keeps it from answering the next request."""
+"""Checks that `serve --stdio` writes only protocol messages to stdout while submissions run. Also
+checks that the server answers the next request after any input."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-# Submissions that try to write to the server's stdout: they print, write to the descriptor, start a
-# child that writes, reopen files of /proc, and die while writing. The function itself is right, so
-# a submission that survives passes.
+# NOISE contains submissions that try to write this line to the server's stdout. They print, write
+# to the descriptor, start a child that writes, reopen files of /proc, or die while writing. The
+# entry function is correct, so a submission that does not die passes.
 FORGED = '{"jsonrpc":"2.0","id":1,"result":"forged"}'
 HEAD = f"import os, sys, subprocess\nFORGED = {FORGED!r}\n"
 KERNEL = """
@@ -59,7 +59,8 @@ for name in ('/proc/1/fd/1', '/dev/stdout', f'/proc/{os.getppid()}/fd/1', f'/pro
 
 
 class Stdio:
-    """A server with its three streams. Keeps every line of stdout unchanged."""
+    """Runs a server with pipes for its three standard streams. Keeps every line of stdout
+    unchanged."""
 
     def __init__(self, command: list[str]) -> None:
         self.process = subprocess.Popen(
@@ -243,8 +244,9 @@ def test_ten_thousand_pipelined_requests(server: Stdio) -> None:
 
 
 def test_a_client_that_never_reads_blocks_only_itself(binary: str, tmp_path: Path) -> None:
-    """When the client's pipe is full, the server waits and reads nothing more. Its memory stays
-    bounded, and the end of its input still ends it."""
+    """Checks a client that never reads. When the pipe to the client is full, the server waits and
+    reads no more input, so its memory stays bounded. The server still exits when its input
+    ends."""
     command = [
         binary,
         "serve",

@@ -1,7 +1,8 @@
-"""The limits for artifacts in the store of a real server, and the commands that show and prune it.
+"""Tests the limits for artifacts in the store of a real server, and the commands that show and
+prune the store.
 
-A submission can write its own "PTX": it replaces the compiler's files while it is recorded. So it
-chooses how many bytes it leaves in the store."""
+The submissions replace files of the compiler while they are recorded. So they choose what is stored
+as their PTX, and how many bytes it has."""
 
 from __future__ import annotations
 
@@ -46,7 +47,7 @@ def vector_add(x, y):
 
 
 def size_of(store: Path) -> int:
-    """Returns the bytes of the store's files."""
+    """Returns the total size of the store's files in bytes."""
     return sum(path.stat().st_size for path in store.parent.glob(store.name + "*"))
 
 
@@ -75,11 +76,12 @@ def test_practice_that_floods_the_store_leaves_it_bounded(
         first = first or handles[0]
         sizes.append(size_of(store))
     assert sizes[0] > FLOOD_MIB * MIB, "the flood must reach the store, or the test shows nothing"
-    assert max(sizes) < 64 * MIB  # the limit, and the log of one transaction with its remains
+    # The files contain the artifacts up to the limit, and the log of one transaction.
+    assert max(sizes) < 64 * MIB
     gone = client.call("read_artifact", {"artifact": first})
     assert gone["isError"] and "not kept any more" in gone["content"][0]["text"]
 
-    # The commands work beside the server.
+    # The commands work while the server runs.
     told = assay("store", "stats", "--store", str(store))
     assert told.returncode == 0, told.stderr
     assert re.search(r"ptx, practice: \d+, \d+(\.\d)? MiB", told.stdout), told.stdout

@@ -1,6 +1,6 @@
 """Sends submissions that misbehave in common ways to a real server and checks the kind of verdict.
 
-After each of them a correct submission must still pass."""
+After each bad submission, a correct submission must still pass."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def vector_add(x, y):
     return z
 """
 
-# name -> (source, outcome, error_kind)
+# Maps the name of each submission to (source, outcome, error_kind).
 ATTEMPTS: dict[str, tuple[str, str, str]] = {
     "zeros": (
         "import torch\ndef vector_add(x, y):\n    return torch.zeros_like(x)\n",

@@ -1,5 +1,5 @@
-"""Canaries: secrets and listeners of the host that no submission may reach. A case fails if its
-submission touches one."""
+"""Creates canaries: secrets and listeners on the host that no submission may reach. A case fails if
+its submission reads a secret or connects to a listener."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _host_address() -> str | None:
 
 
 class Canaries:
-    """An environment variable, a file of mode 0600 and listeners of four kinds."""
+    """The canaries: an environment variable, a file with mode 0600, and listeners of four kinds."""
 
     VARIABLE = "ASSAY_CANARY_API_KEY"
 
@@ -53,7 +53,8 @@ class Canaries:
         return {self.VARIABLE: self.secret}
 
     def addresses(self) -> dict[str, Any]:
-        """Returns what a submission gets: the places of the canaries, without their contents."""
+        """Returns what each submission is told: where the canaries are, but not what they
+        contain."""
         tcp = [self.loopback, *([self.host] if self.host else [])]
         return {
             "variable": self.VARIABLE,

@@ -1,6 +1,6 @@
-"""A case of the escape suite: one submission in cases/NN_name.py. Its first lines tell what it
-tries and which verdict is expected. Numbers below OWN follow a list of known attempts. The cases
-from OWN up were written against this code.
+"""Reads a case of the escape suite: one submission in cases/NN_name.py. The first lines of the file
+say what the submission tries and which verdict is expected. Cases with a number below OWN follow a
+public list of known attempts. Cases with the number OWN or above were written against this code.
 
     # attempt: ptrace of other processes, process_vm_readv            one line
     # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
@@ -9,8 +9,9 @@ from OWN up were written against this code.
     # tool: compile                                                   optional; run_tests
     # short: yes                                                      optional; part of ./run test
 
-The submitted source is probe.py with the canaries' addresses filled in, and then the case. An
-attempt that got through makes the entry function raise, so `expect: pass` means contained."""
+The runner sends probe.py, with the canaries' addresses filled in, followed by the case. If an
+attempt succeeds, the entry function raises an exception. So `expect: pass` means that the jail
+stopped the attempt."""
 
 from __future__ import annotations
 
@@ -26,14 +27,14 @@ CASES = HERE / "cases"
 OWN = 101
 TIERS = {"C", "R", "G", "S"}
 DEFENCES_BESIDE_LAYERS = {
-    "supervisor",  # wall limits, kill by pidfd, bounded output, waitid
-    "frames",  # checks of what a candidate sends
-    "judge",  # expected values and comparison live in another process
+    "supervisor",  # limits wall time and output, and kills processes by pidfd
+    "frames",  # checks what a candidate sends
+    "judge",  # keeps expected values in another process and compares there
     "no_gpu",  # the candidate has no GPU
-    "launcher",  # plan checks, guards, its own process and limits
-    "tools",  # checks at the border of the tools
-    "environment",  # rebuilt from a fixed list
-    "zygote",  # never sees a submission and reseeds its children
+    "launcher",  # checks plans, guards buffers, and is a separate process with limits
+    "tools",  # check the arguments of each call
+    "environment",  # the variables of a candidate come from a fixed list
+    "zygote",  # never sees a submission, and gives its children new random seeds
     "allowed",  # the attempt is meant to work
 }
 
@@ -59,7 +60,7 @@ class Case:
         return prelude + "\n\n" + self.path.read_text(encoding="utf-8")
 
     def problem_with(self, verdict: dict[str, Any]) -> str | None:
-        """Returns why the verdict is not the declared one, or None if it is."""
+        """Returns how the verdict differs from the declared one, or None if it does not."""
         return self.expect.problem_with(verdict)
 
 

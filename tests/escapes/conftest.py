@@ -1,10 +1,12 @@
-"""The escape suite. Every case goes through the public tools of a real server. After each case the
-invariants and both controls are checked.
+"""Fixtures of the escape suite. The suite sends every case to a real server through its public
+tools. After each case it checks the invariants and two controls: a correct submission must pass,
+and a wrong submission must fail.
 
 pytest tests/escapes                      every case of tiers C and R
 pytest tests/escapes -m short             the cases of ./run test
 pytest tests/escapes -m gpu               the cases of tier G, on ASSAY_DEVICE (default cuda:0)
-ASSAY_WITHOUT=seccomp pytest ...          leaves out a layer (mutation build only): a test must fail
+ASSAY_WITHOUT=seccomp pytest ...          leaves out an isolation layer (only in a mutation build): a
+                                          test must fail
 ASSAY_ESCAPES_RESULTS=FILE                writes the results to FILE, for table.py
 """
 
@@ -52,7 +54,7 @@ def control_cases() -> tuple[Case, Case]:
 
 @pytest.fixture(scope="session")
 def results() -> Iterator[Results]:
-    """The results by case name."""
+    """Collects the results, by name of the case."""
     seen: Results = {}
     yield seen
     if path := os.environ.get("ASSAY_ESCAPES_RESULTS"):
@@ -86,7 +88,7 @@ def escape_server(
 
 @pytest.fixture(autouse=True)
 def watchdog() -> Iterator[None]:
-    """Makes a server that never answers a failure of the test."""
+    """Makes the test fail if the server never answers."""
 
     def give_up(*_: object) -> None:
         raise TimeoutError(f"no answer within {WATCHDOG_S} s")

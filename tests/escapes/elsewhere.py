@@ -1,8 +1,8 @@
-"""Attempts to escape that need more than one submission. Each names the test that tries it, or says
-why no test does. A second table lists the isolation layers that can be left out without any attempt
-succeeding, and says why."""
+"""Lists attempts to escape that need more than one submission. Each entry names the test that tries
+the attempt, or says why no test does. A second table lists the isolation layers that can be left
+out without a failing case, and says why."""
 
-# name -> (attempt, the test that tries it or the reason why none does)
+# Maps a name to the attempt, and to the test that tries it or the reason why no test does.
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "20_outlives_the_supervisor": (
         "clears its parent death signal, starts sessions of its own; the supervisor is killed",
@@ -50,7 +50,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
     ),
 }
 
-# layer -> the reason why no case turns red without it
+# Maps an isolation layer to the reason why no case fails when the layer is left out.
 WHY_NO_CASE_FAILS: dict[str, str] = {
     "descriptors": "the server's descriptors close on exec, and the zygote refuses to start with an unknown one",
     "job_descriptors": "the zygote closes its own in the child; by itself it is tested in tests/sandbox/jail/job_jail_test.cc",
@@ -62,7 +62,8 @@ WHY_NO_CASE_FAILS: dict[str, str] = {
     "launch_no_dumps": "`launch_user` covers it: a changed user id makes a process undumpable",
 }
 
-# layer -> the layer that covers it. If both are left out, some case must turn red.
+# Maps an isolation layer to another layer that stops the same attempts. If both layers are left
+# out, at least one case must fail.
 COVERED_BY: dict[str, str] = {
     "capabilities": "slot_user",
     "no_dumps": "slot_user",
@@ -70,7 +71,7 @@ COVERED_BY: dict[str, str] = {
     "launch_no_dumps": "launch_user",
 }
 
-# The layers of the zygote itself, which test_zygote_state.py checks.
+# The isolation layers of the zygote itself, which test_zygote_state.py checks.
 ZYGOTE_LAYERS = {
     "network_namespace",
     "ipc_namespace",

@@ -1,5 +1,5 @@
-"""The real server for the escape suite: with short limits, canaries, a host of its own
-(private_host.py) and a watch over its invariants."""
+"""Runs the real server for the escape suite. The server has short limits, canaries, and a private
+host (private_host.py). A watch checks the invariants of the host and the server."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 IMPORT_WALL_MS = 6_000
 RUN_WALL_MS = 4_000
-LAUNCH_WALL_MS = 20_000  # the default: no option sets it
+LAUNCH_WALL_MS = 20_000  # the server's default, which no option can change
 MEMORY_MIB = 512
-CPU_PERCENT = 100  # one processor, so that a machine with two shows a difference
-SLACK_S = 2.0  # time that a verdict may take beyond its limits
+CPU_PERCENT = 100  # one processor, so that the limit has an effect on a machine with two
+SLACK_S = 2.0  # the time that a verdict may take beyond its limits
 SETTLE_S = 5.0
 WARM_UP_JOBS = 4
-# Freed memory goes back to the system at once, so the server's memory grows only by what it holds.
+# Makes malloc return freed memory to the system at once, so that growing memory shows a leak.
 FRUGAL_MALLOC = {
     "MALLOC_ARENA_MAX": "1",
     "MALLOC_TRIM_THRESHOLD_": "65536",
@@ -38,8 +38,8 @@ PRIVATE_HOST = (sys.executable, str(HERE / "private_host.py"))
 
 
 def can_be_private() -> bool:
-    """Returns whether the server can have a host of its own. It needs root, and a checkout outside
-    /tmp."""
+    """Returns whether the server can run in a private host. That needs root, and a checkout outside
+    of /tmp."""
     if os.geteuid() != 0 or any(
         str(path).startswith(("/tmp/", "/dev/shm/")) for path in (ROOT, Path(sys.executable))
     ):
@@ -58,13 +58,14 @@ class Outcome:
 
 
 class EscapeServer:
-    """An `assay serve --stdio` on `device`. A mutation build leaves out the layers `without`."""
+    """Runs `assay serve --stdio` on `device`. A mutation build leaves out the isolation layers in
+    `without`."""
 
     def __init__(self, binary: str, device: str = "cpu", without: str = "") -> None:
         (ROOT / "build").mkdir(exist_ok=True)
         self.folder = Path(
             tempfile.mkdtemp(prefix="escapes-", dir=ROOT / "build")
-        )  # not in /tmp, which is empty for the server
+        )  # not in /tmp, because the private host has its own empty /tmp
         self.state = self.folder / "state"
         self.canaries = Canaries(self.folder)
         command = [
@@ -101,9 +102,9 @@ class EscapeServer:
         self.watch: Watch | None = None
 
     def warm_up(self, correct: str, largest: list[str]) -> None:
-        """Runs jobs until everything that starts on demand has started. Then the watch records the
-        invariants. The sources `largest` make the server hold as much as it may hold at once, so
-        that later growth is a leak."""
+        """Runs jobs until everything that starts on demand has started. The sources `largest` make
+        the server's buffers as large as they may become, so that later growth is a leak. Then the
+        watch records the invariants."""
         for source in largest:
             self.run(source)
         for _ in range(WARM_UP_JOBS):
@@ -147,7 +148,7 @@ class EscapeServer:
             answer = self.client.read()
             if (
                 answer.get("id") in (self.client.next_id, None) and "method" not in answer
-            ):  # the id is null if not even the id could be read
+            ):  # the id is null if the server could not read even the id
                 return "error" in answer or bool(answer["result"].get("isError"))
 
     def broken_invariants(self) -> list[str]:
@@ -159,7 +160,7 @@ class EscapeServer:
             self.client.close()
             return int(self.client.process.returncode)
         except subprocess.TimeoutExpired:
-            self.client.process.kill()  # a server that hangs must not outlive the suite
+            self.client.process.kill()  # ends even a server that hangs
             self.client.process.wait()
             raise
         finally:

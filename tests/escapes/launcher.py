@@ -1,12 +1,13 @@
-"""An assay-launcher process with the fake driver, which a test drives by frames. The test sends
-plans to it, or makes the system calls of an image that has taken over the driver's user side.
+"""Runs an assay-launcher process with the fake driver. A test sends it frames, like the supervisor.
+The test sends plans, or makes system calls from inside the launcher, as a device image could that
+has taken over the driver's code in the process.
 
     with Launcher(folder) as launcher:
         launcher.ready()
         answer, outputs = launcher.launch(vector_add())
         number, rooms = launcher.system_call(GETUID)          # a mutation build only
 
-The test plays the part of the supervisor, because a server starts launchers only with a GPU."""
+A server starts launchers only if there is a GPU. That is why the tests start a launcher directly."""
 
 from __future__ import annotations
 
@@ -38,13 +39,13 @@ ADDRESS_SPACE = 1 << 64
 
 
 class Room(int):
-    """An argument of a system call: the address of this number of bytes. Their contents come
-    back."""
+    """An argument of a system call that is an address. The launcher reserves this number of bytes
+    at the address, and returns their contents after the call."""
 
 
 def kernel_plan(kernel: str) -> Plan:
-    """Returns a plan with one launch of a kernel without parameters. No kernel writes its
-    output."""
+    """Returns a plan with one launch of a kernel without parameters. The plan has an output, which
+    no kernel writes."""
     plan = Plan(TARGET)
     room = plan.buffer(BufferKind.SCRATCH, 8)
     plan.binaries.append(Binary(kernel, 0, IMAGE))
@@ -85,8 +86,8 @@ def _system_call_plan(number: int, arguments: Sequence[int | bytes]) -> Plan:
 
 
 class Launcher:
-    """A launcher from `folder`, which has the build's programs. It inherits the descriptors
-    `leaked` as if by mistake. A mutation build leaves out the layers `without`."""
+    """Runs the launcher of the build in `folder`. The launcher inherits the descriptors `leaked`,
+    as if by mistake. A mutation build leaves out the isolation layers in `without`."""
 
     def __init__(
         self,
@@ -132,7 +133,7 @@ class Launcher:
         self._log.close()
 
     def words(self) -> str:
-        """Returns its output on stderr."""
+        """Returns what the launcher wrote to stderr."""
         self._log.seek(0)
         return self._log.read()
 
@@ -140,7 +141,7 @@ class Launcher:
         return self._receive("ready").header
 
     def send(self, plan: bytes, gpu_memory_bytes: int = GPU_MEMORY_BYTES) -> int:
-        """Sends one launch and returns the output file, which the caller closes."""
+        """Sends one launch. Returns the file for the outputs, which the caller must close."""
         output = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         os.ftruncate(output, OUTPUT_BYTES)
         fcntl.fcntl(output, fcntl.F_ADD_SEALS, fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW)

@@ -1,12 +1,13 @@
-"""The mutation run: the escape suite with each layer of the jail left out in turn. Some case must
-turn red.
+"""Runs the escape suite once for each isolation layer of the jail, with that layer left out. At
+least one case must then fail; otherwise no case tests the layer.
 
     python tests/escapes/mutations.py --binary build/mutations/bin/assay --out bench-out/escapes/mutations.json [--layers seccomp,no_dumps]
 
-It runs the cases that name the layer as their defence first, and all cases if none of them turns
-red. A layer that another one covers is also left out together with it: then more cases must turn
-red than without the cover alone. The exit status is 0 in any case, because the result is a table
-for people (docs/reference/generated/escapes.md)."""
+For each layer, the script first runs the cases that name the layer as their defence. If all of
+these pass, it runs all cases. Some layers are covered by another layer (the cover), which stops the
+same attempts. Such a layer is also left out together with its cover. Then more cases must fail than
+with only the cover left out. The exit status is always 0, because the result is a table for people
+(docs/reference/generated/escapes.md)."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ TIMEOUT_S = 1_800
 
 
 def layers_of(binary: str) -> list[str]:
-    """Returns the layers that the build can leave out. The error for an unknown layer names
-    them."""
+    """Returns the layers that the build can leave out. Finds them in the error message for an
+    unknown layer."""
     done = subprocess.run(
         [binary, "eval", "vector_add", "/dev/null", "--without", "?"],
         capture_output=True,
@@ -47,15 +48,15 @@ def layers_of(binary: str) -> list[str]:
 
 
 def is_only_slow(problems: list[str]) -> bool:
-    """Returns whether the only problem is the time that a verdict took, as on a busy machine. That
-    does not show a missing layer."""
+    """Returns whether the only problem is that a verdict took too long. That happens on a busy
+    machine and does not show that a layer is missing."""
     return bool(problems) and all(problem.startswith("the verdict took") for problem in problems)
 
 
 def pytest_run(
     binary: str, layer: str, tests: list[str], marked: str = "not gpu"
 ) -> tuple[dict[str, Any], list[str]]:
-    """Returns the results by case and the names of the tests that failed."""
+    """Runs tests. Returns the results by case, and the names of the tests that failed."""
     with tempfile.TemporaryDirectory() as scratch:
         results, report = Path(scratch) / "results.json", Path(scratch) / "report.xml"
         environment = {
@@ -96,8 +97,8 @@ def pytest_run(
 
 
 def red_without_both(binary: str, layer: str, cover: str) -> list[str]:
-    """Returns the tests that fail without both layers, but not without the cover alone. Runs the
-    tests that name one of the two."""
+    """Runs the tests that name the layer or its cover. Returns the tests that fail if both layers
+    are left out, but not if only the cover is left out."""
     if layer.startswith("launch_"):
         tests, marked = [LAUNCHER_TESTS], "launcher"
     else:
@@ -168,7 +169,8 @@ def main() -> int:
     )
     for layer in arguments.layers.split(",") if arguments.layers else layers_of(arguments.binary):
         cover = COVERED_BY.get(layer, "")
-        # No case can show the loss of a covered layer alone, so not all cases run for it.
+        # If a layer has a cover, no case can fail when only this layer is left out. So only the
+        # cases that name the layer run.
         found = red_without(arguments.binary, layer, arguments.quick or bool(cover))
         if cover and not found["red"]:
             found |= {

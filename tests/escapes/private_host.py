@@ -1,11 +1,11 @@
-"""Runs a command on a host of its own, with private /tmp, /dev/shm and System V objects. So the
-work of other processes of the machine does not look like a leak of the sandbox. On a machine
-without a GPU, its /dev has nodes with the names of a GPU's, which every user may open. A submission
-that can open one could open the GPU.
+"""Runs a command in a private host: namespaces with their own /tmp, /dev/shm and System V objects.
+So files of other processes on the machine do not look like leaks of the sandbox. On a machine
+without a GPU, the private /dev has nodes with the names of GPU devices, which every user may open.
+If a submission can open such a node, it could also open a real GPU.
 
     python private_host.py COMMAND...
 
-Needs root. The exit status is 3 if the namespaces cannot be made."""
+Needs root. The exit status is 3 if the namespaces cannot be created."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from collections.abc import Callable
 
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_BIND, MS_MOVE, MS_REC, MS_PRIVATE = 0x1000, 0x2000, 0x4000, 0x40000
-NEW_DEV = "/tmp/dev"  # it is moved to /dev later
+NEW_DEV = "/tmp/dev"  # where the private /dev is prepared before it is moved to /dev
 GPU_NODES = ("nvidiactl", "nvidia0", "nvidia-uvm", "nvidia-caps/nvidia-cap1")
 
 
 def stand_ins(mount: Callable[..., None]) -> None:
-    """Makes a /dev like the host's, but with GPU_NODES. Each of them is /dev/null under another
-    name."""
+    """Creates a /dev like the host's, but with GPU_NODES. Each of these nodes is /dev/null under
+    another name."""
     os.mkdir(NEW_DEV)
     mount("tmpfs", NEW_DEV, "tmpfs", 0, "size=1m,mode=755")
     for entry in os.scandir("/dev"):

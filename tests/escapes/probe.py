@@ -1,5 +1,6 @@
-"""The first part of every submitted case. The entry function gives the right answer only if nothing
-got through; the functions below it record what did."""
+"""The first part of every submission of the escape suite: the case follows. The case calls the
+functions below, which record each attempt that succeeded ("got through"). The entry function gives
+the correct answer only if no attempt succeeded."""
 
 import ctypes
 import errno as _errno
@@ -39,9 +40,9 @@ def got_through(what):
 
 
 def denied(what, attempt, *arguments, errors=(OSError,), by=None):
-    """Notes how the attempt was refused. An attempt that was not refused is recorded as got
-    through. `by` is the error of the jail, for an attempt that the machine refuses with another
-    error anyway."""
+    """Makes an attempt that must be refused, and prints the error. Records an attempt that was not
+    refused as got through. `by` is the error number that the jail gives, for an attempt that the
+    machine would refuse with another error number without a jail."""
     try:
         result = attempt(*arguments)
     except errors as error:
@@ -54,8 +55,8 @@ def denied(what, attempt, *arguments, errors=(OSError,), by=None):
 
 
 def allowed(what, attempt, *arguments):
-    """Notes something that a submission must be able to do. A refusal is recorded as got
-    through."""
+    """Does something that a submission must be able to do. Records a refusal like an attempt that
+    got through, so that the case fails."""
     try:
         result = attempt(*arguments)
     except OSError as error:
@@ -66,7 +67,7 @@ def allowed(what, attempt, *arguments):
 
 
 def require(what, holds):
-    """Notes a fact about the jail. If it does not hold, that is recorded as got through."""
+    """Checks a fact about the jail. If the fact does not hold, records it as got through."""
     if holds:
         note(f"holds: {what}")
     else:
@@ -86,8 +87,8 @@ def syscall(number, *arguments):
 
 
 def in_child(work):
-    """Runs an attempt that may end the process in a forked child. Returns the child's wait
-    status."""
+    """Runs an attempt in a forked child, because the attempt may end its process. Returns the
+    child's wait status."""
     sys.stdout.flush()
     pid = os.fork()
     if pid == 0:

@@ -1,5 +1,5 @@
-"""Writes docs/reference/generated/escapes.md: what was tried, what was expected, what was seen, and
-which case notices when a layer is left out.
+"""Writes docs/reference/generated/escapes.md. For each attempt the page shows the expected and the
+actual verdict. For each isolation layer it shows the cases that fail when the layer is left out.
 
 python tests/escapes/table.py --results bench-out/escapes/results.json --mutations
 bench-out/escapes/mutations.json --out docs/reference/generated/escapes.md"""
@@ -56,7 +56,7 @@ OWN_ATTEMPTS = """
 Written against this code, beyond the list that the numbers above follow.
 """
 HEAD = "\n| # | attempt | tier | expected | seen | defence |\n|---|---|---|---|---|---|\n"
-SHOWN = 6  # red cases named per layer
+SHOWN = 6  # the maximum number of failed cases that the page names for each layer
 
 
 def row(case: Case, results: dict[str, Any]) -> str:

@@ -1,4 +1,5 @@
-"""Attempts 48 and 70: sources and names that the server refuses before it queues a job."""
+"""Tests attempts 48 and 70 of the escape suite: sources and names that the server refuses before it
+queues a job."""
 
 from __future__ import annotations
 

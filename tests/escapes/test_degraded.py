@@ -1,8 +1,8 @@
-"""Attempt 82: hosts that lack a mechanism. With `strict` the server refuses to run; with
-`best-effort` every verdict names the missing layer.
+"""Tests attempt 82 of the escape suite: hosts that lack a mechanism of the jail. With `strict` the
+server refuses to run. With `best-effort` every verdict names the missing isolation layer.
 
-A mutation build stands in for such a host: it leaves out a layer, and nothing above the jail can
-see the difference."""
+A mutation build stands in for such a host. It leaves out a layer, and code outside of the jail
+cannot see whether the build or the host is the reason."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def test_a_release_build_leaves_nothing_out(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_an_ordinary_user(binary: str, control_cases: tuple[Case, Case]) -> None:
-    """Without root there are no slot users and no control groups. The verdict names them, and the
-    other layers hold."""
+    """Checks a server without root, which cannot have slot users or control groups. The verdict
+    names both as missing, and the other layers still work."""
     with tempfile.TemporaryDirectory(prefix="escapes-user-", dir="/dev/shm") as name:
         folder = Path(name)
         os.chown(folder, UNPRIVILEGED_UID, UNPRIVILEGED_UID)

@@ -1,5 +1,5 @@
-"""Each case must get its declared verdict in time. Then both controls and the invariants are
-checked."""
+"""Sends each case. The case must get its declared verdict in time. Then the test checks both
+controls and the invariants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from escape_server import (
 
 
 def limit_s(outcome: Outcome) -> float:
-    """Returns the time that the stages of the case may take."""
+    """Returns the maximum time of the case in seconds: the sum of the limits of its stages."""
     stage = outcome.verdict.get("stage")
     return (
         IMPORT_WALL_MS
@@ -30,7 +30,8 @@ def limit_s(outcome: Outcome) -> float:
 
 
 def has_landlock() -> bool:
-    """Returns whether the kernel has Landlock: it answers with the version of the interface."""
+    """Returns whether the kernel has Landlock. Such a kernel returns the version of Landlock's
+    interface."""
     return (
         ctypes.CDLL(None).syscall(ctypes.c_long(444), None, ctypes.c_long(0), ctypes.c_long(1)) > 0
     )

@@ -1,9 +1,9 @@
-"""Attempts on the launcher's jail. No submitted code runs in a launcher, but the driver inside it
-parses submitted images. The fake driver makes the system calls that an image could make after it
-has taken over the driver.
+"""Tests the launcher's jail. No submitted host code runs in a launcher, but the GPU driver inside
+the launcher parses submitted device images. A hostile image could take over the driver's code. The
+fake driver therefore makes the system calls that such code could make.
 
-Only a build that can leave out layers has such a driver. ASSAY_MUTATION_BIN is the path of its
-server, and ./run escapes builds one."""
+Only a mutation build, which can leave out isolation layers, has this fake driver.
+ASSAY_MUTATION_BIN is the path of the server in that build. `./run escapes` builds it."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def without() -> str:
 
 @pytest.fixture(autouse=True)
 def seen(request: pytest.FixtureRequest, results: Results) -> Iterator[None]:
-    """Enters all tests of this file as one row of the table."""
+    """Enters the result of all tests of this file as one row of the table."""
     before = request.session.testsfailed
     yield
     row = results.setdefault("131_launcher_taken_over", {"seen": "refused", "problems": []})
@@ -192,13 +192,14 @@ def test_capabilities_to_gain(launcher: Launcher) -> None:
 
 
 def test_capabilities_that_it_holds(launcher: Launcher) -> None:
-    """The launcher holds no capabilities, whether it has changed its user or not."""
+    """Checks that the launcher has no capabilities, whether it has changed its user or not."""
     facts = status(launcher)
     assert int(facts["CapEff"], 16) == int(facts["CapPrm"], 16) == int(facts["CapInh"], 16) == 0
 
 
 def test_its_memory_is_not_for_others_to_read(launcher: Launcher) -> None:
-    """No other process of the same user may dump or trace the launcher, whichever user that is."""
+    """Checks that other processes of the launcher's user may neither dump nor trace the launcher.
+    This holds for root and for other users."""
     assert launcher.system_call(PRCTL, PR_GET_DUMPABLE)[0] == 0
 
 
@@ -210,7 +211,7 @@ def test_the_supervisors_user(launcher: Launcher) -> None:
 
 
 def test_memory_and_files_of_its_own_in_proc(launcher: Launcher) -> None:
-    """Another process of the same user cannot open the memory and files of the launcher in
+    """Checks that another process of the same user cannot open the launcher's memory and files in
     /proc."""
     assert os.stat(f"/proc/{launcher.process.pid}/mem").st_uid == 0
 
@@ -241,7 +242,8 @@ time.sleep(1000)
 
 
 def test_outlives_its_supervisor_in_a_kernel_that_never_ends() -> None:
-    """A busy launcher does not see that its socket is closed."""
+    """Checks that a busy launcher ends when its supervisor ends. A busy launcher does not see that
+    its socket is closed."""
     program = PARENT.format(path=sys.path, folder=str(folder()), without=without())
     parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
     assert parent.stdout is not None
@@ -282,4 +284,4 @@ def test_a_release_build_leaves_nothing_out_and_makes_no_system_call(binary: str
         launcher.ready()
         assert (
             launcher.system_call(GETPID)[0] != launcher.process.pid
-        )  # the fake driver does not know this kernel, so nothing is written
+        )  # the fake driver does not know this kernel, so the launcher writes nothing

@@ -1,6 +1,7 @@
-"""Attempts that must never be made on a shared GPU. The real launcher makes them on the fake
-driver: more memory than the GPU has, objects of several GPUs, a reset under a running job, and
-kernels that hang. After each attempt the launcher, or the next one, must work."""
+"""Tests attempts that must never be made on a shared GPU: to use more memory than the GPU has, to
+use objects of several GPUs, to reset the GPU while a job runs, and to run kernels that hang. The
+real launcher makes these attempts on the fake driver. After each attempt, this launcher or the next
+launcher must work."""
 
 from __future__ import annotations
 
@@ -55,7 +56,8 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
             refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"
         )  # the limit of the job
         check_works(launcher)
-        # Managed memory would need a fourth kind of buffer, which plans do not have.
+        # A plan that uses managed memory would need another kind of buffer. So no plan can name a
+        # kind that does not exist.
         for kind in range(len(BufferKind), KINDS):
             managed = kernel_plan("fake_any")
             managed.buffers.append(Buffer(kind, 4096))  # type: ignore[arg-type]
@@ -92,7 +94,7 @@ def test_a_reset_under_a_running_job(folder: Path, results: Results) -> None:
         check_works(launcher)
         assert (
             refusal(launcher, kernel_plan("fake_reset")) == "internal_error"
-        )  # no submission caused this
+        )  # the submission did not cause this error
         assert refusal(launcher, vector_add()) == "internal_error"
     with Launcher(folder, driver="fake-sick") as launcher:
         assert launcher.process.wait(DEATH_S) == 1

@@ -1,4 +1,5 @@
-"""Attempts 20 and 21: the supervisor is killed in the middle of a job that tries to survive it."""
+"""Tests attempts 20 and 21 of the escape suite: the supervisor is killed while a job runs that
+tries to outlive it."""
 
 from __future__ import annotations
 
@@ -57,7 +58,8 @@ def descendants(root: int) -> set[int]:
 
 
 def slot_processes(pids: set[int]) -> int:
-    """Returns the number of these processes that run as the user of a slot, so belong to a job."""
+    """Returns how many of the processes run as the user of a slot. Such processes belong to a
+    job."""
     table = subprocess.run(
         ["ps", "-eo", "pid=,uid="], capture_output=True, text=True, check=True
     ).stdout
@@ -107,7 +109,7 @@ def test_killed_in_the_middle_of_a_job(
     while verdict.get("status") in (
         "queued",
         "running",
-    ):  # on a busy machine the imports may take longer than one call waits
+    ):  # on a busy machine the imports may take longer than the waiting time of one call
         verdict = again.call("job", {"job": verdict["job"], "wait_s": 20})["structuredContent"]
     again.close()
     assert verdict.get("outcome") == "pass", verdict

@@ -1,4 +1,4 @@
-"""Attempts that take two jobs, at the same time or one after the other."""
+"""Tests attempts to escape that need two jobs, at the same time or one after the other."""
 
 from __future__ import annotations
 

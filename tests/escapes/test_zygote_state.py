@@ -1,5 +1,5 @@
-"""The jail of the zygote itself, seen from outside. No candidate can show these layers, because it
-enters layers of its own on top of them."""
+"""Checks the isolation layers of the zygote itself, from outside. No case can test these layers,
+because a candidate enters further layers of its own on top of them."""
 
 from __future__ import annotations
 
@@ -57,13 +57,13 @@ def words_of(pid: int) -> list[bytes]:
 
 
 def stat_of(pid: int, field: int) -> int:
-    """Returns a number of /proc/PID/stat. Field 0 is the one after the state."""
+    """Returns a number from /proc/PID/stat. Field 0 is the field after the state."""
     return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[field])
 
 
 def zygote_of(server: StdioClient) -> int:
-    """Returns the process id of the zygote, the jail's child. Its own children have the same
-    command line."""
+    """Returns the process id of the zygote. The zygote's children have the same command line, but
+    only the zygote is a child of the jail."""
     end = time.monotonic() + START_S
     while time.monotonic() < end:
         for pid in descendants(server.process.pid):
@@ -98,7 +98,7 @@ def test_the_fork_server_shares_nothing_of_the_machine(server: StdioClient) -> N
 
 def test_a_fork_server_that_is_stopped_dies_with_its_supervisor(server: StdioClient) -> None:
     family = descendants(server.process.pid)
-    os.kill(zygote_of(server), signal.SIGSTOP)  # it cannot notice that its socket closes
+    os.kill(zygote_of(server), signal.SIGSTOP)  # so the zygote cannot see that its socket closes
     server.process.kill()
     server.process.wait()
     end = time.monotonic() + DEATH_S

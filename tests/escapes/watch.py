@@ -1,11 +1,11 @@
-"""The invariants of the escape suite, which no submission may change. They are read from outside
-the server.
+"""Checks the invariants of the escape suite: counts of processes, files and other objects that no
+submission may change. Reads them from outside the server.
 
     watch = Watch(server_pid, folder, private=True)  # after the server's warm-up
     broken = watch.settle(deadline_s=5)  # after a case: the differences that remain
 
-A count may differ for a moment while the pool refills, so settle() waits until nothing differs or
-the deadline passes."""
+A count may differ for a moment while the server replaces processes. So settle() waits until no
+count differs, or until the deadline passes."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from pathlib import Path
 
 LOGS = re.compile(
     r"(launcher-\d+\.\d+|zygote(-\d+)?)\.log"
-)  # logs of the server's own processes, whose number is bounded
+)  # logs of the server's own processes; there is a fixed number of them
 
 RSS_SLACK_BYTES = 5 << 20
-# The pool of request workers starts another worker if a call comes before the last one is idle. A
-# leak is larger than that after a hundred cases.
+# The number of threads by which the server may grow. The server starts another request worker if a
+# call comes while all workers are busy. A real leak is larger than this after a hundred cases.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02
@@ -36,8 +36,9 @@ def _status(pid: int) -> dict[str, str]:
 
 
 def _kin(server: int) -> tuple[Counter[str], list[str], list[int]]:
-    """Returns the server's descendants by name, then the processes that must not exist (zombies,
-    and jailed processes outside the family), then the children that must stay the same."""
+    """Returns three things: the number of the server's descendants by name; the processes that must
+    not exist (zombies, and jailed processes that are not descendants); and the children that must
+    stay the same processes."""
     parents: dict[int, tuple[int, str, str, int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
@@ -99,8 +100,8 @@ def _own_group(controller: str) -> str:
 
 
 def _ipc_objects(server: int) -> int:
-    """Returns the number of System V objects in the server's ipc namespace. `nsenter` changes the
-    namespace of the reading process only."""
+    """Returns the number of System V objects in the server's ipc namespace. Only the process that
+    counts them enters this namespace, by `nsenter`."""
     tables = [f"/proc/sysvipc/{kind}" for kind in ("shm", "sem", "msg")]
     done = subprocess.run(
         ["nsenter", "-t", str(server), "-i", "cat", *tables], capture_output=True, text=True
@@ -116,7 +117,7 @@ class Snapshot:
     threads: int
     processes: tuple[tuple[str, int], ...]
     strays: tuple[str, ...]
-    servants: tuple[int, ...]  # the zygote's jail and the judge; launchers start and end
+    servants: tuple[int, ...]  # children that must not change: the zygote's jail and the judge
     cgroups: int
     mounts: int
     ipc: int
@@ -138,9 +139,9 @@ class Snapshot:
 
 
 class Watch:
-    """Watches one server. `state` is its state folder, in which no file may be new after the
-    warm-up. If `private` is set, the server has a /tmp, a /dev/shm and System V objects of its own.
-    Otherwise other processes use them too, and they are not watched."""
+    """Watches one server. `state` is its state folder, in which no new file may appear after the
+    warm-up. If `private` is set, the server has its own /tmp, /dev/shm and System V objects. If
+    not, other processes use these too, so the watch ignores them."""
 
     def __init__(self, server: int, state: Path, private: bool) -> None:
         self.server, self.state, self.private = server, state, private

@@ -2,9 +2,10 @@
 // separates the reply from the source that it edits. Without a NUL byte the source is a small
 // kernel.
 //
-// For any bytes there must be no crash and no undefined behaviour, and the same answer twice. The
-// independent implementations below must read and apply the edits in the same way: an edit that
-// matches no place, or several, is an error. Fenced text must come out unchanged.
+// For any bytes there must be no crash and no undefined behaviour, and a second call must give the
+// same result. The independent implementations below must read and apply the edits in the same way.
+// An edit whose text occurs nowhere in the source, or several times, is an error. Fenced text must
+// come out unchanged.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -64,7 +65,7 @@ std::string join(const Lines& lines, std::string_view end = "\n") {
   return text;
 }
 
-/// Returns the index of the line in kMarks, or -1.
+/// Returns the index of `line` in kMarks, or -1 if the line is not a mark.
 int mark_of(const std::string& line) {
   const std::string bare = line.substr(0, line.find_last_not_of(" \t") + 1);
   for (std::size_t i = 0; i < kMarks.size(); ++i) {
@@ -73,7 +74,7 @@ int mark_of(const std::string& line) {
   return -1;
 }
 
-/// Reads edits from mark to mark. The library reads them line by line.
+/// Reads the edits in another way than the library: from mark to mark, and not line by line.
 std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   const auto next_mark = [&](std::size_t from) {
     while (from < lines.size() && mark_of(lines[from]) < 0) ++from;
@@ -90,7 +91,8 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   std::size_t at = 0;
   for (;;) {
     at = next_mark(at);
-    while (is(at, 1)) at = next_mark(at + 1);  // an underlined heading in the prose
+    // A "=======" before an edit is not a mark: it underlines a heading in the prose.
+    while (is(at, 1)) at = next_mark(at + 1);
     if (at == lines.size()) break;
     const std::size_t middle = next_mark(at + 1);
     const std::size_t end = middle < lines.size() ? next_mark(middle + 1) : middle;
@@ -104,8 +106,8 @@ std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   return edits;
 }
 
-/// Applies edits to a text, in which every line begins and ends with a line feed. The library
-/// applies them to a list of lines.
+/// Applies the edits in another way than the library: to one text in which every line begins and
+/// ends with a line feed, and not to a list of lines.
 std::optional<std::string> applied_as_text(std::string_view source,
                                            const std::vector<Edit>& edits) {
   std::string text = "\n" + normal(source);
@@ -150,7 +152,8 @@ void check_edits(std::string_view reply, const std::string& source) {
                : changed_again.error().message == changed.error().message);
 }
 
-/// Chooses a block as code_block.h documents it: block by block, from the last to the first.
+/// Chooses a code block by the rules that code_block.h documents. Goes from the last block to the
+/// first.
 std::string chosen(std::string_view reply, const std::vector<agents::CodeBlock>& blocks,
                    const std::string& entry) {
   const auto blank = [](std::string_view text) {

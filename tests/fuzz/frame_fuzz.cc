@@ -1,5 +1,5 @@
-// Fuzzes the messages between the processes of the sandbox. The bytes go through the frame reader,
-// and each frame through the parsers of all messages, as if any process could send any message. A
+// Fuzzes the messages between the processes of the sandbox. The frame reader reads the bytes, and
+// the parsers of all messages parse each frame, as if any process could send any message. A
 // candidate is hostile. The other processes are trusted, but they handle data of untrusted code.
 //
 // For any bytes there must be no crash and no undefined behaviour. A refused stream must stay
@@ -27,7 +27,7 @@ void must(bool holds) {
   if (!holds) std::abort();
 }
 
-/// A socket pair. The sender has sent `bytes` and has closed its end.
+/// Returns the receiving end of a socket pair. The other end has sent `bytes` and is closed.
 UniqueFd stream_of(std::string_view bytes) {
   int ends[2];
   must(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the fuzzers that ./run fuzz has built: fuzz.sh [TARGET|all] [SECONDS | RUNSx]
-# New inputs are kept in build/fuzz/corpus. Only `fuzz.sh TARGET merge` adds a minimal set of them
-# to tests/fuzz/corpus.
-# A finding is written to build/fuzz/findings, and `fuzz_TARGET FILE` reproduces it.
+# The fuzzers store new inputs in build/fuzz/corpus. Only `fuzz.sh TARGET merge` adds a minimal set
+# of these inputs to tests/fuzz/corpus.
+# A finding is stored in build/fuzz/findings, and `fuzz_TARGET FILE` reproduces it.
 # ASSAY_FUZZ_BUILD names a build folder other than build/fuzz.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -10,10 +10,11 @@ build=${ASSAY_FUZZ_BUILD:-build/fuzz}
 target=${1:-all}
 amount=${2:-60}
 known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
-# Longer inputs are rare in the corpus and slow. Unit tests cover the limits of the parsers.
+# The maximum size of an input. Longer inputs are slow and rarely find anything new. Unit tests
+# cover the size limits of the parsers.
 max_input_bytes=512
-max_verdict_bytes=4096  # the smallest verdict has 600
-# The server of the targets lives until the process ends, so leaks are not looked for.
+max_verdict_bytes=4096  # the smallest verdict has 600 bytes
+# Leak detection is off, because some targets never destroy their server.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}
 
 most_bytes() { [[ $1 == verdict ]] && echo $max_verdict_bytes || echo $max_input_bytes; }

@@ -1,5 +1,5 @@
-// The server of the fuzz targets. It has one tool, one resource, one template and one prompt, none
-// of which waits or has side effects.
+// Defines the server that the fuzz targets send messages to. It has one tool, one resource, one
+// resource template and one prompt. None of them waits or has side effects.
 #pragma once
 
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Fuzzes the parser of HTTP heads, the checks of headers that follow it (Host, Origin, Accept,
 // encoded header values, the headers of a body), and the decoder of chunked bodies.
 //
-// For any bytes there must be no crash. A head must not be accepted when it is larger than the
-// limits, when a shorter prefix was refused, or when it has a character that another parser could
+// For any bytes there must be no crash. A head must not be accepted in three cases: it is larger
+// than the limits, a prefix of it was refused, or it contains a character that another parser could
 // read as the end of a line.
 #include <algorithm>
 #include <cstddef>
@@ -39,8 +39,8 @@ void check_values(const HttpRequest& request) {
   }
 }
 
-/// Checks that the decoder keeps its limits, and that its result does not depend on how the bytes
-/// are cut.
+/// Checks that the decoder of chunked bodies keeps its limits. Also checks that its result does not
+/// depend on how the bytes are divided into reads.
 void check_chunks(std::string_view bytes) {
   constexpr std::size_t kMaxBody = 256;
   ChunkDecoder whole(kMaxBody, kMaxBody);

@@ -1,6 +1,6 @@
-// Fuzzes the messages that every client can send. Each line is a message for the parser and the
-// dispatcher, by the rules of stdio and of HTTP in turn, and in both eras. The server has tools,
-// resources and prompts.
+// Fuzzes the messages that every client can send. Each line of the input is a message for the
+// parser and the dispatcher. The rules alternate from line to line: those of stdio, and those of a
+// stateless request over HTTP. The server has a tool, a resource and a prompt.
 //
 // For any bytes there must be no crash and no undefined behaviour. A request must be answered
 // exactly once, with its own id. The answer must be valid JSON-RPC and UTF-8.
@@ -34,7 +34,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static Server& server =
       *fuzz::make_server().release();  // never destroyed, because the fuzzer ends with _exit
   std::string_view rest(reinterpret_cast<const char*>(data), size);
-  bool stateless = false;  // as an HTTP header would say; true for every second line
+  bool stateless = false;  // what an HTTP header would say; alternates from line to line
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
     const std::string_view line = rest.substr(0, end);

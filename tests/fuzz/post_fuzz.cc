@@ -1,5 +1,5 @@
-// Fuzzes the meaning of a POST to /mcp. The first lines of the input are the headers that mirror a
-// message. The rest is the body.
+// Fuzzes how the server interprets a POST to /mcp. The first lines of the input are the headers
+// that repeat fields of the message. The rest of the input is the body.
 //
 // For any bytes there must be no crash. A body must either be refused with a 4xx status and a
 // JSON-RPC error, or become a call that the dispatcher answers.

@@ -1,5 +1,5 @@
-// Fuzzes the two readers of byte streams: lines, which stdin and stdout carry, and server-sent
-// events.
+// Fuzzes the two readers of byte streams: the reader of lines, for stdin and stdout, and the reader
+// of server-sent events.
 //
 // For any bytes there must be no crash. A line must not be longer than the limit, and must have no
 // line break. The data of an event must have no carriage return at the end of a line.
@@ -17,7 +17,7 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace assay;
   constexpr std::int64_t kMaxLineBytes = 64;
-  constexpr std::size_t kPipeBytes = 4096;  // fits into a pipe, so writing does not block
+  constexpr std::size_t kPipeBytes = 4096;  // so few bytes fit into a pipe, so a write cannot block
   const std::string_view bytes =
       std::string_view(reinterpret_cast<const char*>(data), size).substr(0, kPipeBytes);
   static_cast<void>(mcp::sse_data(bytes));

@@ -1,9 +1,9 @@
-// Fuzzes the JSON forms of verdicts and jobs, which are read back from the store and from files,
-// and which carry untrusted text.
+// Fuzzes the readers of verdicts and jobs in JSON. Assay reads this JSON from the store and from
+// files, and it contains untrusted text.
 //
 // For any bytes there must be no crash and no undefined behaviour. A verdict that was read must be
-// the same after it is written and read again. The part of it that an agent may see must be
-// writable too.
+// the same after it is written and read again. The answer that shows an agent its part of the
+// verdict must be writable too.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

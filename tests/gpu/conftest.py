@@ -1,4 +1,4 @@
-"""A server on the first GPU, shared by the tests of a session."""
+"""Fixtures that run a server on the first GPU. All tests of a session use the same server."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Skips all tests of this folder on a machine without a GPU. `./run test` reports that."""
+    """Skips all tests of this folder on a machine without a GPU. `./run test` reports the skip."""
     if collection_path.name.startswith("test_") and not os.path.exists("/dev/nvidiactl"):
         return True
     return None
@@ -40,6 +40,6 @@ def gpu_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient
 
 @pytest.fixture(scope="session")
 def host_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[StdioClient]:
-    """A server with a shorter time limit, because an endless kernel of the host tier holds the GPU
-    until the limit."""
+    """Runs a server with a shorter time limit, because in the tier `host` an endless kernel
+    occupies the GPU until the limit."""
     yield from serve(tmp_path_factory.mktemp("store") / "assay.db", "--run-wall-ms", "15000")

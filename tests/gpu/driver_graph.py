@@ -1,5 +1,5 @@
-"""Reads the kernels of a captured CUDA graph from the driver, with the parameters that the driver
-would launch them with.
+"""Reads the kernels of a captured CUDA graph from the driver, with the parameters of their
+launches.
 
     graph = torch.cuda.CUDAGraph(keep_graph=True)
     with torch.cuda.graph(graph): call()
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 KERNEL_NODE = 0
 CLUSTER_DIMENSION = 4  # CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION
-INVALID_VALUE = 1  # the result for an index past the last parameter
+INVALID_VALUE = 1  # CUDA_ERROR_INVALID_VALUE, the result for an index past the last parameter
 ATTRIBUTE_BYTES = 64
 
 
@@ -27,7 +27,7 @@ class KernelNode:
     block: tuple[int, int, int]
     cluster: tuple[int, int, int]
     shared_bytes: int
-    params: list[bytes]  # each of the size that the function declares
+    params: list[bytes]  # the parameters; each has the size that the function declares
 
 
 class _Params(ctypes.Structure):
@@ -54,8 +54,8 @@ def _check(status: int, call: str) -> None:
 
 
 def kernels(graph: int) -> Iterator[KernelNode]:
-    """Yields the kernels in an order that the dependencies of the graph allow. For a capture of one
-    stream it is the order of the capture."""
+    """Yields the kernels in an order that the dependencies of the graph allow. If only one stream
+    was captured, this is the order of the capture."""
     for node in _in_order(ctypes.c_void_p(graph)):
         kind = ctypes.c_int()
         _check(
@@ -71,13 +71,14 @@ def _in_order(graph: ctypes.c_void_p) -> list[int]:
     _check(_cuda.cuGraphGetNodes(graph, None, ctypes.byref(count)), "cuGraphGetNodes")
     nodes = (ctypes.c_void_p * count.value)()
     _check(_cuda.cuGraphGetNodes(graph, nodes, ctypes.byref(count)), "cuGraphGetNodes")
-    # The first version of the call fails for edges of dependent launches, which have more data.
+    # Uses version 2 of the call. Version 1 fails if the graph has edges of programmatic dependent
+    # launches, because such edges have additional data.
     _check(
         _cuda.cuGraphGetEdges_v2(graph, None, None, None, ctypes.byref(count)), "cuGraphGetEdges_v2"
     )
     before, after = (ctypes.c_void_p * count.value)(), (ctypes.c_void_p * count.value)()
     kinds = (ctypes.c_uint64 * count.value)()  # CUgraphEdgeData: 8 bytes
-    if count.value:  # the call refuses empty arrays
+    if count.value:  # The driver refuses empty arrays.
         _check(
             _cuda.cuGraphGetEdges_v2(graph, before, after, kinds, ctypes.byref(count)),
             "cuGraphGetEdges_v2",

@@ -1,4 +1,4 @@
-"""Runs a server on a GPU for the duration of a test."""
+"""Starts a server on a GPU for tests, and stops it afterwards."""
 
 from __future__ import annotations
 

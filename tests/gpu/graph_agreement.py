@@ -1,23 +1,25 @@
-"""Compares a recorded plan with a captured graph: the kernels in order, their launch shapes, and
-their parameters.
+"""Compares a recorded launch plan with a captured CUDA graph: the kernels in order, their launch
+shapes, and their parameters.
 
     problems = differences(read_plan(data), captured)       # empty: they agree
 
-Addresses differ, so pointers are compared as (buffer, offset). The addresses of arguments are
-known. Every other buffer of the plan must have one address throughout the graph. Only kernels of the
-submission are compared: fills and copies of torch are kernels in the graph, but other operations in
-the plan. Of a tensor map only the size is compared, because the driver chooses its bytes."""
+Addresses differ, so pointers are compared as (buffer, offset). The addresses of the entry
+function's arguments are known. Every other buffer of the plan must have the same address throughout
+the graph. Only kernels of the submission are compared, because torch's fills and copies are kernels
+in the graph but not in the plan. For a tensor map only the size is compared, because the driver
+chooses its bytes."""
 
 from __future__ import annotations
 
 from typing import Any
 
-OURS = "assay_"  # prefix of kernels that replace torch's
+OURS = "assay_"  # the prefix of Assay's kernels, which replace torch's kernels
 TENSOR_MAP_BYTES = 128
 
 
 class Addresses:
-    """The addresses of the plan's buffers in the captured process, as far as they are known."""
+    """The addresses of the plan's buffers in the captured process. An address is unknown until a
+    kernel uses the buffer."""
 
     def __init__(self, buffers: list[dict[str, Any]], arguments: dict[str, list[int]]) -> None:
         self._names = [
@@ -31,7 +33,8 @@ class Addresses:
         }
 
     def problem(self, buffer: int, offset: int, address: int) -> str:
-        """Returns why the address is not that of `offset` in `buffer`, or an empty string."""
+        """Checks that `address` is the address of `offset` in `buffer`. Returns the problem, or an
+        empty string."""
         name = self._names[buffer]
         base = self._bases.setdefault(buffer, address - offset)
         if base + offset != address:

@@ -1,5 +1,5 @@
-// The launcher process on a real NVIDIA GPU, over a real socket. The driver assembles the kernels.
-// Needs one free GPU, device 0. Prints what it measures.
+// Tests the launcher process on a real NVIDIA GPU, over a real socket. The driver assembles the
+// test kernels. The tests need device 0 to be free, and print what they measure.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -305,7 +305,7 @@ TEST_CASE(
     "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  // 1 and kN are odd, so the last word of the mask is only half used.
+  // 1 and kN are odd, so the inputs use only half of the last word of the mask.
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;
@@ -356,7 +356,7 @@ TEST_CASE(
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // A blocked stream cannot hold this many launches. The outputs are still right, but the time
-  // contains gaps of the host.
+  // So many launches cannot be queued while the stream is blocked. The outputs are still correct,
+  // but the time contains gaps in which the GPU waits for the host.
   median_of(2'000);
 }

@@ -1,5 +1,5 @@
-// Small PTX kernels for the launcher's GPU tests, and assemble(), which makes device binaries of
-// them.
+// Defines small PTX kernels for the launcher's GPU tests, and assemble(), which makes device
+// binaries of them.
 #pragma once
 
 #include <dlfcn.h>
@@ -75,8 +75,8 @@ inline constexpr const char* kClusterKernel = R"(
 }
 )";
 
-/// Returns the cubin of a PTX text for the architecture of device `index`. The linker of the driver
-/// makes it, because the launcher takes no PTX.
+/// Assembles a PTX text for the architecture of device `index`, with the driver's linker. Returns a
+/// cubin, because the launcher does not accept PTX.
 inline std::string assemble(std::string ptx, int index = 0) {
   using namespace assay::sandbox::cuda;  // NOLINT: test
   constexpr int kInputPtx = 1;           // CU_JIT_INPUT_PTX

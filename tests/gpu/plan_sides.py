@@ -1,12 +1,13 @@
-"""Computes one side of the comparison of recorded plans with captured graphs. Each side has a
-process of its own, because recording replaces Triton's driver. Each submission has a fork.
+"""Computes one side of a comparison: either recorded launch plans or captured CUDA graphs. The two
+sides are computed in separate processes, because recording replaces Triton's driver. Each
+submission runs in a forked child.
 
     python plan_sides.py record  TASKS.json OUT cuda:90  # without a GPU: plans of public cases
     python plan_sides.py capture TASKS.json OUT          # with a GPU: the kernels of a CUDA graph
 
-TASKS.json is [{"name", "operator" (its folder), "source"}]. The result is OUT/NAME.json, or the
-error in OUT/NAME.error. Both sides draw the same inputs on the CPU, so host code that reads
-structural inputs takes the same path. Autotuners take their first configuration."""
+TASKS.json is [{"name", "operator" (its folder), "source"}]. The result is written to OUT/NAME.json,
+or an error to OUT/NAME.error. Both sides draw the same inputs on the CPU, so host code that reads
+structural inputs takes the same path. Autotuners use their first configuration."""
 
 from __future__ import annotations
 
@@ -84,7 +85,8 @@ def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
 
 
 def on_gpu(value: Any) -> Any:
-    """Returns a copy with the same layout, in an allocation that ends with the tensor's span."""
+    """Returns a copy on the GPU with the same layout. The allocation ends with the tensor's last
+    element."""
     if not isinstance(value, torch.Tensor):
         return value
     count = span_bytes(value.shape, value.stride(), 1)
@@ -99,7 +101,7 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
     entry = load(source, operator.spec["entry"])
     captured: dict[str, Any] = {}
     for case, arguments in public_cases(operator):
-        # Compiles and loads the kernels, which is not allowed during a capture.
+        # The first call compiles and loads the kernels, which is not allowed during a capture.
         entry(*[on_gpu(value) for value in arguments.values()])
         torch.cuda.synchronize()
         given = {name: on_gpu(value) for name, value in arguments.items()}
@@ -126,7 +128,7 @@ def capture(operator: Operator, source: str) -> dict[str, Any]:
 
 
 def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
-    """Performs one task and ends the process. Called in a child process."""
+    """Performs one task and ends the process. Runs in a child process."""
     try:
         operator = Operator.load(Path(task["operator"]))
         found = (
@@ -139,7 +141,7 @@ def perform(task: dict[str, str], mode: str, out: Path, target: str) -> None:
         part.rename(out / f"{task['name']}.json")
     except BaseException:
         (out / f"{task['name']}.error").write_text(traceback.format_exc())
-    os._exit(0)  # after a recording a normal exit of the interpreter may crash
+    os._exit(0)  # a normal exit of the interpreter may crash after a recording
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
-"""CUDA C++ on a real GPU: correct submissions pass and are timed. A wrong submission gets the right
-error kind, and the next correct one passes."""
+"""Tests CUDA C++ submissions on a real GPU: correct submissions pass and are timed. A wrong
+submission gets the correct error kind, and the next correct submission passes."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ def test_wrong_submissions_get_their_error_kind(gpu_server: StdioClient, name: s
 
 
 def test_shared_memory_is_that_of_the_kernel(gpu_server: StdioClient) -> None:
-    """The reported shared memory is that of the kernel. Static shared memory is read from the cubin,
-    which on newer targets also counts what the system reserves."""
+    """Checks that the reported shared memory is what the kernel declares. Assay reads static shared
+    memory from the cubin, whose number on newer targets also counts what the system reserves."""
     verdict = call(gpu_server, "run_tests", "matmul_fp16", (SOURCES / "matmul_fp16.cu").read_text())
     (kernel,) = verdict["kernels"]
     assert kernel["shared_bytes"] == 64 * 24 * 2 + 16 * 72 * 2 + 64 * 64 * 4

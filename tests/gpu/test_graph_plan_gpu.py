@@ -1,5 +1,5 @@
-"""A submission is recorded without a GPU, and captured as a CUDA graph on a GPU. Both must contain
-the same work."""
+"""Records submissions without a GPU and captures them as CUDA graphs on a GPU. Checks that the plan
+and the graph contain the same kernels."""
 
 from __future__ import annotations
 
@@ -29,12 +29,13 @@ OPERATORS = {
 HONEST = {case.name: case for case in honest_ones() if not case.refused}
 MODES = ("record", "capture")
 WORKERS = max(1, min(8, (os.cpu_count() or 1) // 2))  # processes for each mode
-SECONDS = 600  # limit for one result, including the results that its process computes first
+SECONDS = 600  # the waiting limit for a result; its process may compute other results first
 Found = dict[str, dict[str, object]]
 
 
 class Sides:
-    """Both sides of every selected test. Processes compute them ahead of the tests."""
+    """Computes the plan and the graph of every selected test. Processes compute them ahead of the
+    tests."""
 
     def __init__(self, tasks: list[dict[str, str]], folder: Path) -> None:
         self.folder = folder
@@ -82,7 +83,7 @@ class Sides:
 
 
 def task_of(item: pytest.Item, folder: Path) -> dict[str, str] | None:
-    """Returns the task of a selected test of this file, or nothing for other tests."""
+    """Returns the task of a selected test of this file. Returns None for other tests."""
     if not isinstance(item, pytest.Function) or Path(item.fspath) != Path(__file__):
         return None
     name = str(item.callspec.params["name"])
@@ -115,8 +116,8 @@ def sides(
 
 
 def needs_tlx(source: Path) -> bool:
-    """Returns true if a source needs TLX, a dialect in a fork of Triton, and it is not installed.
-    measurements/tlx_plans.py brings such plans to a GPU."""
+    """Returns whether a source needs TLX and TLX is not installed. TLX is a dialect in a fork of
+    Triton. measurements/tlx_plans.py runs plans of such sources on a GPU."""
     return (
         "extra.tlx" in source.read_text()
         and importlib.util.find_spec("triton.language.extra.tlx") is None

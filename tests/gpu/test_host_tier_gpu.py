@@ -1,5 +1,5 @@
-"""The host tier on a real GPU. A submission that cannot be recorded uses the GPU inside its jail,
-and it cannot make the next job fail."""
+"""Tests the tier `host` on a real GPU. A submission that cannot be recorded uses the GPU inside its
+jail. Checks that it cannot make the next job fail."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def kernel(x, y, z, n, BLOCK: tl.constexpr):
     BODY
 
 def vector_add(x, y):
-    if x[0].item() > 1e9:  # host code reads a value: cannot be recorded
+    if x[0].item() > 1e9:  # host code reads a value, so the submission cannot be recorded
         return x
     HOST
     z = torch.empty_like(x)

@@ -1,5 +1,5 @@
-"""An operator whose own code breaks the judge's CUDA context fails, and the next operator is judged
-as usual."""
+"""Tests an operator whose own code breaks the judge's CUDA context. Its job must fail, and the next
+operator must be judged as usual."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Stored plans on a real GPU: the oracle's plans pass without the oracle, and the plans of a wrong
-submission fail."""
+"""Replays stored launch plans on a real GPU. The oracle's plans pass without the oracle's source,
+and the plans of a wrong submission fail."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def evaluate(*arguments: str) -> dict[str, Any]:
 
 
 def plans_of(source: Path, folder: Path) -> list[str]:
-    """Returns `--plan PATH` for each public case. A wrong submission has plans as well."""
+    """Records the plans of a source. Returns `--plan PATH` for each public case. Even a wrong
+    submission has plans."""
     evaluate(str(source), "--mode", "test", "--artifacts", str(folder))
     return [part for path in sorted(folder.glob("*.plan")) for part in ("--plan", str(path))]
 

@@ -1,5 +1,5 @@
-"""Misbehaving submissions on a real GPU get the right error kind, and the next correct submission
-passes."""
+"""Sends misbehaving submissions to a server with a real GPU. Each must get the correct error kind,
+and the next correct submission must pass."""
 
 from __future__ import annotations
 

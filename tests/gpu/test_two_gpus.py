@@ -1,4 +1,4 @@
-"""One server with two GPUs: each GPU measures the jobs that it runs."""
+"""Tests one server with two GPUs: a job is judged and timed on the GPU that it names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tool_calls import verdict_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 ORACLE = (ROOT / "operators/standard/gelu_tanh/oracle.py").read_text()
-CLOSE = 0.15  # relative difference between two GPUs of one model
+CLOSE = 0.15  # the allowed relative difference between the times of two GPUs of the same model
 NAMED = """import torch
 from harness.operator import Cost
 

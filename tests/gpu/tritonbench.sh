@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Counts how many golden files of TritonBench-G are judged on the plan tier, and how many on the
-# host tier:
+# Counts how many golden files of TritonBench-G are judged in the tier `plan`, and how many in the
+# tier `host`:
 #   tests/gpu/tritonbench.sh PYTHON GOLDEN [OUT_DIR]
 # GOLDEN is data/TritonBench_G_v1 of thunlp/TritonBench, copied to an ignored folder of this machine
 # (.golden/TritonBench_G_v1). If TritonBench_G_v1.json lies beside it, operators get the benchmark's
-# descriptions. A step that is stopped keeps its results. ASSAY_JOBS files are recorded in parallel.
+# descriptions. If a step is stopped, its results so far are kept. ASSAY_JOBS is the number of files
+# that are recorded in parallel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 python=$1

@@ -1,9 +1,10 @@
-"""Follows each how-to: applies its code blocks to a copy of the tree and uses the toy that it adds.
+"""Follows each how-to: applies its code blocks to a copy of the source tree, and then uses the toy
+operator, tool, device, agent or importer that the how-to adds.
 
-A comment above a block says what to do with it. `<!-- file: PATH -->` writes a file. `<!-- in PATH,
-after: TEXT -->` inserts the block after the only line that contains this text. `before` inserts it
-before the line, and `instead of` replaces the line. `<!-- run -->` runs the block in a shell in the
-copy."""
+A comment above a code block says what to do with the block. `<!-- file: PATH -->` writes the block
+to a file. `<!-- in PATH, after: TEXT -->` inserts the block after the only line that contains this
+text. With `before` instead of `after`, the block is inserted before this line. With `instead of`,
+it replaces the line. `<!-- run -->` runs the block in a shell in the copy."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def tracked() -> list[str]:
 
 @pytest.fixture
 def copy(tracked: list[str], tmp_path: Path) -> Path:
-    """A copy of the sources, which a how-to can change."""
+    """Returns a copy of the source tree, which a how-to can change."""
     for name in tracked:
         if (ROOT / name).is_file():
             (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -50,7 +51,8 @@ def copy(tracked: list[str], tmp_path: Path) -> Path:
 
 
 def apply(document: str, copy: Path) -> tuple[list[str], list[str]]:
-    """Applies a how-to. Returns the files that it wrote or changed, and its commands."""
+    """Applies a how-to to the copy. Returns the files that were written or changed, and the
+    commands of the how-to."""
     touched, commands = [], []
     text = (HOW_TO / document).read_text(encoding="utf-8")
     for match in BLOCK.finditer(text):
@@ -119,8 +121,8 @@ def compiles(files: list[str], copy: Path) -> None:
 
 
 def layers_hold(files: list[str], copy: Path) -> None:
-    """Checks that the includes of these files point downwards and that every folder has its
-    line."""
+    """Checks that these files include only what tests/test_layering.py allows, and that every
+    folder is in its table."""
     names = [Path(file).stem for file in files if file.endswith((".h", ".cc"))]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     done = subprocess.run(

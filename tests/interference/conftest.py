@@ -1,4 +1,5 @@
-"""Non-interference: what a server says about a submission does not depend on the hidden cases.
+"""Fixtures of the tests of non-interference: what a server tells about a submission must not depend
+on the hidden cases.
 
 pytest tests/interference       part of ./run test"""
 

@@ -1,5 +1,5 @@
-"""The part that every case shares: an honest kernel, and what a case can see of its inputs. It
-stands before the case's own source."""
+"""The first part of every submission of these tests: the case follows. It defines an honest kernel,
+and functions that return what a submission can see of its inputs."""
 
 import gc
 import json
@@ -32,7 +32,7 @@ def poke_kernel(z, at, value):
 
 
 def poke(z, at, value):
-    """Changes one element, as a kernel does it."""
+    """Changes one element of z by a kernel."""
     poke_kernel[(1,)](z, at, value)
     return z
 
@@ -42,17 +42,18 @@ def is_hidden(x):
 
 
 def number(x):
-    """A number that depends on the hidden case."""
+    """Returns a number that differs between hidden cases."""
     return x.numel()
 
 
 def tell(x):
-    """Everything about a case, in letters that a name may have."""
+    """Returns the length and the dtype of a case as text that can be part of a Python name."""
     return f"n{x.numel()}_{str(x.dtype)[6:]}"
 
 
 def caller(name):
-    """The value of a local variable of some caller, which is the harness."""
+    """Returns the value of a local variable of a calling function. The harness calls the
+    submission, so this can be a variable of the harness."""
     frame = sys._getframe()
     while frame is not None:
         if name in frame.f_locals:

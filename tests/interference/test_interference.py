@@ -1,9 +1,10 @@
-"""Each case is a submission that tries to say what it sees of the hidden cases. It is graded by two
-servers whose suites differ only in the hidden cases, and everything that the two say must be equal.
+"""Tests non-interference. Each case is a submission that tries to tell a client what it sees of the
+hidden cases. Two servers grade it. Their suites differ only in the hidden cases, so all answers of
+the two servers must be equal.
 
-A case has two header lines: `says`, what it tries in one line, and `expect`, the verdict that a
-client gets. `random: values` marks a case whose answer shows values of public inputs, which are
-random."""
+A case has two header lines: `says`, which tells in one line how the case tries it, and `expect`,
+the verdict that a client gets. `random: values` marks a case whose answer shows values of public
+inputs, which are random."""
 
 from __future__ import annotations
 
@@ -16,14 +17,16 @@ from twins import HERE, SECRETS, Twins, plain
 
 CASES = sorted((HERE / "cases").glob("*.py*"))
 PRELUDE = (HERE / "prelude.py").read_text(encoding="utf-8")
-# Where a grade may be while a client watches it. Later stages of the hidden cases are not told.
+# The stages of a grade that progress messages may name. They do not name the stages that judge the
+# hidden cases.
 PLACES = ("queued", "stage queue", "stage import", "stage compile", "stage record", "stage run")
 PLACES += ("stage judge", "stage done")
 FORMS = ("table", "json", "csv")
 
 
 def secrets_in(text: str) -> list[str]:
-    """Returns the names and sizes of hidden cases in a text. Digits inside a hash do not count."""
+    """Returns the names and sizes of hidden cases that occur in a text. Ignores digits inside a
+    hash."""
     return [one for one in SECRETS if re.search(rf"(?<![0-9a-f]){one}(?![0-9a-f])", text)]
 
 
@@ -42,7 +45,8 @@ def test_the_answers_do_not_depend_on_the_hidden_cases(case: Path, twins: Twins)
         assert (problem := expected.problem_with(answers[0]["structuredContent"])) is None, problem
         for place in places:
             assert place.startswith(PLACES), place
-            # The only case of the operator that is public and runs in the interpreter.
+            # The operator has only one public case that runs in the interpreter, so a progress
+            # message may name only "case 1 of 1".
             assert ", case " not in place or place.endswith("case 1 of 1"), place
         said.append([plain(part, header.get("random", "")) for part in [*answers, tested]])
     for first, second in zip(*said, strict=True):
@@ -60,7 +64,8 @@ def test_the_answers_do_not_depend_on_the_hidden_cases(case: Path, twins: Twins)
 def test_the_submissions_do_see_different_cases(
     case: str, part: str, told: tuple[str, str], twins: Twins, tmp_path: Path
 ) -> None:
-    """A maintainer's verdict shows what the answers keep back."""
+    """Checks that the verdict for a maintainer shows the hidden cases, which answers to clients do
+    not show."""
     source = source_of(HERE / "cases" / f"{case}.py")
     for twin, name in zip(twins.both, told, strict=True):
         verdict = twin.evaluated(source, tmp_path)

@@ -1,8 +1,9 @@
 """`/metrics` of the HTTP server does not depend on the hidden cases.
 
-Two servers whose suites differ only in the hidden cases grade the same submissions. The pages must
-be equal byte for byte, but for times and for what the operating system says about the process. The
-number of requests is replaced too, after it is checked: a slow grade needs further requests."""
+Two servers grade the same submissions. Their suites differ only in the hidden cases. The two pages
+must be equal byte for byte, except for times and for what the operating system reports about the
+process. The number of requests is checked and then replaced, because a slow grade needs more
+requests."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ from typing import Any
 from http_serving import Server, serving
 from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write_suites
 
-# An exception that names the case, a kernel that does, and an error of a size that depends on it.
+# The cases that are graded: in one, an exception names the hidden case; in one, a kernel's name
+# does; in one, the size of a numerical error depends on the hidden case.
 CASES = ("01_class_name.py", "04_kernel_name.py", "38_strict_rule.py")
 SECONDS = re.compile(
     r"^(assay_message_seconds_(?:bucket\{.*\}|sum)|assay_uptime_seconds) .*$", re.M
@@ -25,7 +27,7 @@ METERED = ("assay_messages_total", "assay_message_seconds_count", "assay_http_re
 
 
 class Metered:
-    """A server, and the numbers of calls and of pages that it has answered."""
+    """Runs a server, and counts the calls and the pages that it has answered."""
 
     def __init__(self, server: Server) -> None:
         self.server, self.calls, self.pages = server, 0, 0
@@ -46,7 +48,8 @@ class Metered:
         return said
 
     def page(self) -> str:
-        """Returns the page. Times are `T`, the system's facts are `P`, numbers of requests `N`."""
+        """Returns the page. Replaces times by `T`, numbers from the operating system by `P`, and
+        numbers of requests by `N`."""
         status, _, text = self.server.request("GET", "/metrics")
         assert status == 200, text
         counted = [line for line in text.splitlines() if line.startswith(METERED)]

@@ -1,13 +1,13 @@
-"""Two suites that differ only in their hidden cases, one server for each, and everything that a
-server says about a submission, in a form that can be compared byte for byte.
+"""Runs two servers whose suites differ only in their hidden cases. Collects everything that a
+server tells about a submission, in a form that can be compared byte for byte.
 
     twins = Twins(binary, folder)
     first, second = twins.said(source)
     assert first == second
     twins.close()
 
-Handles, times, and seeds of public cases differ from run to run and are replaced. Nothing else
-is."""
+Handles, times, and the seeds of public cases differ from run to run, so they are replaced. No other
+text is replaced."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ ROOT = HERE.parent.parent
 OPERATOR = "vector_add"
 IMPORT_WALL_MS, RUN_WALL_MS, MEMORY_MIB = 8_000, 5_000, 1024
 
-# The hidden cases of the second suite: as many, and as many that the interpreter runs.
+# The hidden cases of the second suite. It has as many hidden cases as the first suite, and the
+# interpreter can run as many of them.
 OTHER_HIDDEN = (
     ("unseen_a", "true", "float16", 778, "grid"),
     ("unseen_b", "true", "float32", 5003, "normal"),
     ("unseen_c", "false", "float16", 700001, "grid"),
     ("unseen_d", "false", "float32", 8388621, "normal"),
 )
-# Names and sizes that must not occur in anything that a client gets.
+# Names and sizes of hidden cases of both suites. They must not occur in anything that a client
+# gets.
 SECRETS = ("unseen_.", "hidden_small", "hidden_half", "12289", "3001", "n778", "5003", "786433")
 
 _HANDLE = re.compile(r"\b(run|job|artifact)_[A-Za-z0-9]{8,}")
@@ -41,12 +43,13 @@ _TIME = re.compile(r"\b1\d{12}\b|\b\d+(\.\d+)? ?(ms|s)\b|\d{4}-\d\d-\d\d[T ][\d:
 _STAGES = re.compile(r"stages_ms=\S+")
 _DECIMAL = re.compile(r"-?\d+(\.\d+)?e[-+]?\d+|-?\d+\.\d+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")
-# Times, and what depends on the random values of public inputs.
+# The keys of values that are replaced: times, and values that depend on random public inputs.
 _DRAWN_KEYS = ("elapsed_ms", "seeds", "float64_error", "sandbox_ms", "created", "expires")
 
 
 def write_suites(folder: Path) -> tuple[Path, Path]:
-    """Copies the operator twice and gives the second copy other hidden cases."""
+    """Writes two suites, each with a copy of the operator. The second copy has other hidden
+    cases."""
     source = next((ROOT / "operators").glob(f"*/{OPERATOR}"))
     suites = []
     for name in ("first", "second"):
@@ -73,8 +76,8 @@ distribution = "{distribution}"
 
 
 def plain(said: Any, drawn: str = "") -> str:
-    """Returns text for comparison. `drawn` names what is random, too, and replaced: `values` (every
-    number, of an answer that shows values of public inputs) or `decimals`."""
+    """Returns the text for the comparison. `drawn` names numbers that are also replaced, because
+    they depend on random public inputs: `values` (all numbers) or `decimals`."""
 
     def without_times(value: Any) -> Any:
         if isinstance(value, dict):
@@ -102,7 +105,8 @@ class Twin:
         command += ["--store", str(self.store), "--import-wall-ms", str(IMPORT_WALL_MS)]
         command += ["--run-wall-ms", str(RUN_WALL_MS), "--memory-mib", str(MEMORY_MIB)]
         self.environment = {**os.environ, "ASSAY_STATE_DIR": str(folder / "state")}
-        # The server inherits stderr, to which it logs.
+        # The server inherits this process's stderr and logs to it. So stderr is the log file while
+        # the server is started.
         with open(self.log, "wb") as log:
             saved = os.dup(2)
             os.dup2(log.fileno(), 2)
@@ -114,8 +118,8 @@ class Twin:
         self.runs: list[str] = []
 
     def grade(self, source: str) -> tuple[list[dict[str, Any]], list[str]]:
-        """Submits in a run of its own. Returns every answer of the server, and the places that its
-        progress named."""
+        """Submits the source in a new run. Returns every answer of the server, and the stages that
+        its progress messages named."""
         answers: list[dict[str, Any]] = []
         places: list[str] = []
         started = self.client.call(
@@ -140,7 +144,8 @@ class Twin:
         return answers, places
 
     def test(self, source: str) -> dict[str, Any]:
-        """Tests the source on the public cases: what an earlier grade left behind would show."""
+        """Tests the source on the public cases. The answer would show anything that an earlier
+        grade left behind."""
         arguments = {"operator": OPERATOR, "code": source, "response_format": "detailed"}
         return self._ask("run_tests", arguments, [])
 
@@ -150,7 +155,8 @@ class Twin:
         return said.stdout.decode() + said.stderr.decode()
 
     def evaluated(self, source: str, folder: Path) -> dict[str, Any]:
-        """Judges the source as a maintainer does: the whole verdict, hidden cases included."""
+        """Judges the source by `assay eval`, as a maintainer does. Returns the whole verdict,
+        including the hidden cases."""
         file = folder / "submission.py"
         file.write_text(source, encoding="utf-8")
         command = [self.binary, "eval", OPERATOR, str(file), "--suite", str(self.suite), "--json"]

@@ -1,11 +1,12 @@
-// Controls an official TypeScript client by lines of JSON, so that one test runs with every client.
+// Controls an official TypeScript client by lines of JSON. So a test in Python can run with every
+// client.
 //
 //   node bridge.mjs '{"sdk": "v2", "mode": "auto", "command": ["assay", "serve"]}'
 //
 // An HTTP server is given by "url" and "token" instead of "command". The first line of output is
 // {"connected": {...}}. Each line of input is {"id", "method", "params"} with a method of the SDK's
 // client class. The answer is {"id", "result"} or {"id", "error"}; lines {"id", "progress"} can come
-// before it. The input {"abort": id} aborts a call. The packages are in ASSAY_NODE_DIR.
+// before it. The input {"abort": id} aborts a call. ASSAY_NODE_DIR is the folder of the npm packages.
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 
@@ -28,7 +29,7 @@ const sdks = {
             ...require('@modelcontextprotocol/sdk/client/stdio.js'),
             ...require('@modelcontextprotocol/sdk/client/streamableHttp.js'),
         });
-        // callTool takes a result schema before its options.
+        // In this SDK, callTool has a parameter for a result schema before its options.
         return { client: new Client(info), transport, call: (client, params, options) => client.callTool(params, undefined, options) };
     },
     v2: () => {

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Installs the npm packages of package.json into build/node, with a Node.js that is new enough for
-# them. Unpacks the headless browser, one of these packages, into build/node/browser. The browser
-# exists only for x86-64. Prints build/node. Does nothing if everything is installed.
+# them. One of the packages is a headless browser, which exists only for x86-64. Unpacks it into
+# build/node/browser. Prints the path of build/node. Does nothing if everything is installed.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=$(cd ../.. && pwd)/build/node
 
-# The package unpacks itself into the folder for temporary files. Use a private folder, because in a
-# shared one another user could have put other files.
+# The browser's package unpacks itself into the folder for temporary files. This function gives it a
+# private folder, because another user could have put files into a shared folder.
 unpack_browser() {
   [[ $(uname -m) == x86_64 ]] || return 0
   rm -rf "$target/browser"
@@ -24,7 +24,7 @@ if [[ ! -f $target/.installed || $(cat "$target/.installed") != "$want" ]]; then
   }
   mkdir -p "$target"
   exec 9>"$target/.lock"
-  flock 9  # two test runs can start at once
+  flock 9  # two test runs can start this script at the same time
   if [[ ! -f $target/.installed || $(cat "$target/.installed") != "$want" ]]; then
     cp package.json "$target/package.json"
     npm install --prefix "$target" --no-package-lock --no-audit --no-fund --loglevel=error >&2

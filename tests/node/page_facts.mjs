@@ -1,5 +1,5 @@
-// Measures one of our pages in headless Chromium, as a phone, a desktop (light and dark) and paper
-// show it. tests/e2e/test_report_page.py judges the measurements.
+// Measures a report page in headless Chromium, as it looks on a phone, on a desktop (light and dark)
+// and on paper. tests/e2e/test_report_page.py judges the measurements.
 //
 //   node page_facts.mjs '{"chromium": PATH, "page": FILE, "pictures": DIRECTORY or null}'
 //
@@ -12,7 +12,7 @@ import { measure } from './page_measure.mjs';
 const { default: puppeteer } = createRequire(join(process.env.ASSAY_NODE_DIR, '/'))('puppeteer-core');
 
 const LOADED_MS = 30_000;
-// Chromium has no sandbox for root in a container. It opens only our own pages.
+// Chromium's sandbox does not work for root in a container. Here it opens only Assay's own pages.
 const FLAGS = ['--no-sandbox', '--disable-dev-shm-usage', '--use-gl=angle', '--use-angle=swiftshader', '--no-zygote'];
 const A4 = { width: 794, height: 1123 }; // pixels at 96 dots per inch
 const LOOKS = {
@@ -20,12 +20,12 @@ const LOOKS = {
     'phone dark': { viewport: { width: 360, height: 800, deviceScaleFactor: 2, isMobile: true, hasTouch: true }, media: 'screen', scheme: 'dark' },
     desktop: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'light' },
     dark: { viewport: { width: 1280, height: 900 }, media: 'screen', scheme: 'dark' },
-    // A print from a dark desktop must be black on white too.
+    // A page that is printed from a dark desktop must also be black on white.
     print: { viewport: A4, media: 'print', scheme: 'dark' },
 };
 
 /// Opens the page once. Returns its requests, its console messages and its measured appearance. The
-/// page's own policy is off, because it would hide a defect of the escaping.
+/// page's content security policy is off, because it would hide text that was not escaped.
 async function look(browser, url, { viewport, media, scheme }, picture) {
     const page = await browser.newPage();
     const heard = { requests: [], console: [], errors: [], dialogs: [] };
@@ -38,7 +38,8 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     });
     await page.setBypassCSP(true);
     await page.setViewport(viewport);
-    // Do not use Puppeteer's two functions for this: each resets the effect of the other.
+    // Sets the media type and the colour scheme in one command. Puppeteer has a function for each,
+    // but each function resets the effect of the other.
     const session = await page.createCDPSession();
     await session.send('Emulation.setEmulatedMedia', { media, features: [{ name: 'prefers-color-scheme', value: scheme }] });
     await page.goto(url, { waitUntil: 'networkidle0', timeout: LOADED_MS });
@@ -51,7 +52,8 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     return { ...heard, ...facts };
 }
 
-/// Opens the page like a visitor, with its policy. The policy must not refuse anything.
+/// Opens the page like a visitor, with its content security policy. Returns what the policy
+/// refuses; that must be nothing.
 async function policyComplaints(browser, url) {
     const page = await browser.newPage();
     const complaints = [];

@@ -1,5 +1,5 @@
-// Runs inside the page and measures what is visible, in CSS pixels. It is self-contained, because the
-// browser gets its source text.
+// Defines measure(), which runs inside a page and measures what is visible, in CSS pixels. The
+// function uses nothing outside of it, because the browser gets only its source text.
 
 /// Returns measurements of everything that could make the page hard to read.
 export function measure() {
@@ -25,7 +25,7 @@ export function measure() {
         return { red: 255, green: 255, blue: 255 };
     };
 
-    // The boxes of a piece of text, one for each line.
+    // Each piece of text, with its boxes: one box for each line.
     const pieces = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node; node = walker.nextNode()) {
@@ -49,7 +49,8 @@ export function measure() {
         }
     }
 
-    // Glyphs can touch, and the boxes of neighbouring lines can overlap by a pixel or two.
+    // Pieces of text that overlap. Overlaps of one or two pixels are allowed, because glyphs can
+    // touch and the boxes of neighbouring lines overlap slightly.
     const overlapping = [];
     const slack = 2;
     for (let i = 0; i < pieces.length; ++i) {

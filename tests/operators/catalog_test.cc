@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = fs::path(ASSAY_SOURCE_DIR) / "operators";
 
-/// A temporary folder with copies of some operator folders. The destructor removes it.
+/// A temporary folder with copies of some operator folders. The destructor removes the folder.
 class Copy {
  public:
   Copy() {

@@ -1,12 +1,12 @@
-"""Runs or compiles every example of a folder in this process. Prints one line of JSON for each: its
-name, and its error or null.
+"""Runs or compiles every example of a folder in this process. Prints one line of JSON for each
+example, with the example's name and its error or null.
 
     example_runner.py interpret FOLDER
     example_runner.py compile FOLDER
 
 `interpret` runs each `check()` in Triton's interpreter. It leaves out examples in Gluon, which has
-no interpreter. `compile` compiles each kernel that a `check()` launches for an NVIDIA H100, which
-need not be there."""
+no interpreter. `compile` runs each `check()` and compiles the kernels that it launches for an
+NVIDIA H100. The machine needs no GPU for that."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def load(path: Path) -> ModuleType:
 
 
 def first_configuration(_tuner: Any, *_arguments: Any, **_options: Any) -> list[float]:
-    """Replaces the timing of configurations, which needs a GPU. All times are equal, so the first
-    configuration wins."""
+    """Replaces the timing of autotuner configurations, which needs a GPU. All times are equal, so
+    the autotuner chooses the first configuration."""
     return [1.0, 1.0, 1.0]
 
 
@@ -76,7 +76,7 @@ def main(mode: str, folder: Path) -> None:
         except AssertionError:
             problem = (
                 traceback.format_exc() if mode == "interpret" else None
-            )  # nothing ran, so the results are wrong
+            )  # An assertion may fail: no kernel ran, so the results are wrong.
         except Exception:
             problem = traceback.format_exc()
         if mode == "compile" and not problem and not compiled:

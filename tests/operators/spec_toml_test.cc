@@ -19,7 +19,7 @@ std::string case_text(const std::string& id, const std::string& visibility,
          "\ndtype = \"float32\"\naxes = { n = 7 }\ndistribution = \"normal\"\n";
 }
 
-/// A small spec with every kind of table.
+/// Returns a small valid spec with every kind of table.
 std::string valid() {
   return R"(name = "demo"
 split = "standard"
@@ -174,8 +174,8 @@ TEST_CASE(
   for (const KeyCase& key : kRequired) {
     INFO(key.table << " " << key.key);
     std::string line = key.line;
-    // A scalar argument has neither dtype nor shape. The message gives the number of a table that
-    // has no name.
+    // A scalar argument has neither dtype nor shape. If a table has no name, the message gives the
+    // table's number.
     line.insert(std::string(key.key).size(), "z");
     const std::string message = error_of(replaced(key.line, line));
     contains(message, "key '" + std::string(key.key) + "z' is unknown");

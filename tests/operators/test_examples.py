@@ -1,5 +1,5 @@
-"""Checks that every example is right in Triton's interpreter and that each of its kernels compiles
-for an NVIDIA GPU. One process does each of the two checks."""
+"""Checks that every example gives correct results in Triton's interpreter, and that its kernels
+compile for an NVIDIA GPU. Each of the two checks runs in one process for all examples."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = ROOT / "operators/examples"
 EXAMPLES = sorted(FOLDER.glob("*.py"))
 LEAST = 100
-LONGEST_LINES = 45  # without `check`, which an agent does not see
+LONGEST_LINES = 45  # the maximum number of lines without `check`, which an agent does not see
 
 
 def problems(mode: str, folder: Path) -> dict[str, str | None]:
@@ -57,8 +57,8 @@ def test_a_broken_one_is_found(mode: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_it_reads_well(path: Path) -> None:
-    """An example is short and consists of a title, a kernel, a host function and a check, in this
-    order."""
+    """Checks that an example is short and consists of a title, a kernel, a host function and a
+    check, in this order."""
     text = path.read_text()
     title = text.split("\n", 1)[0]
     assert re.fullmatch(r'""".{20,}[.](""")?', title), title

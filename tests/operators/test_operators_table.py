@@ -36,7 +36,7 @@ def test_the_pages_are_what_the_program_writes(tmp_path: Path) -> None:
         "run `python measurements/operators_table.py` and commit docs/reference/generated/operators.md"
     )
     assert [name for name in NAMES if f"| `{name}` |" not in written] == []
-    # Each oracle that is slower than the reference has a reason.
+    # The page gives a reason for each oracle that is slower than the reference.
     assert "no reason is known" not in written
     assert baselines.read_text() == (ROOT / "operators/baselines/nvidia-h200.toml").read_text()
     found = tomllib.loads(baselines.read_text())["operators"]

@@ -1,5 +1,5 @@
-"""Checks that oracles that use features of one GPU generation or vendor compile for the others
-too."""
+"""Checks oracles that use a feature of one GPU generation or vendor. They must also compile for
+GPUs without this feature."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BINARY = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
-AT_ONCE = 2  # parallel checks; each mostly waits for its processes
+AT_ONCE = 2  # the number of parallel checks; each mostly waits for its processes
 TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!d]*/*/oracle.py"))}
 # Only Hopper and newer GPUs have dependent launches.
 DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]
 # Only ptxas knows maxnreg.
 REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]
-# Configurations for an H200 use more shared memory, threads or kinds of products than gfx942 has,
-# so gfx942 gets others.
+# Oracles whose configuration for an H200 uses more shared memory, more threads or other kinds of
+# products than gfx942 has. They have another configuration for gfx942.
 LARGER_THAN_AMD = (
     *(
         "conv2d_3x3",
@@ -62,7 +62,7 @@ IN_ONE_CASE = (  # the feature is used only in this case, which is not the defau
 class Check(NamedTuple):
     name: str
     target: str
-    case: str = ""  # empty: the largest public case
+    case: str = ""  # the name of a case; empty means the largest public case
 
 
 CHECKS = [
@@ -100,7 +100,7 @@ def compiled(check: Check) -> subprocess.CompletedProcess[str]:
 def answers(
     request: pytest.FixtureRequest,
 ) -> Iterator[dict[Check, Future[subprocess.CompletedProcess[str]]]]:
-    """Starts the selected checks in their order and returns their results."""
+    """Starts the selected checks in their order. Yields the future result of each check."""
     functions = [
         item
         for item in request.session.items

@@ -14,8 +14,8 @@ mine = []
 
 
 def claim(what, attempt):
-    """Makes an object that both jobs want. The second job finds the first one's if they share
-    it."""
+    """Creates an object that both jobs try to create. If the jobs share the object's namespace, the
+    second job finds the object of the first job."""
     try:
         mine.append(attempt())
         note(f"made {what}")

@@ -18,7 +18,8 @@ using namespace assay;
 
 namespace {
 
-/// Limits the size of files to `bytes` for its lifetime. The process sees it like a full disk.
+/// Limits the size of files to `bytes` while this object exists. For the process, the limit looks
+/// like a full disk.
 struct SmallFiles {
   explicit SmallFiles(rlim_t bytes) {
     ::getrlimit(RLIMIT_FSIZE, &before);

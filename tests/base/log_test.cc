@@ -17,7 +17,7 @@ std::string content(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Logs to its own file, and restores the default log at the end.
+/// Sends the log to a file of this object. The destructor restores the default log.
 class LogFile {
  public:
   explicit LogFile(log::Level level, log::Format format) {

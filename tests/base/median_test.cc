@@ -8,7 +8,8 @@
 using namespace assay;
 
 TEST_CASE("the ranks are those of the sign test's table") {
-  // n -> the rank of the order statistic that bounds the 95 % interval of the median from below.
+  // Each entry has a number of samples n, and the rank of the sample that is the lower end of the
+  // median's 95 % interval.
   const std::vector<std::pair<std::size_t, std::size_t>> table = {
       {6, 1},  {8, 1},   {9, 2},   {12, 3},  {15, 4},  {20, 6},
       {25, 8}, {30, 10}, {40, 14}, {50, 18}, {100, 40}};
@@ -16,7 +17,8 @@ TEST_CASE("the ranks are those of the sign test's table") {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
-  // From 1001 samples on, an approximation replaces the exact sum. The rank differs by one at most.
+  // From 1001 samples on, an approximation replaces the exact sum. The ranks on both sides of this
+  // border differ by at most one.
   CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
         1);
 }

@@ -29,7 +29,7 @@ class Counter {
   int count_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// Returns true if the mutex was free. It is free again afterwards.
+/// Returns true if the mutex was free. Afterwards the mutex is free again.
 bool try_once(Mutex& mutex) {
   if (!mutex.try_lock()) return false;
   mutex.unlock();

@@ -49,7 +49,7 @@ TEST_CASE("escape: control characters, bidi characters and invalid UTF-8 become 
   CHECK(escape_text("a\rb") == "a\\x0db");
   CHECK(escape_text("a\r\nb") == "a\nb");
   CHECK(escape_text("\x7f") == "\\x7f");
-  CHECK(escape_text("\xc2\x9b") == "\\x9b");  // the one-character CSI
+  CHECK(escape_text("\xc2\x9b") == "\\x9b");  // U+009B, which begins a terminal's control sequence
   CHECK(escape_text("a\xe2\x80\xae"
                     "b") == "a\\u{202e}b");  // right-to-left override
   CHECK(escape_text("a\xe2\x80\x8b"

@@ -23,7 +23,7 @@ TEST_CASE("worker pool: lazy, bounded, finishes what it took") {
     CHECK_FALSE(pool.wait_idle(std::chrono::milliseconds(50)));
     int accepted = 2;
     while (pool.submit(work)) ++accepted;
-    CHECK(accepted == 5);  // two run, three wait
+    CHECK(accepted == 5);  // two functions run, three wait
     go.count_down();
     CHECK(pool.wait_idle(std::chrono::seconds(10)));
     CHECK(done == 5);

@@ -1,5 +1,5 @@
-"""`assay import tritonbench-g` on small golden files: operators that load and record, and the tier
-of each file."""
+"""Tests `assay import tritonbench-g` with small golden files: the operators can be loaded and
+recorded, and each file has the expected tier."""
 
 from __future__ import annotations
 
@@ -125,7 +125,8 @@ def test_tiers_have_reasons(reports: dict[str, Any]) -> None:
     assert reports["torch_arithmetic.py"]["arithmetic"] == ["aten::add"]
     assert "not_recordable" in reports["reads_values.py"]["reason"]
     assert "no_such_thing" in reports["does_not_compile.py"]["reason"]
-    assert reports["no_blocks.py"]["left_out"] == ["scale launches no kernel"]  # of eight elements
+    # The left-out call has tensors of eight elements.
+    assert reports["no_blocks.py"]["left_out"] == ["scale launches no kernel"]
     assert [(one["name"], one["cases"]) for one in reports["no_blocks.py"]["operators"]] == [
         ("no_blocks", 1)
     ]
@@ -165,25 +166,25 @@ def test_inputs_come_from_the_test_part_and_the_seed(suite: Path) -> None:
     assert one["a1"] == 2.0 and one["a0"].shape == (100,)
     assert torch.equal(one["a0"], again["a0"]) and not torch.equal(one["a0"], other["a0"])
     later = operator.inputs(operator.case(wires["call_2"], "cpu"), 1)
-    # This argument is the result of the first call, of which only the form is known.
+    # The argument a0 is the result of the first call. Only the form of this result is known.
     assert later["a1"] == 3.0 and later["a0"].shape == (100,)
     state = torch.random.get_rng_state()
     operator.inputs(case, 3)
     assert torch.equal(state, torch.random.get_rng_state())
     assert operator.cost(case).bytes == 400
-    # Its test part defines a test but does not call it.
+    # The test part of this file defines a test but does not call the test.
     uncalled = Operator.load(suite / "standard/uncalled")
     assert uncalled.inputs(uncalled.case(uncalled.spec["cases"][0], "cpu"), 1)["a0"].shape == (8,)
     helped = Operator.load(suite / "standard/with_helper")
     assert helped.inputs(helped.case(helped.spec["cases"][0], "cpu"), 1)["a0"].shape == (4, 8)
     with pytest.raises(OperatorError, match="needs a GPU"):
         operator.reference(one)
-    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook exists
+    with pytest.raises(OperatorError, match="needs a GPU"):  # the hook open_elements exists
         operator.open_elements([one["a0"]], one)
 
 
 def test_one_file_can_be_imported_again(suite: Path, reports: dict[str, Any]) -> None:
-    """Runs before the tests that change the suite."""
+    """This test must run before the tests that change the suite."""
     golden = next(suite.parent.glob("data*/TritonBench_G_v1"))
     stale = suite / "standard/no_blocks_2"
     stale.mkdir()

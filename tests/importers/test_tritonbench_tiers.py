@@ -1,4 +1,4 @@
-"""The golden files that `measurements/tritonbench_tiers.py` judges again when it continues an
+"""Tests which golden files `measurements/tritonbench_tiers.py` judges again when it continues an
 earlier result."""
 
 from __future__ import annotations

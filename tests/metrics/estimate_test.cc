@@ -34,7 +34,7 @@ TEST_CASE("equal values and single operators claim no certainty") {
   const auto all = estimate_share(std::vector<double>{1, 1, 1});
   REQUIRE(all);
   CHECK(all->method == IntervalMethod::wilson);
-  CHECK(all->interval.low == Approx(0.4385).margin(1e-4));  // 3 of 3: 3 / (3 + z^2)
+  CHECK(all->interval.low == Approx(0.4385).margin(1e-4));  // 3 / (3 + z^2) for 3 successes of 3
   CHECK(all->interval.high == 1);
   CHECK(estimate_share(std::vector<double>{1, 0})->method == IntervalMethod::bootstrap);
 }
@@ -44,7 +44,7 @@ TEST_CASE("quantiles interpolate between neighbours") {
   CHECK(quantile(values, 0) == 1);
   CHECK(quantile(values, 1) == 4);
   CHECK(quantile(values, 0.5) == Approx(2.5));
-  CHECK(quantile(values, 0.25) == Approx(1.75));  // numpy.percentile([1, 2, 3, 4], 25)
+  CHECK(quantile(values, 0.25) == Approx(1.75));  // as numpy.percentile([1, 2, 3, 4], 25)
 }
 
 TEST_CASE("the same seed gives the same interval, another seed another one") {
@@ -54,14 +54,14 @@ TEST_CASE("the same seed gives the same interval, another seed another one") {
 }
 
 TEST_CASE("the interval of two values is known exactly") {
-  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half, 1 in a quarter: the 2.5 %
-  // and 97.5 % quantiles are 0 and 1.
+  // The mean of two draws is 0 in a quarter of all cases, 1/2 in a half of them, and 1 in a
+  // quarter. So the 2.5 % and 97.5 % quantiles are 0 and 1.
   CHECK(bootstrap_mean(std::vector<double>{0, 1}, {.seed = 1}) == Interval{0, 1});
 }
 
 TEST_CASE("a share's interval is the binomial's") {
-  // Means of 100 draws from a share of 0.3 are Binomial(100, 0.3) / 100, whose 2.5 % and 97.5 %
-  // quantiles are 0.21 and 0.39.
+  // The mean of 100 draws, each 1 with probability 0.3, has the distribution Binomial(100, 0.3) /
+  // 100. The 2.5 % and 97.5 % quantiles of this distribution are 0.21 and 0.39.
   const auto interval = bootstrap_mean(share(30, 100), {.seed = 3});
   REQUIRE(interval);
   CHECK(interval->low == Approx(0.21).margin(0.0101));
@@ -69,8 +69,8 @@ TEST_CASE("a share's interval is the binomial's") {
 }
 
 TEST_CASE("95 % intervals contain the true share about 95 times in 100") {
-  // 300 suites of 60 operators, each operator solved with probability 0.4. The generator is another
-  // one than the bootstrap's.
+  // There are 300 suites of 60 operators. Each operator is solved with probability 0.4. The random
+  // generator of the suites is not the generator of the bootstrap.
   std::uint64_t state = 12'345;
   const auto uniform = [&state] {
     state = state * 6'364'136'223'846'793'005ULL + 1'442'695'040'888'963'407ULL;
@@ -85,7 +85,7 @@ TEST_CASE("95 % intervals contain the true share about 95 times in 100") {
     REQUIRE(interval);
     held += interval->low <= 0.4 && 0.4 <= interval->high ? 1 : 0;
   }
-  CHECK(held >= 270);  // 300 x 0.95 = 285, four standard deviations below
+  CHECK(held >= 270);  // 285 = 300 x 0.95 are expected; 270 is four standard deviations less
   CHECK(held <= 300);
 }
 

@@ -10,7 +10,8 @@ using namespace assay::metrics;
 
 namespace {
 
-/// C(n, k), exact for the small n of these tests: each step divides without a remainder.
+/// Returns the binomial coefficient C(n, k). The result is exact for the small n of these tests,
+/// because each step divides without a remainder.
 std::uint64_t choose(std::uint64_t n, std::uint64_t k) {
   if (k > n) return 0;
   std::uint64_t result = 1;
@@ -69,9 +70,9 @@ TEST_CASE("pass@k refuses arguments out of range") {
 TEST_CASE("fast_p counts right ones above p, of all operators") {
   const std::vector<Speed> operators = {
       {true, 2.0}, {true, 1.0}, {true, 0.5}, {false, 9.0}, {false, std::nullopt}};
-  CHECK(fast_p(operators, 0) == 3.0 / 5);  // = the share of right ones
+  CHECK(fast_p(operators, 0) == 3.0 / 5);  // fast_0 is the share of right submissions
   CHECK(fast_p(operators, 0.5) == 2.0 / 5);
-  CHECK(fast_p(operators, 1.0) == 1.0 / 5);  // exceeds: 1.0 itself does not count
+  CHECK(fast_p(operators, 1.0) == 1.0 / 5);  // a speed-up of exactly 1.0 does not count
   CHECK(fast_p(operators, 2.0) == 0.0);
 }
 
@@ -90,9 +91,9 @@ TEST_CASE("the curve never rises") {
 
 TEST_CASE("GPU efficiency is the better of both resources") {
   const Peaks peaks = {4.0e12, 60e12};
-  // 2e12 of 4e12 bytes/s, and 3e12 of 60e12 flop/s
+  // The submission reaches 2e12 of 4e12 bytes/s, and 3e12 of 60e12 flop/s.
   CHECK(*gpu_efficiency({4.0e8, 6.0e8}, peaks, 200'000) == Approx(0.5));
-  // 2e10 of 4e12 bytes/s, and 3e13 of 60e12 flop/s
+  // The submission reaches 2e10 of 4e12 bytes/s, and 3e13 of 60e12 flop/s.
   CHECK(*gpu_efficiency({4.0e6, 6.0e9}, peaks, 200'000) == Approx(0.5));
   CHECK_FALSE(gpu_efficiency({1, 1}, peaks, 0));
   CHECK_FALSE(gpu_efficiency({1, 1}, {0, 1}, 1));
@@ -101,7 +102,7 @@ TEST_CASE("GPU efficiency is the better of both resources") {
 TEST_CASE("floor over latency gives the same efficiency") {
   const Work work = {4.0e8, 6.0e8};
   const Peaks peaks = {4.0e12, 60e12};
-  const double floor_ns = 1e9 * 4.0e8 / 4.0e12;  // memory is the slower of both
+  const double floor_ns = 1e9 * 4.0e8 / 4.0e12;  // the time of memory, which exceeds arithmetic's
   CHECK(*efficiency_of_floor(floor_ns, 200'000) == Approx(*gpu_efficiency(work, peaks, 200'000)));
   CHECK_FALSE(efficiency_of_floor(1, 0));
 }

@@ -1,6 +1,6 @@
-// Recomputes the figures of published tables from the inputs that the same tables print. Inputs are
-// printed rounded, so each computed figure is an interval. A printed figure counts as reproduced if
-// its interval of rounding meets the computed one.
+// Recomputes the figures of published tables from the inputs that the same tables print. The inputs
+// are rounded, so each computed figure is an interval. The printed figure is rounded too, so it
+// also stands for an interval. It counts as reproduced if the two intervals overlap.
 #include <cmath>
 #include <string>
 #include <vector>
@@ -16,7 +16,8 @@ struct Range {
   double low, high;
 };
 
-/// The numbers that round to `value`. `step` is the unit of the last printed digit.
+/// Returns the range of numbers that round to `value`. `step` is the unit of the last printed
+/// digit.
 Range printed(double value, double step) { return {value - step / 2, value + step / 2}; }
 Range over(Range a, Range b) { return {a.low / b.high, a.high / b.low}; }
 bool meet(Range a, Range b) { return a.low <= b.high && b.low <= a.high; }
@@ -26,8 +27,8 @@ struct CostRow {
   double cost, pass_percent, perf, per_pass, per_perf;
 };
 
-/// TritonGym, "Cost-Effectiveness" (project page of the ICML 2026 paper): three agents, 164
-/// operators.
+/// The table "Cost-Effectiveness" of TritonGym (project page of the ICML 2026 paper). It is about
+/// three agents and 164 operators.
 const CostRow kTritonGym[] = {
     {"Qwen-3", 24.08, 40.1, 0.404, 60.1, 59.6},
     {"GPT-5", 86.06, 25.4, 0.206, 339.0, 417.8},
@@ -36,12 +37,13 @@ const CostRow kTritonGym[] = {
 
 struct GeakTable {
   const char* name;
-  std::vector<DifficultyRow> rows;  // difficulty 1 to 5
+  std::vector<DifficultyRow> rows;  // one row for each difficulty from 1 to 5
   std::int64_t right;
   double percent, speed_up;
 };
 
-/// GEAK's blog article (arXiv 2507.23194): tables 3 to 6, TritonBench-modified, 184 kernels.
+/// Tables 3 to 6 of GEAK's article (arXiv 2507.23194). They are about TritonBench-modified, which
+/// has 184 kernels.
 const std::vector<GeakTable> kGeak = {
     {"table 3: MI250, without optimizer",
      {{2, 3, 1.27}, {20, 27, 1.12}, {42, 65, 1.94}, {32, 84, 1.43}, {0, 5, {}}},
@@ -71,8 +73,8 @@ struct Share {
   double percent;
 };
 
-/// The same article: the rows of tables 3 to 6 by difficulty, and the rows over the 30 ROCm
-/// kernels.
+/// Rows of the same article: the rows by difficulty of tables 3 to 6, and the rows about the 30
+/// ROCm kernels.
 const Share kGeakShares[] = {
     {"table 3, difficulty 1", 2, 3, 66.67},   {"table 3, difficulty 2", 20, 27, 74.07},
     {"table 3, difficulty 3", 42, 65, 64.62}, {"table 3, difficulty 4", 32, 84, 38.10},
@@ -125,7 +127,8 @@ TEST_CASE("GEAK's accuracies by difficulty are right over total") {
     const OverallRow row = overall(std::vector<DifficultyRow>{{share.right, share.total, {}}});
     CHECK(100 * row.execution_accuracy == Approx(share.percent).margin(0.0051));
   }
-  // Table 4 prints 74.04 for 20 of 27 at difficulty 2, where table 3 prints 74.07 for the same.
+  // Table 4 prints 74.04 for 20 of 27 kernels of difficulty 2. Table 3 prints 74.07 for the same
+  // numbers.
   CHECK(100 * overall(std::vector<DifficultyRow>{{20, 27, {}}}).execution_accuracy ==
         Approx(74.074).margin(0.001));
 }
@@ -136,8 +139,8 @@ TEST_CASE("GEAK's overall accuracy follows from its rows") {
     const OverallRow row = overall(table.rows);
     CHECK(row.right == table.right);
     CHECK(row.total == 184);
-    // Table 4 prints 51.08 for 94 of 184 = 51.087: it was cut off, not rounded. The margin is
-    // therefore a whole unit of the last digit.
+    // Table 4 prints 51.08 for 94 / 184 = 51.087 %, so the number was cut off, not rounded. The
+    // margin is therefore a whole unit of the last digit.
     CHECK(100 * row.execution_accuracy == Approx(table.percent).margin(0.01));
   }
 }
@@ -150,8 +153,8 @@ TEST_CASE("GEAK's overall speed-ups of tables 4 and 6 are the means over right k
 }
 
 TEST_CASE("GEAK's overall speed-ups of tables 3 and 5 do not follow from their rows") {
-  // The article prints 1.61 where its rows give 1.585, and 2.42 where they give 2.53. This test
-  // keeps the formula from being bent until the printed figures fit.
+  // The article prints 1.61 for rows that give 1.585, and 2.42 for rows that give 2.53. This test
+  // prevents a change of the formula that would only make the printed figures fit.
   CHECK(overall(kGeak[0].rows).speed_up.value() == Approx(1.585).margin(0.001));
   CHECK(overall(kGeak[2].rows).speed_up.value() == Approx(2.531).margin(0.001));
   CHECK_FALSE(meet(overall_speed_up(kGeak[0].rows), printed(kGeak[0].speed_up, 0.01)));

@@ -47,33 +47,33 @@ def test_comments_docstrings_and_layout_do_not_count(metric: ModuleType) -> None
 
 
 def test_bleu_by_hand(metric: ModuleType) -> None:
-    # Matches of orders 1 to 4: 4 of 5, 3 of 4, 2 of 3, 1 of 2. The lengths are equal, so there is no
-    # penalty.
+    # The matches of the orders 1 to 4 are 4 of 5, 3 of 4, 2 of 3 and 1 of 2. The lengths are equal,
+    # so there is no penalty.
     expected = (4 / 5 * 3 / 4 * 2 / 3 * 1 / 2) ** 0.25
     assert metric.bleu(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "f"]) == pytest.approx(
         expected
     )
-    # All grams of the candidate match. It has 4 tokens and the reference 5, so only the penalty of
-    # exp(1 - 5/4) remains.
+    # All n-grams of the candidate match. The candidate has 4 tokens and the reference has 5, so the
+    # result is the penalty exp(1 - 5/4).
     assert metric.bleu(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]) == pytest.approx(
         math.exp(-0.25)
     )
-    # Repetition is clipped: "a a a a" matches the one "a" of the reference, and no pair.
+    # Repetition is clipped: "a a a a" matches the single "a" of the reference, and no pair matches.
     assert metric.bleu(["a", "a", "a", "a"], ["a", "b", "c", "d"]) == 0.0
     assert metric.bleu([], ["a", "b"]) == 0.0
 
 
 def test_weighted_unigrams_by_hand(metric: ModuleType) -> None:
-    # "return" (weight 5) and ";" match, "x" does not: (5 + 1) of (5 + 1 + 1)
+    # "return" (weight 5) and ";" match, and "x" does not. So the share is (5 + 1) of (5 + 1 + 1).
     assert metric.weighted_bleu(["return", "x", ";"], ["return", "y", ";"]) == pytest.approx(6 / 7)
-    # A wrong keyword costs five times as much as a wrong name: (1 + 1) of 7
+    # A wrong keyword costs five times as much as a wrong name. So the share is (1 + 1) of 7.
     assert metric.weighted_bleu(["yield", "x", ";"], ["return", "x", ";"]) == pytest.approx(2 / 7)
 
 
 def test_syntax_by_hand(metric: ModuleType) -> None:
     # The reference has five subtrees with children: Module, FunctionDef, arguments, Return, BinOp.
-    # With - instead of + the shapes of the four that contain the operator differ; only `arguments`
-    # is the same: 1/5. Names are leaves and do not count.
+    # If - replaces +, the shapes of the four subtrees that contain the operator differ. Only
+    # `arguments` is the same, so the share is 1/5. Names are leaves and do not count.
     assert metric.codebleu(SWAPPED, REFERENCE)["syntax"] == pytest.approx(1 / 5)
     renamed = "def g(x, y):\n    return x + y\n"
     assert metric.codebleu(renamed, REFERENCE)["syntax"] == 1.0
@@ -87,8 +87,8 @@ def test_dataflow_by_hand(metric: ModuleType) -> None:
     import ast
 
     source = "def f(a, b):\n    c = a + b\n    c = c * a\n    return c\n"
-    # The source reads a and b, sets c from a and b, reads c and a, sets c from c and a, reads c. In
-    # the order of appearance a is var_0, b is var_1 and c is var_2.
+    # The source reads a and b, sets c from a and b, reads c and a, sets c from c and a, and reads
+    # c. In the order of appearance, a is var_0, b is var_1 and c is var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 2,
         ("var_1", "comesFrom", "var_1"): 1,
@@ -97,8 +97,8 @@ def test_dataflow_by_hand(metric: ModuleType) -> None:
         ("var_2", "comesFrom", "var_2"): 2,
         ("var_2", "computedFrom", "var_2"): 1,
     }
-    # Without the second statement five of the nine edges remain: a and b are read once, c is set
-    # from a and from b, and c is read once.
+    # Without the second statement, five of the nine edges remain: a and b are each read once, c is
+    # set from a and from b, and c is read once.
     shorter = "def f(a, b):\n    c = a + b\n    return c\n"
     assert metric.codebleu(shorter, source)["dataflow"] == pytest.approx(5 / 9)
     assert metric.codebleu(SWAPPED, REFERENCE)["dataflow"] == 1.0  # two parameters, each read once
@@ -108,8 +108,8 @@ def test_dataflow_of_loops_and_unbound_names(metric: ModuleType) -> None:
     import ast
 
     source = "def f(n):\n    s = 0\n    for i in range(n):\n        s += i\n    return s\n"
-    # The source reads n, sets i from n, reads i, sets s from s and i, reads s. `range` is not bound
-    # here, so it is not a variable. n is var_0, i is var_1 and s is var_2.
+    # The source reads n, sets i from n, reads i, sets s from s and i, and reads s. The source does
+    # not bind `range`, so `range` is not a variable. n is var_0, i is var_1 and s is var_2.
     assert metric.data_flow(ast.parse(source)) == {
         ("var_0", "comesFrom", "var_0"): 1,
         ("var_1", "computedFrom", "var_0"): 1,

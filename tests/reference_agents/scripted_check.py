@@ -2,10 +2,10 @@
 
     TRITON_INTERPRET=1 python scripted_check.py [NAME...]
 
-This is a program of its own because Triton chooses the interpreter when a kernel is decorated. It
-prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}. The outcome is the
-worst of all cases: pass, wrong, no_compile, error, or unsupported for a dialect without an
-interpreter."""
+This check is a separate program, because Triton chooses the interpreter when a kernel is decorated.
+It prints one JSON object per operator: {"operator", "outcome", "detail", "seconds"}. The outcome is
+the worst outcome of all cases: pass, wrong, no_compile or error. It is unsupported if the
+operator's dialect has no interpreter."""
 
 from __future__ import annotations
 

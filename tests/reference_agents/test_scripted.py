@@ -1,5 +1,5 @@
-"""Checks that the scripted answers are the mix that the demo promises: right, slow, wrong, not
-compiling, each for its own reason."""
+"""Checks that the scripted answers are the mix that the demo promises: right, slow and wrong
+answers, and answers that do not compile, each for its own reason."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOWEST_S = 3.0  # reading, running and judging every interpreter case of one operator
+# The maximum time to read, run and judge all interpreter cases of one operator, in seconds.
+SLOWEST_S = 3.0
 
 RIGHT = (
     "vector_add",

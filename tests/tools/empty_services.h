@@ -1,4 +1,5 @@
-// Services that refuse every call. A test derives from one and overrides what its case needs.
+// Defines services that refuse every call. A test derives a class from such a service and overrides
+// the functions that the test needs.
 //
 //   assay::tools::NoArtifacts artifacts;
 //   const bool found = artifacts.read("art_x", 0, 1).has_value();  // false

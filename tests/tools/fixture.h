@@ -1,5 +1,6 @@
 // TemporaryCatalog is a catalog of two small operators in a temporary folder: vector_add and
-// row_sum. Each has three public and three hidden cases. It is loaded as the real catalog is.
+// row_sum. Each operator has three public and three hidden cases. The catalog is loaded like the
+// real catalog.
 //
 //   assay::testing::TemporaryCatalog catalog;
 //   const operators::Operator* op = catalog->find("vector_add");
@@ -15,7 +16,7 @@
 
 namespace assay::testing {
 
-/// A folder that the destructor removes with its content.
+/// A temporary folder. The destructor removes the folder with its content.
 class TemporaryFolder {
  public:
   TemporaryFolder() : path_(std::filesystem::temp_directory_path() / new_handle("assay-test")) {

@@ -1,5 +1,5 @@
-// A verdict for tests in which every field differs from its default. Its hidden cases are
-// kHiddenIds. Every field about them contains "secret", "888" or "31337".
+// Defines a verdict for tests in which every field differs from its default. The ids of its hidden
+// cases are in kHiddenIds. Every field about a hidden case contains "secret", "888" or "31337".
 #pragma once
 
 #include <limits>

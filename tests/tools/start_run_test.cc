@@ -1,4 +1,4 @@
-// What start_run answers about its suite, over a fake RunService.
+// Tests what start_run answers about the suite of a run, with a fake RunService.
 #include "tests/catch.h"
 #include "tests/tools/empty_services.h"
 #include "tests/tools/fixture.h"

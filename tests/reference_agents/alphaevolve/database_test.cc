@@ -11,7 +11,7 @@ using namespace assay::agents;
 
 namespace {
 
-/// Makes a program whose length depends on its number, so that each has its own cell.
+/// Makes a program whose length depends on its number, so that each program has its own cell.
 Program program(int number, Level level, std::optional<double> perf = std::nullopt) {
   Program made{std::to_string(number) + std::string(std::size_t{1} << number, ' '), {}};
   made.evaluation.level = level;
@@ -41,7 +41,7 @@ TEST_CASE("without islands and archive: the best program, the newest others") {
   database.add(0, program(1, Level::broken));
   database.add(0, program(2, Level::correct, 0.5));
   database.add(0, program(3, Level::compiles));
-  database.add(0, program(4, Level::correct, 0.5));  // as good as 2, but newer
+  database.add(0, program(4, Level::correct, 0.5));  // as good as program 2, but newer
   const Program parent = database.parent(0);
   CHECK(number_of(parent) == 4);
   CHECK(numbers_of(database.others(0, parent, 2)) == std::vector<int>{3, 2});
@@ -61,7 +61,7 @@ TEST_CASE("islands are independent until their best programs migrate, one island
   CHECK(number_of(database.parent(2)) == 1);
   database.migrate();
   CHECK(numbers_of(database.others(0, database.parent(0), 9)) ==
-        std::vector<int>{2});  // island 0 already holds the program that returns to it
+        std::vector<int>{2});  // island 0 already has the program that would migrate to it
   CHECK(number_of(database.best()) == 1);
 }
 

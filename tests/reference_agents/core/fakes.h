@@ -1,5 +1,5 @@
-// Fakes for the tests of the agents: an MCP client that answers like the server and remembers every
-// call, and a model that always gives the same reply.
+// Defines fakes for the tests of the agents: an MCP client that answers like the server and
+// remembers every call, and a model that always gives the same reply.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Replays transcripts instead of asking a model. Equal steps end alike, and differences are
-// reported.
+// Tests replays of transcripts without a model. If all steps are equal, the attempt ends like the
+// recorded attempt. Differences are reported.
 #include "reference_agents/core/replay.h"
 
 #include <filesystem>
@@ -23,7 +23,7 @@ mcp::ToolResult verdict(const std::string& outcome, const std::string& kind) {
   return {false, outcome, {{"outcome", outcome}, {"error_kind", kind}, {"tier", "interpreter"}}};
 }
 
-/// Returns a server whose calls of `run_tests` give these answers in order.
+/// Returns a server that answers calls of `run_tests` with these answers in order.
 FakeServer server_with_tests(const std::vector<mcp::ToolResult>& tests) {
   FakeServer server;
   server.answers["fetch_spec"] = {{false, "f(x)", {{"entry", "f"}}}};
@@ -135,7 +135,8 @@ TEST_CASE("a transcript that is missing, cut short or broken") {
   { std::ofstream(scratch.dir / "recorded.jsonl", std::ios::app) << R"({"kind":"torn)"; }
   const Result<std::vector<Step>> torn = read_steps(scratch.dir / "recorded.jsonl");
   REQUIRE(torn);
-  CHECK(torn->size() == 8);  // fetch_spec, twice reply, compile and run_tests, submit
+  // The steps are fetch_spec, then twice (reply, compile, run_tests), then submit.
+  CHECK(torn->size() == 8);
   { std::ofstream(scratch.dir / "recorded.jsonl", std::ios::app) << "\n"; }
   CHECK(read_steps(scratch.dir / "recorded.jsonl").error().code == ErrorCode::corrupt);
 }

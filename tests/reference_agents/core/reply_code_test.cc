@@ -51,7 +51,7 @@ std::string edit(const std::string& search, const std::string& replace) {
   return "<<<<<<< SEARCH\n" + search + "=======\n" + replace + ">>>>>>> REPLACE\n";
 }
 
-/// Returns the changed code, or "error: ...".
+/// Applies the edits of a reply. Returns the changed code, or "error: ...".
 std::string apply(const std::string& reply) {
   const auto edits = parse_edits(reply);
   if (!edits) return "error: " + edits.error().message;

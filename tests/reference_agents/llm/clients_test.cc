@@ -112,9 +112,9 @@ TEST_CASE("429 with Retry-After, then 500, then a reply: two pauses, at least as
   const Result<CompletionReply> reply =
       OpenAiClient(endpoint_at(server, "openai", sleeps)).complete(kRequest);
   REQUIRE(reply);
-  CHECK(sleeps.ms ==
-        std::vector<std::int64_t>{
-            7'500, 1'000});  // 7 s and jitter; 1000 ms doubled once, half of it by the fixed jitter
+  // The first pause is the 7 s of Retry-After and a jitter. The second pause is 1,000 ms, doubled
+  // once and halved by the fixed jitter.
+  CHECK(sleeps.ms == std::vector<std::int64_t>{7'500, 1'000});
   CHECK(server.received().size() == 3);
 }
 

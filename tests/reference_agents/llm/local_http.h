@@ -1,6 +1,6 @@
 // LocalHttp is a real HTTP/1.1 server on a loopback port, for the tests of the LLM clients. It
-// answers each request with the next one of a list of canned responses, and it remembers the
-// requests. A response can be late, arrive byte by byte, or be cut off.
+// answers each request with the next response of a list, and it remembers the requests. A response
+// can be late, arrive byte by byte, or be cut off.
 //
 //   LocalHttp server({{429, "slow down", "Retry-After: 1\r\n"}, {200, reply}});
 #pragma once
@@ -28,11 +28,11 @@ inline const std::string kKey = "sk-test-0123456789";
 struct Canned {
   int status = 200;
   std::string body = {};
-  std::string extra_headers = {};  // each ending in "\r\n"
-  std::size_t missing_bytes = 0;   // cut off the end of the body; Content-Length counts them
+  std::string extra_headers = {};  // header lines; each ends with "\r\n"
+  std::size_t missing_bytes = 0;   // bytes cut off the body; Content-Length still counts them
   bool has_length = true;          // false: the body ends with the connection
-  int delay_ms = 0;                // before the answer; before each byte if it drips
-  bool drips = false;              // sends the answer byte by byte
+  int delay_ms = 0;                // the pause before the answer; if `drips`, before each byte
+  bool drips = false;              // true: the answer is sent byte by byte
 };
 
 struct Received {

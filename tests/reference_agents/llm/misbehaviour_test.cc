@@ -1,5 +1,5 @@
-// Tests the clients with a real HTTP server on the loopback device that misbehaves. Checks which
-// requests are retried, and the errors of those that are not.
+// Tests the clients with a misbehaving HTTP server on the loopback device. Checks which requests
+// are retried, and the errors of requests that are not retried.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -21,7 +21,8 @@ const std::string kGood =
     R"({"choices":[{"message":{"content":"hi"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":2}})";
 const CompletionRequest kHello{"", {{"user", "hello"}}, {}, 10};
 
-/// A client and its server with canned responses. Sleeping takes no time.
+/// A client, and a server that answers with a list of responses. The pauses between retries take no
+/// time.
 struct Talk {
   LocalHttp server;
   std::vector<std::int64_t> sleeps;
@@ -39,7 +40,7 @@ struct Talk {
   }
   Result<CompletionReply> openai() { return OpenAiClient(endpoint).complete(kHello); }
   Result<CompletionReply> anthropic() { return AnthropicClient(endpoint).complete(kHello); }
-  /// Returns the error of a request that must fail. Checks that it does not hold the key.
+  /// Returns the error of a request that must fail. Checks that the error does not contain the key.
   Error refusal() {
     const Result<CompletionReply> reply = openai();
     REQUIRE_FALSE(reply);

@@ -53,17 +53,17 @@ using namespace assay;
 using namespace assay::agents;
 
 TEST_CASE("several models share one budget") {
-  testing::FakeModel inner;  // 100 tokens in, 20 out
+  testing::FakeModel inner;  // each reply has 100 input tokens and 20 output tokens
   SpendingBudget budget({.limit_usd = 5.0, .spent_usd = 1.0});
-  MeteredClient cheap(inner, Price{10'000, 0, "s", "d"}, budget);   // a dollar a reply
-  MeteredClient costly(inner, Price{20'000, 0, "s", "d"}, budget);  // two
+  MeteredClient cheap(inner, Price{10'000, 0, "s", "d"}, budget);   // a reply costs 1 dollar
+  MeteredClient costly(inner, Price{20'000, 0, "s", "d"}, budget);  // a reply costs 2 dollars
   CompletionRequest request;
   request.max_tokens = 1;
   REQUIRE(cheap.complete(request));
   REQUIRE(costly.complete(request));
   CHECK(budget.spent_usd() == Approx(4.0));
   request.system =
-      std::string(120, 'x');  // a worst case of 1.2 dollars for `cheap`, of 2.4 for `costly`
+      std::string(120, 'x');  // the worst case costs 1.2 dollars for `cheap`, 2.4 for `costly`
   CHECK(costly.complete(request).error().code == ErrorCode::resource_exhausted);
   CHECK(cheap.limit_reached());
   CHECK(inner.prompts.size() == 2);
@@ -84,7 +84,7 @@ TEST_CASE("set_aside waits for the amounts that other threads have set aside") {
   SpendingBudget budget({.limit_usd = 1.0, .spent_usd = 0});
   REQUIRE(budget.set_aside(0.8));
   std::thread other([&] { budget.settle(0.8, 0.1); });
-  CHECK(budget.set_aside(0.8));  // 0.1 are spent: it fits
+  CHECK(budget.set_aside(0.8));  // fits, because only 0.1 of the first 0.8 dollars was spent
   other.join();
   CHECK_FALSE(budget.limit_reached());
   budget.settle(0.8, 0.8);
@@ -156,7 +156,7 @@ TEST_CASE("a reply without token counts is charged its worst case, but its cost 
   CHECK_FALSE(client.cost_of(*reply));
   CHECK(reply->charged_usd.value() == Approx(3));
   REQUIRE(client.complete(request_of(1'000, 2'000)));
-  CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 spent, 3 more at most
+  CHECK_FALSE(client.complete(request_of(1'000, 2'000)));  // 6 are spent; this could cost 3 more
   CHECK(inner.calls == 2);
 }
 
@@ -182,10 +182,10 @@ TEST_CASE("an earlier reply keeps its cost when the price changes") {
 TEST_CASE("a request that could pass the limit is not made") {
   FixedClient inner;
   MeteredClient client(inner, kPrice, {5.0, 0});
-  REQUIRE(client.complete(request_of(1'000, 2'000)));  // could cost 3, costs 2
-  REQUIRE(client.complete(request_of(1'000, 2'000)));  // 2 + 3 fits
+  REQUIRE(client.complete(request_of(1'000, 2'000)));  // could cost 3 dollars, costs 2
+  REQUIRE(client.complete(request_of(1'000, 2'000)));  // 2 + 3 fits into the limit
   const Result<CompletionReply> refused =
-      client.complete(request_of(1'000, 2'000));  // 4 + 3 does not
+      client.complete(request_of(1'000, 2'000));  // 4 + 3 does not fit
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::resource_exhausted);
   CHECK(refused.error().message.find("$4.0000 are spent") != std::string::npos);
@@ -211,6 +211,7 @@ TEST_CASE("parallel requests never pass the limit together, and use it up") {
   for (int i = 0; i < 16; ++i)
     threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
   for (std::thread& thread : threads) thread.join();
-  CHECK(client.spent_usd() == Approx(10));  // a fifth request fits at 8, a sixth does not at 10
+  // At 8 dollars a fifth request fits; at 10 dollars a sixth does not.
+  CHECK(client.spent_usd() == Approx(10));
   CHECK(client.limit_reached());
 }

@@ -1,5 +1,5 @@
-// Runs each agent against a fake server. Checks which versions it keeps and submits, and that an
-// interrupted attempt ends like an uninterrupted one.
+// Runs each agent against a fake server. Checks which versions an agent keeps and submits, and that
+// an interrupted attempt ends like an uninterrupted attempt.
 #include "reference_agents/registry/agents.h"
 
 #include <filesystem>
@@ -17,7 +17,7 @@ using namespace assay::agents::testing;
 
 namespace {
 
-/// A server that takes the verdict from a word in the code: "broken", "wrong", or "perf=X".
+/// A server whose verdict depends on a word in the code: "broken", "wrong", or "perf=X".
 class Judge final : public mcp::Client {
  public:
   Result<std::vector<std::string>> list_tools() override { return std::vector<std::string>{}; }
@@ -65,7 +65,7 @@ class Judge final : public mcp::Client {
   }
 };
 
-/// A model that gives its answers in order and then repeats the last one.
+/// A model that gives its answers in order and then repeats the last answer.
 class Answers final : public LlmClient {
  public:
   explicit Answers(std::vector<std::string> texts) : texts_(std::move(texts)) {}
@@ -80,7 +80,7 @@ class Answers final : public LlmClient {
   std::string label() const override { return "fake:model"; }
   bool is_model() const override { return true; }
   std::vector<CompletionRequest> prompts;
-  std::int64_t refused_from = 1'000'000;  // turn of the first refused prompt
+  std::int64_t refused_from = 1'000'000;  // the turn from which prompts are refused
 
  private:
   const std::vector<std::string> texts_;
@@ -141,7 +141,7 @@ TEST_CASE("alphaevolve shows the evaluator's words and submits the best of at mo
   CHECK(fixture.server.submitted.find("perf=0.7") != std::string::npos);
   CHECK(model.prompts[1].messages[0].text.find("Verdict: error: syntax_error") !=
         std::string::npos);
-  CHECK(fixture.server.calls["run_tests"] == 4);  // one of five does not compile
+  CHECK(fixture.server.calls["run_tests"] == 4);  // one of the five versions does not compile
 }
 
 TEST_CASE("alphaevolve with diff edits the best version, and says why a reply could not be used") {
@@ -163,7 +163,7 @@ TEST_CASE("geak drops an approach after max_debug failed repairs, and plans from
     REQUIRE(attempt);
     REQUIRE(model.prompts.size() == 6);
     CHECK(model.prompts[5].messages[0].text.find("was dropped") != std::string::npos);
-    CHECK(fixture.server.submitted.find("wrong 3") != std::string::npos);  // it came furthest
+    CHECK(fixture.server.submitted.find("wrong 3") != std::string::npos);  // the best version
   }
   SECTION("pool") {
     Answers model({module_of("perf=0.5"), "thought", "plan", module_of("perf=0.8"), "thought",
@@ -241,7 +241,8 @@ TEST_CASE(
   const auto text_of = [&](std::size_t i) { return model.prompts.at(i).messages[0].text; };
   CHECK(text_of(1).find("broken a") == std::string::npos);  // the second instance begins anew
   CHECK(text_of(1).find("Write a version that is right first of all") != std::string::npos);
-  CHECK(text_of(3).find("broken a") != std::string::npos);  // the first instance mends its own
+  // The first instance repairs its own version.
+  CHECK(text_of(3).find("broken a") != std::string::npos);
   CHECK(text_of(3).find("perf=0.9") == std::string::npos);
   CHECK(model.prompts[0].temperature == 1.0);
   CHECK(fixture.server.submitted.find("perf=0.9") != std::string::npos);
@@ -261,7 +262,7 @@ TEST_CASE("alphaevolve's islands start independently and exchange their best at 
   CHECK(text_of(2).find("perf=0.5") == std::string::npos);
   CHECK(text_of(3).find("perf=0.5") != std::string::npos);
   CHECK(text_of(3).find("wrong c") == std::string::npos);
-  CHECK(text_of(4).find("perf=0.5") != std::string::npos);  // it has migrated
+  CHECK(text_of(4).find("perf=0.5") != std::string::npos);  // this program has migrated
   CHECK(fixture.server.submitted.find("perf=0.5") != std::string::npos);
 }
 

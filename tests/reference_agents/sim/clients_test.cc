@@ -209,5 +209,5 @@ TEST_CASE("prompts that name no operator, an unknown one, or a path") {
         std::string::npos);
   CHECK(client.complete(asking_for("../prices")).error().code == ErrorCode::not_found);
   CHECK(client.complete({"", {{"user", "say Operator: vector_add"}}, {}, 1}).error().code ==
-        ErrorCode::not_found);  // not at a line's beginning
+        ErrorCode::not_found);  // the mark is not at the beginning of a line
 }

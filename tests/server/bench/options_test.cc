@@ -58,7 +58,7 @@ TEST_CASE("the default directory is a plain name") {
         "bench-out/one_shot_together_.._.._etc_x_y");
   options.out = "/tmp/here";
   CHECK(bench_directory(options, "one_shot", options.models[0]) == "/tmp/here");
-  options.agents.emplace_back("leader?rounds=4");  // several pairs: a folder each
+  options.agents.emplace_back("leader?rounds=4");  // with several pairs, each pair has a folder
   CHECK(bench_directory(options, "leader?rounds=4", options.models[0]) ==
         "/tmp/here/leader_rounds_4_together_.._.._etc_x_y");
 }

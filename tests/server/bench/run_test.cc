@@ -42,7 +42,7 @@ TEST_CASE(
                                     {"one_shot", "openai:m", "all", "cpu", "", "/s.db", 1}, false);
   REQUIRE(journal);
   BenchModel model;
-  model.price = agents::Price{1'000'000, 1'000'000, "test", "2026-01-01"};  // a dollar a token
+  model.price = agents::Price{1'000'000, 1'000'000, "test", "2026-01-01"};  // 1 dollar per token
   BenchPlan plan;
   plan.pairs.emplace_back();
   plan.pairs[0].model = &model;
@@ -54,7 +54,7 @@ TEST_CASE(
        transcript_path(scratch.path, 1, "never_begun")}};
   write_replies(tasks[0].transcript,
                 {{"a", "stop", 2, 3, true, 5.0},   // counted
-                 {"b", "stop", 0, 0, false, 7.0},  // no usage: the worst case
+                 {"b", "stop", 0, 0, false, 7.0},  // without usage, the worst case was charged
                  {"c", "stop", 1, 1, true, {}}});  // a transcript without charges
   const Result<double> spent = spent_before(plan, tasks);
   REQUIRE(spent);

@@ -1,4 +1,4 @@
-// A new folder for one test. The destructor removes it with its content.
+// Defines a new folder for one test. The destructor removes the folder with its content.
 #pragma once
 
 #include <filesystem>

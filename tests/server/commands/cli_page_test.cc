@@ -1,4 +1,4 @@
-// docs/reference/cli.md and the commands name the same options.
+// Checks that docs/reference/cli.md names exactly the options that the commands have.
 #include <CLI/CLI.hpp>
 #include <fstream>
 #include <map>
@@ -40,12 +40,12 @@ Names options_of_row(const std::string& text, const std::string& word) {
   return options_in(text.substr(at, text.find('\n', at + 1) - at));
 }
 
-/// Returns the options that the synopsis gives each command: "operators lint" -> {"suite", ...}.
+/// Returns the options of each command in the synopsis: "operators lint" -> {"suite", ...}.
 std::map<std::string, Names> synopsis(const std::string& text) {
   const std::size_t begin = text.find("```\nassay ");
   const std::size_t end = text.find("\n```", begin);
   REQUIRE(end != std::string::npos);
-  std::map<std::string, std::string> lines;  // command -> the text after it
+  std::map<std::string, std::string> lines;  // maps a command to the text after it
   static const std::regex brackets("\\[[^\\]]*\\]");
   std::vector<std::string> commands;
   for (const std::string& line : split(text.substr(begin + 4, end - begin - 4), "\n")) {

@@ -1,5 +1,5 @@
-// Cases that docs/how-to/connect-a-client.md does not show. That document is the golden file of the
-// whole texts (tests/clients/test_config.py).
+// Tests the cases of client_config() that docs/how-to/connect-a-client.md does not show.
+// tests/clients/test_config.py compares the other texts with that document.
 #include "server/commands/client_config.h"
 
 #include <nlohmann/json.hpp>

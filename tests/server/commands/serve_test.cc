@@ -31,7 +31,7 @@ json result_of(mcp::Server& server, const std::string& method, json params,
   return (*outcome.response)["result"];
 }
 
-/// Stores tasks, and tells when a task has ended.
+/// Stores tasks, and lets a test wait until a task has ended.
 class WatchedTasks final : public mcp::TaskStore {
  public:
   explicit WatchedTasks(Store& store) : stored_(store) {}
@@ -70,7 +70,7 @@ TEST_CASE("everything is registered, and clients may cache the resources that ne
   CHECK(result_of(server, "prompts/list", json::object())["prompts"].size() == 3);
 
   const json listed = result_of(server, "resources/list", json::object())["resources"];
-  REQUIRE(listed.size() == 5);  // two operators twice, one guide
+  REQUIRE(listed.size() == 5);  // two resources for each of two operators, and one guide
   CHECK(listed[0]["uri"] == "operator://row_sum/spec");
   CHECK(listed[0]["name"] == "row_sum/spec");
 

@@ -1,6 +1,6 @@
-// Golden requests and responses of the conformance fixtures: tests/wire/conformance/*.json.
-// ASSAY_APPROVE=1 replaces the responses with those that the server gives now. Each pair uses a
-// fresh server and no session.
+// Compares the server's responses with the golden files of the conformance fixtures,
+// tests/wire/conformance/*.json. If ASSAY_APPROVE=1 is set, the current responses replace the
+// golden responses. Each pair of request and response uses a fresh server and no session.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>

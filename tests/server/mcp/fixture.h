@@ -1,5 +1,5 @@
-// Helpers of the MCP tests: a server with a few tools that show each path, and a running HTTP
-// server.
+// Defines helpers for the MCP tests: a server with a few tools, one for each way in which a call
+// can end, and a running HTTP server.
 #pragma once
 
 #include <unistd.h>
@@ -26,7 +26,7 @@ namespace assay::mcp::test {
 
 using nlohmann::json;
 
-/// How long a test waits for an event before it fails.
+/// The maximum time that a test waits for an event before it fails.
 constexpr std::chrono::seconds kEventTimeout{10};
 
 /// A number that a test can wait for. Thread-safe.
@@ -43,7 +43,7 @@ class Counter {
     const MutexLock lock(mutex_);
     return value_;
   }
-  /// Waits until the number is `value`. Returns false when it does not become so in time.
+  /// Waits until the number is `value`. Returns false when kEventTimeout passes first.
   bool becomes(int value) const {
     MutexLock lock(mutex_);
     return changed_.wait_for(lock, kEventTimeout,
@@ -56,7 +56,7 @@ class Counter {
   int value_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// Counts of the tool `wait`: the calls that run, and the calls that ended by cancellation.
+/// The counters of the tool `wait`: its running calls, and its calls that ended by cancellation.
 struct Traces {
   Counter waiting, cancelled;
 };
@@ -72,7 +72,8 @@ inline json object_schema(json properties, json required = json::array()) {
           {"additionalProperties", false}};
 }
 
-/// Waits until it is cancelled or `ms` have passed, and reports progress every 10 ms.
+/// Handles a call of the tool `wait`. It waits until the call is cancelled or `ms` milliseconds
+/// have passed, and reports progress every 10 ms.
 inline ToolResult wait_tool(const json& arguments, RequestContext& context) {
   const Clock& clock = system_clock();
   const std::int64_t until_ns = clock.monotonic_ns() + arguments.value("ms", 10'000) * kNsPerMs;
@@ -157,10 +158,11 @@ inline json response_to(Server& server, const json& message,
   return server.dispatcher().handle(*parsed, transport).response.value_or(json());
 }
 
-/// How long a client waits for an answer.
+/// The maximum time that a client waits for an answer, in milliseconds.
 constexpr std::int64_t kTimeoutMs = 10'000;
 
-/// Waits for a state that has no event: polls until `done` or the end of kEventTimeout.
+/// Waits for a state that no event announces: calls `done` repeatedly until it returns true or
+/// kEventTimeout is over.
 template <class Done>
 bool eventually(Done done) {
   const Clock& clock = system_clock();
@@ -173,7 +175,7 @@ bool eventually(Done done) {
   return true;
 }
 
-/// serve_http() on its own thread.
+/// Runs serve_http() on a separate thread.
 class RunningHttp {
  public:
   explicit RunningHttp(HttpOptions options = {}) : server_(make_server()) {

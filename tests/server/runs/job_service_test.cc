@@ -84,8 +84,8 @@ TEST_CASE(
 }
 
 TEST_CASE("a verdict that the stop cut short is not kept") {
-  /// When it is cancelled, this device returns the verdict that it has so far, as if only an
-  /// auxiliary step had been cancelled.
+  /// A device that returns an incomplete verdict when it is cancelled, as if only an auxiliary step
+  /// had been cancelled.
   class HalfDone final : public sandbox::Device {
    public:
     sandbox::DeviceInfo info() const override {
@@ -122,7 +122,7 @@ TEST_CASE(
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
-  // A killed process leaves only the rows of the store.
+  // Makes the rows that a killed process leaves in the store.
   const auto leave = [&](const std::string& device, const std::string& op,
                          const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);
@@ -269,7 +269,8 @@ TEST_CASE("a wait ends when the clock reaches its end, not before") {
   std::thread waiter([&] { status = *services->jobs().wait(slow, kWaitMs, nullptr); });
   const bool began = services.clock.wait_for_looks(1);
   services.clock.advance_ms(kWaitMs / 2);
-  const bool went_on = services.clock.wait_for_looks(5);  // it saw the new time and still waits
+  // The wait has seen the new time and still waits.
+  const bool went_on = services.clock.wait_for_looks(5);
   services.clock.advance_ms(kWaitMs / 2);
   waiter.join();
   CHECK(began);

@@ -1,4 +1,4 @@
-// Calls the tools with a run: its rules, what is left of its budget, its scorecard.
+// Calls the tools with a scored run. Tests the run's rules, its remaining budget and its scorecard.
 #include "tests/server/runs/tool_bench.h"
 
 namespace assay::tools {

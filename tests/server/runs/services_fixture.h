@@ -1,5 +1,5 @@
-// ServicesFixture: the real services over a store in a temporary folder, with the fake device.
-// Tests wait for events of the services, never for a time to pass:
+// Defines ServicesFixture, which has the real services over a store in a temporary folder, with the
+// fake device. Tests wait for events of the services, never until some time has passed:
 //
 //   ServicesFixture services;
 //   services.wait_until_running(job);     // a worker has given the job to the device
@@ -24,10 +24,10 @@
 
 namespace assay::testing {
 
-/// How long a test waits for an event before it fails.
+/// The maximum time that a test waits for an event before it fails.
 inline constexpr std::chrono::seconds kEventTimeout(20);
 
-/// A manual clock that counts how often waits look at it.
+/// A manual clock that counts how often waiting functions look at it.
 class WatchedClock final : public Clock {
  public:
   std::int64_t monotonic_ns() const override { return manual_.monotonic_ns(); }
@@ -40,8 +40,8 @@ class WatchedClock final : public Clock {
     });
   }
   void advance_ms(std::int64_t ms) { manual_.advance_ms(ms); }
-  /// Waits until waits have looked at the clock `more` times from now on. Returns false if they do
-  /// not, for example because every wait has ended.
+  /// Returns true when waiting functions have looked at the clock `more` more times. Returns false
+  /// if that does not happen, for example because no function waits any more.
   bool wait_for_looks(std::int64_t more) const {
     MutexLock lock(mutex_);
     const std::int64_t target = looks_ + more;
@@ -62,7 +62,7 @@ class WatchedClock final : public Clock {
   mutable std::int64_t looks_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// The jobs that a device has begun.
+/// The set of jobs that a device has begun.
 class BegunJobs {
  public:
   void add(const std::string& job) {
@@ -127,7 +127,7 @@ class ServicesFixture {
     if (!opened) throw std::runtime_error(opened.error().message);
     services_ = std::move(*opened);
   }
-  /// The same services as the tools see them.
+  /// Returns the same services in the form that the tools use.
   tools::Services tool_services() const {
     return {.catalog = *catalog,
             .runs = services_->runs(),
@@ -146,7 +146,7 @@ class ServicesFixture {
     job.cases[0].id = "small";
     return job;
   }
-  /// Charges the run and stores a job, but gives it to no device.
+  /// Charges the run and stores a job, but gives the job to no device.
   Status accept(const std::string& run, const std::string& op, sandbox::JobKind kind,
                 const std::string& source) {
     sandbox::Job accepted = job(source, kind, op);

@@ -1,5 +1,5 @@
-// ToolBench calls the tools as the protocol layer does, over the real services and the fake device.
-// It checks each answer against the tool's output schema and the limit of its size.
+// ToolBench calls the tools like the protocol layer, with the real services and the fake device. It
+// checks that each answer conforms to the tool's output schema and is not too large.
 //
 //   ToolBench bench;
 //   const ToolResult answer = bench.call("fetch_spec", {{"operator", "vector_add"}});

@@ -195,7 +195,7 @@ TEST_CASE("submit grades hidden cases and shows nothing of them") {
                    {"code", "# fake: fail\n"},
                    {"run", run},
                    {"response_format", format}});
-    REQUIRE(answer.structured["cases"].size() == 3);  // the public ones, which are wrong
+    REQUIRE(answer.structured["cases"].size() == 3);  // the public cases, which are wrong
     CHECK(has(answer.text, "3 of 3 cases wrong"));
     CHECK_FALSE(answer.structured.contains("tells_hidden"));
     CHECK_FALSE(answer.structured.contains("stage_ms"));

@@ -1,4 +1,5 @@
-// The limits for artifacts, their expiry, and the order in which they make room.
+// Tests the limits for artifacts, the expiry of artifacts, and the order in which artifacts are
+// removed to make room.
 #include "server/store/artifact_limits.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -23,7 +24,7 @@ using testing::TemporaryFolder;
 
 constexpr std::int64_t kDayMs = 86'400'000;
 
-/// An artifact that counts for `bytes`, with its kind and name.
+/// Returns an artifact that counts as `bytes` bytes, including its kind and name.
 Artifact artifact_of(std::int64_t bytes, const std::string& name = "a") {
   return {"ptx", name, std::string(static_cast<std::size_t>(bytes) - 3 - name.size(), 'x')};
 }
@@ -56,7 +57,7 @@ class LimitedStore {
     REQUIRE(store_->accept(job, "cpu", {}, 1)->accepted);
     return job.id;
   }
-  /// Ends the job with artifacts. Returns those that were dropped.
+  /// Ends the job with artifacts. Returns the artifacts that were dropped.
   std::vector<DroppedArtifact> finish(const std::string& job, std::vector<Artifact> artifacts,
                                       std::int64_t now_unix_ms) {
     sandbox::Verdict verdict;
@@ -69,7 +70,7 @@ class LimitedStore {
     CHECK((*store_->finished_job(job))->verdict.artifacts_dropped == stored->artifacts_dropped);
     return stored->artifacts_dropped;
   }
-  /// A practice job with one artifact. Returns the job.
+  /// Makes a practice job with one artifact. Returns the job's handle.
   std::string practice(std::int64_t bytes, std::int64_t now_unix_ms,
                        const std::string& caller = "") {
     const std::string job = accept("", caller);
@@ -171,7 +172,7 @@ TEST_CASE(
   CHECK(store.finish(scored, {artifact_of(100)}, 0).empty());
   const std::string old = store.practice(100, 0);
   const std::string later = store.practice(100, kDayMs);
-  CHECK(store.has(old));  // exactly as old as the limit
+  CHECK(store.has(old));  // an artifact that is exactly as old as the limit stays
   const std::string last = store.practice(100, kDayMs + 1);
   CHECK_FALSE(store.has(old));
   CHECK(store.has(later));

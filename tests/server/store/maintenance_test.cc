@@ -34,7 +34,8 @@ std::string store_artifact(Store& store, const std::string& run, const std::stri
   return job.id;
 }
 
-/// A store with an artifact of a scored run (time 0) and six of practice (times 1 to 6).
+/// A store with one artifact of a scored run (time 0) and six artifacts of practice jobs (times 1
+/// to 6).
 struct FilledStore {
   FilledStore() {
     tools::RunInfo run;

@@ -1,4 +1,4 @@
-// Opens stores of an older schema: for writing, which migrates them, and for reading, which does
+// Opens stores of an older schema. An open for writing migrates the store; an open for reading does
 // not.
 #include <SQLiteCpp/SQLiteCpp.h>
 
@@ -15,8 +15,8 @@ namespace {
 
 using testing::TemporaryFolder;
 
-/// Makes a file as version 1 wrote it: three runs with usage, an unfinished job, and a charge
-/// without a job.
+/// Makes a store file as version 1 wrote it, with three runs with usage, an unfinished job, and a
+/// charge without a job.
 std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_tables) {
   const auto path = folder.path() / "old.db";
   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);
@@ -46,8 +46,8 @@ std::filesystem::path old_store(const TemporaryFolder& folder, bool with_later_t
   return path;
 }
 
-/// Makes a file as version 2 wrote it: an artifact of practice, of a run of practice, and of a
-/// scored run.
+/// Makes a store file as version 2 wrote it. It has three artifacts: one of a practice job without
+/// a run, one of a run on the track practice, and one of a scored run.
 std::filesystem::path store_of_version_2(const TemporaryFolder& folder) {
   const auto path = folder.path() / "old2.db";
   SQLite::Database db(path.string(), SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE);

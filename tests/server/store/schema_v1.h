@@ -1,4 +1,5 @@
-// The schema of version 1, as its last releases wrote it. Migration starts from these tables.
+// Contains the schema of version 1, as the last releases with this version wrote it. Migration
+// starts from these tables.
 #pragma once
 
 namespace assay::testing {
@@ -76,8 +77,8 @@ CREATE TABLE artifacts (
 CREATE INDEX artifacts_by_job ON artifacts(job);
 )sql";
 
-/// Tables that a later release added to version 1 without a new version number. The first releases
-/// have neither of them.
+/// The tables that a later release added to version 1 without a new version number. The first
+/// releases have none of these tables.
 inline constexpr const char* kLaterInVersion1Sql = R"sql(
 CREATE TABLE IF NOT EXISTS tasks (
   task TEXT PRIMARY KEY,

@@ -1,4 +1,4 @@
-// The tables of version 2, as its releases created them.
+// Contains the tables of version 2, as the releases with this version created them.
 #pragma once
 
 namespace assay::testing {

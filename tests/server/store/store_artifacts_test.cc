@@ -1,4 +1,4 @@
-// Artifacts in the store are read in slices.
+// Tests that artifacts in the store can be read in slices.
 #include <string>
 
 #include "server/store/store.h"

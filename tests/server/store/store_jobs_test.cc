@@ -1,5 +1,5 @@
-// Jobs in the store: they are accepted and charged, and they end with one verdict. A failure in
-// between leaves nothing half done.
+// Tests jobs in the store: a job is accepted and charged, and it ends with one verdict. If a step
+// fails, none of its changes stay in the store.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include <cstdint>
@@ -20,12 +20,12 @@ namespace {
 using namespace stored;
 using testing::TemporaryFolder;
 
-/// A store with one run. A trigger can make its statements fail.
+/// A store with one run. A trigger can make the store's statements fail.
 class FailingStore {
  public:
   FailingStore() { REQUIRE(store->insert_run(run)); }
 
-  /// From now on a statement `on` this table ("INSERT ON verdicts") fails.
+  /// Makes all later statements of this kind fail. `statement` has the form "INSERT ON verdicts".
   void fail_at(const std::string& statement) {
     other.exec("CREATE TRIGGER injected BEFORE " + statement +
                " BEGIN SELECT RAISE(ABORT, 'injected failure'); END");

@@ -1,4 +1,5 @@
-// Opens and refuses files: new, newer, foreign, damaged, without write permission, and in use.
+// Tests which files can be opened as a store: new files, files of a newer version, other SQLite
+// files, damaged files, files without write permission, and files in use.
 #include "server/store/store.h"
 
 #include <SQLiteCpp/SQLiteCpp.h>
@@ -113,7 +114,8 @@ TEST_CASE("a store that cannot be written is refused") {
   const TemporaryFolder folder;
   const auto path = folder.path() / "assay.db";
   REQUIRE(Store::open(path, StoreMode::read_write));
-  // Root may write regardless of mode bits, so the file is opened as the user nobody.
+  // The user root may write regardless of the file's mode, so the file is opened as the user
+  // nobody.
   ::chmod(folder.path().c_str(), 0777);
   ::chmod((path.string() + ".lock").c_str(), 0666);
   ::chmod(path.c_str(), 0444);

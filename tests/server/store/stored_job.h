@@ -1,4 +1,4 @@
-// A job, its verdict and a run, as the tests of the store write them.
+// Defines a job, the job's verdict and a run for the tests of the store.
 #pragma once
 
 #include <string>

@@ -99,7 +99,7 @@ TEST_CASE("a wrong result appears once, with the judge's numbers; further cases 
   CHECK(times(text_of(verdict), "expected") == 2);
   CHECK(times(text_of(verdict), "- case other: " + kReason + "\n") == 1);
 
-  verdict.cases = {wrong("small", "")};  // without a reason the line is built from the numbers
+  verdict.cases = {wrong("small", "")};  // no reason, so the line is built from the numbers
   verdict.summary = "fail (wrong_result): 1 of 1 case wrong";
   CHECK(times(text_of(verdict),
               "- case small: fail; 2 of 10 elements wrong; first: y[4] expected 0.2513, got 1\n") ==
@@ -126,7 +126,7 @@ TEST_CASE("a pass shows the tolerance, the cases that were not run, and the outp
       text.starts_with("pass: 1 case right, largest scaled error 0.00634 of 0.01 allowed, perf 2 "
                        "(oracle latency / yours); 1 more not run\n"));
   CHECK(times(text, "stdout (untrusted):\nhello\n") == 1);
-  verdict.cases[0].max_abs_error = 0.02;  // passes because of the last place of a two-byte type
+  verdict.cases[0].max_abs_error = 0.02;  // passes: one unit in the last place of a two-byte type
   CHECK(times(verdict_text(verdict, status, Format::concise, op), "allowed") == 0);
   CHECK(times(verdict_text(verdict, status, Format::concise), "allowed") == 0);
 }

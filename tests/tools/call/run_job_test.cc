@@ -1,4 +1,4 @@
-// Progress of a job that a call follows, over a scripted JobService.
+// Tests the progress that a call reports while it follows a job, with a scripted JobService.
 #include "tools/call/run_job.h"
 
 #include <algorithm>
@@ -13,8 +13,8 @@
 namespace assay::tools {
 namespace {
 
-/// A job that has reached a stage before the first wait for it, and ends `lasts_ms` later. A wait
-/// moves the clock.
+/// A service with one job. The job is in a stage before the first wait, and ends `lasts_ms` later.
+/// A wait advances the clock.
 class JobUnderWay final : public NoJobs {
  public:
   JobUnderWay(ManualClock& clock, std::int64_t lasts_ms) : clock_(clock), left_ms_(lasts_ms) {}
@@ -40,7 +40,7 @@ class JobUnderWay final : public NoJobs {
   std::int64_t left_ms_;
 };
 
-/// Follows a job that lasts this long. Returns the messages of its progress.
+/// Follows a job that lasts `lasts_ms`. Returns the progress messages.
 std::vector<std::string> reported(std::int64_t lasts_ms) {
   const testing::TemporaryCatalog catalog;
   ManualClock clock;

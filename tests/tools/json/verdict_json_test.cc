@@ -68,9 +68,9 @@ TEST_CASE("a verdict that lacks a field, or has a wrong one, is refused with the
     if (key == "language")
       CHECK(verdict_from_json(bad)->language == "python");  // older verdicts lack the field
     else if (key == "tells_hidden")
-      CHECK(verdict_from_json(bad)->tells_hidden);  // the same; true shows less
+      CHECK(verdict_from_json(bad)->tells_hidden);  // older verdicts lack it too; true shows less
     else if (key == "artifacts_dropped")
-      CHECK(verdict_from_json(bad)->artifacts_dropped.empty());  // the same
+      CHECK(verdict_from_json(bad)->artifacts_dropped.empty());  // older verdicts lack it too
     else
       CHECK(problem(bad).find(key) != std::string::npos);
     bad[key] = nullptr;

@@ -32,7 +32,7 @@ const operators::Operator& the_operator() {
 Verdict shown(const Verdict& verdict) { return public_verdict(verdict, &the_operator()).verdict(); }
 std::string text_of(const Verdict& verdict) { return verdict_to_json(shown(verdict)).dump(); }
 
-/// A graded verdict whose public case is right, and whose submission has got hidden cases.
+/// Returns a graded verdict. Its public case is right, and its submission has got hidden cases.
 Verdict told() {
   Verdict v = full_verdict();
   v.tells_hidden = true;
@@ -171,7 +171,7 @@ TEST_CASE("a failure of a public case after hidden cases were sent keeps its kin
   v.error_kind = ErrorKind::floor_violation;
   v.cases[1].outcome = Outcome::pass;
   CHECK(shown(v).error_kind == ErrorKind::floor_violation);
-  v.cases[1].outcome = Outcome::fail;  // the kind may be that of the hidden case
+  v.cases[1].outcome = Outcome::fail;  // the error kind may come from the hidden case
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);
   v.error_kind = ErrorKind::value_error;
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);

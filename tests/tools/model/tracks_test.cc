@@ -10,7 +10,7 @@ TEST_CASE("every track has one line in kTracks, and its name reads back") {
     CHECK(rules_of(track).track == track);
     CHECK(track_from(to_string(track)) == track);
   }
-  // A new track needs a line.
+  // Every track needs a line in kTracks.
   CHECK(static_cast<int>(Track::scaled) == static_cast<int>(kTracks.size()) - 1);
   CHECK_FALSE(track_from("weekend"));
   CHECK(track_names() == "practice, one_shot, iterative, scaled");

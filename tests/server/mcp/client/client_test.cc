@@ -1,5 +1,5 @@
-// The client against this project's server, over HTTP and the pipes of a child process, in both
-// eras.
+// Tests the client with this project's server, over HTTP and over the pipes of a child process, in
+// both protocol eras.
 #include "server/mcp/client/client.h"
 
 #include <unistd.h>
@@ -22,7 +22,7 @@ namespace {
 
 using namespace test;
 
-/// Returns the command that runs this program with one hidden test case. That case is a server.
+/// Returns the command that runs this program with one hidden test case, which is a server.
 std::vector<std::string> self(const std::string& test_case) {
   return {"/proc/self/exe", test_case, "-o", "/dev/null"};
 }
@@ -68,14 +68,15 @@ void check_threads(Client& client) {
 
 }  // namespace
 
-// Hidden cases: other cases start them as servers.
+// The following hidden test cases are servers. Other test cases start them in child processes.
 TEST_CASE("serve stdio", "[.serve]") {
   const auto server = make_server();
   ::_exit(serve_stdio(*server));
 }
 
 TEST_CASE("serve stdio legacy only", "[.serve]") {
-  // The real dispatcher behind a filter that refuses the stateless era, as servers before 2026 do.
+  // This server is the real dispatcher behind a filter. The filter refuses requests of the
+  // stateless era, as servers before 2026 do.
   const auto server = make_server();
   LineReader lines(STDIN_FILENO, kMaxMessageBytes);
   bool initialized = false;

@@ -1,4 +1,4 @@
-// A proxy that cuts event streams, for tests of a client that resumes them.
+// Defines a proxy that cuts event streams, for tests of a client that resumes the streams.
 #pragma once
 
 #include <netinet/in.h>
@@ -16,8 +16,8 @@
 
 namespace assay::mcp::test {
 
-/// A proxy between client and server. It cuts each event stream that answers a POST after its first
-/// event, and counts the cuts and the resumed streams.
+/// A proxy between client and server. If the answer to a POST is an event stream, the proxy cuts
+/// the stream after the first event. It counts the cuts and the resumed streams.
 class CuttingProxy {
  public:
   explicit CuttingProxy(int server_port)

@@ -1,5 +1,5 @@
-// Every method of the protocol through the client, over HTTP and over pipes, in both eras; and
-// event streams that break.
+// Tests every method of the protocol through the client, over HTTP and over pipes, in both protocol
+// eras. Also tests event streams that break.
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void check_everything(ProtocolClient& client) {
   CallOptions task;
   task.as_task = true;
   CHECK(client.call_tool("job", {{"ms", 50}}, task)->text == "waited as a task");
-  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // the tool makes no task
+  CHECK(client.call_tool("wait", {{"ms", 1}}, task)->text == "waited");  // never becomes a task
   std::stop_source give_up_task;
   task.stop = give_up_task.get_token();
   task.progress = [&](double, double, const std::string& message) {
@@ -70,7 +70,7 @@ void check_everything(ProtocolClient& client) {
 
 }  // namespace
 
-// Hidden case: another case starts it as a server.
+// This hidden test case is a server. Other test cases start it in a child process.
 TEST_CASE("serve whole", "[.serve]") {
   const auto server = make_whole_server();
   ::_exit(serve_stdio(*server));

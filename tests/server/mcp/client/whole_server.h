@@ -1,4 +1,4 @@
-// A server with resources, a prompt and tools of both kinds, one of which can run as a task.
+// Defines a server with resources, a prompt and tools. One of the tools can run as a task.
 #pragma once
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// The scope of a call: progress, and the table of requests in flight.
+// Tests the scope of a call: progress, and the table of running requests.
 #include "server/mcp/core/call.h"
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST_CASE("in flight: tickets leave the table, also when moved") {
     InFlight::Ticket first = table.open("a", 1);
     InFlight::Ticket moved = std::move(first);
     CHECK(table.size() == 1);
-    table.cancel("a", "1");  // another id: a string
+    table.cancel("a", "1");  // a different id, because it is a string
     CHECK_FALSE(moved.cancelled());
     const std::stop_token stop = moved.stop();
     CHECK_FALSE(stop.stop_requested());

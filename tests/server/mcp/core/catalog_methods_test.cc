@@ -1,4 +1,4 @@
-// Resources, prompts and completion through the dispatcher, in both eras.
+// Tests resources, prompts and completion through the dispatcher, in both protocol eras.
 #include "tests/server/mcp/fixture.h"
 
 namespace assay::mcp {

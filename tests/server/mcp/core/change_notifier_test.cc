@@ -1,5 +1,5 @@
-// Changes and their listeners: the notifier, subscriptions/listen, legacy subscriptions, and log
-// messages.
+// Tests how changes reach their listeners: through the notifier, subscriptions/listen, and
+// subscriptions of session-based clients. Also tests log messages.
 #include "server/mcp/core/change_notifier.h"
 
 #include <mutex>

@@ -161,8 +161,8 @@ TEST_CASE(
   const json refused = server.result(stateless_call(1, "refuse"));
   CHECK(refused["isError"] == true);
   CHECK(text_of(refused) == "no such operator; valid: vector_add");
-  CHECK_FALSE(refused.contains(
-      "structuredContent"));  // it does not conform, and some clients check it even here
+  // The structured part violates the schema, and some clients check even failed calls.
+  CHECK_FALSE(refused.contains("structuredContent"));
   const json thrown = server.result(stateless_call(1, "throw"));
   CHECK(thrown["isError"] == true);
   CHECK(thrown.dump().find("secret") == std::string::npos);

@@ -1,4 +1,5 @@
-// Input from the client: signed state, capabilities, and one handler in both eras.
+// Tests input from the client: the signed state, the capabilities, and one handler in both protocol
+// eras.
 
 #include "server/mcp/core/input.h"
 
@@ -11,7 +12,8 @@ namespace {
 
 using namespace test;
 
-/// Asks for a name, then for a colour. Keeps the name in its state.
+/// Handles a call: asks for a name, then for a colour. Between the two questions it keeps the name
+/// in its state.
 ToolResult ask_twice(const json&, RequestContext& context) {
   const auto need = [](const char* key, std::string state) {
     ToolResult out;

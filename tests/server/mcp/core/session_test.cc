@@ -1,4 +1,5 @@
-// Legacy sessions: the questions to the client, the event log, the table of HTTP sessions.
+// Tests the sessions of session-based clients: the questions to the client, the event log, and the
+// table of HTTP sessions.
 #include "server/mcp/core/session.h"
 
 #include "server/mcp/http/event_stream.h"
@@ -86,7 +87,7 @@ TEST_CASE("event log: it is bounded in number and bytes, and a wait ends with an
   kept = log.after(stream).events;
   CHECK(kept.size() == 2);
   log.append(stream.stream,
-             std::string(1000, 'y'));  // larger than the log, so it is the only one kept
+             std::string(1000, 'y'));  // larger than the log, so only this event is kept
   CHECK(log.after(stream).events.size() == 1);
   const auto place = log.after(stream).events.back().place;
   std::thread writer([&] { log.append(stream.stream, "late"); });
@@ -110,7 +111,7 @@ TEST_CASE("http sessions: only their owner finds them, and only until their end"
   CHECK_FALSE(sessions.end(mine->client.id(), "bob"));
   CHECK(sessions.end(mine->client.id(), "alice"));
   CHECK_FALSE(sessions.find(mine->client.id(), "alice"));
-  CHECK(mine->log.after({}).ended);  // its streams end
+  CHECK(mine->log.after({}).ended);  // the session's streams have ended
 }
 
 TEST_CASE(

@@ -1,4 +1,5 @@
-// Tasks: the table, and both forms of the protocol through the dispatcher.
+// Tests tasks: the table of tasks, and both of the protocol's forms of tasks through the
+// dispatcher.
 #include <latch>
 #include <mutex>
 
@@ -10,7 +11,7 @@ namespace {
 
 using namespace test;
 
-/// Keeps records like a database. It can fail to save.
+/// Keeps records in memory, like a database. A test can make save() fail.
 class MemoryStore final : public TaskStore {
  public:
   Status save(const TaskRecord& record) override {
@@ -219,7 +220,8 @@ TEST_CASE("tasks: they are stored before a client knows them, and found after a 
     unfinished = running->record.id;
     CHECK(*store.load(unfinished));
     store.broken = true;
-    CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));  // a crash would lose the task
+    // A task that cannot be saved does not start, because a crash would lose it.
+    CHECK_FALSE(tasks.start({}, std::nullopt, answer_with(1)));
   }
   store.broken = false;
   TaskTable later({}, &store, notifier, system_clock());

@@ -1,5 +1,5 @@
-// Golden pairs of requests and responses: tests/wire/*.json. ASSAY_APPROVE=1 replaces the responses
-// with those that the server gives now.
+// Compares the server's responses with the golden files tests/wire/*.json. If ASSAY_APPROVE=1 is
+// set, the current responses replace the golden responses.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -37,7 +37,8 @@ TEST_CASE("wire: golden files") {
     INFO(file.string());
     std::ifstream in(file);
     nlohmann::ordered_json golden = nlohmann::ordered_json::parse(in);
-    // "raw" has bytes that are no JSON message. All other messages are in "request".
+    // A golden file has the message in "request". If the message is not JSON, the file has its
+    // bytes in "raw".
     const std::string bytes =
         golden.contains("raw") ? golden["raw"].get<std::string>() : golden["request"].dump();
     const json now = answer(bytes);

@@ -1,4 +1,5 @@
-// Access to the HTTP server: the headers Host and Origin, tokens, and tokens for the metrics.
+// Tests who may use the HTTP server: the headers Host and Origin, tokens, and tokens for the
+// metrics.
 #include <memory>
 #include <string>
 

@@ -101,11 +101,11 @@ TEST_CASE("admission: the rate limit counts by token, and guesses by address") {
   CHECK(error["message"].get<std::string>().find("token 'alice'") != std::string::npos);
   CHECK(error["data"]["retryAfterMs"].get<int>() > 9000);
   CHECK(status(admission, with_token("Bearer two")) ==
-        200);  // it does not count for another caller
+        200);  // the requests of one caller do not count for another caller
   for (int i = 0; i < 2; ++i) CHECK(status(admission, with_token("Bearer guess")) == 401);
   CHECK(status(admission, with_token("Bearer guess")) == 429);
   CHECK(status(admission, with_token("Bearer two")) ==
-        200);  // from the same address as the guesses
+        200);  // a valid token is accepted from the same address as the guesses
   CHECK(status(admission, with_token(""), Path::open) == 200);
 }
 
@@ -136,7 +136,7 @@ TEST_CASE("rate limit: a burst, then the rate, for each key on its own") {
   clock.advance_ms(60);
   CHECK(limiter.take("a") == milliseconds(0));
   CHECK(limiter.take("a") == milliseconds(100));
-  // A pause refills to the burst and no further.
+  // A pause refills the bucket up to the burst and no further.
   clock.advance_ms(3'600'000);
   for (int i = 0; i < 3; ++i) CHECK(limiter.take("a") == milliseconds(0));
   CHECK(limiter.take("a") > milliseconds(0));

@@ -1,6 +1,6 @@
-// Attacks on the HTTP server over raw sockets: requests that two parsers could read differently,
-// false sizes, and ways to keep a server busy without sending it work. After each attack the server
-// must answer the request of another client.
+// Attacks the HTTP server over raw sockets: with requests that two parsers could read differently,
+// with false sizes, and with clients that keep the server busy without sending work. After each
+// attack the server must answer the request of another client.
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -18,7 +18,7 @@ using namespace test;
 
 constexpr int kSlowReaders = 256;
 constexpr int kStreams = 64;
-/// The factor on the time that a release build may take.
+/// The factor by which a build with sanitizers may take longer than a release build.
 constexpr double kPatience = assay::test::kSanitized ? 20 : 1;
 constexpr std::int64_t kShortMs = 1000;
 
@@ -40,7 +40,7 @@ bool closed_by_server(int fd, int patience_ms = 10'000) {
   return false;
 }
 
-/// Returns the time of the slowest of `count` pings, in ms.
+/// Sends `count` pings. Returns the time of the slowest ping in milliseconds.
 double slowest_ping_ms(int port, int count) {
   double slowest = 0;
   for (int i = 0; i < count; ++i) {
@@ -84,7 +84,7 @@ TEST_CASE("attack: 256 slow readers and 64 open streams do not starve a POST") {
                  dump(stateless_call(i, "wait", {{"ms", 60'000}}, {{"progressToken", i}})))));
   }
   REQUIRE(traces().waiting.becomes(kStreams));
-  // Each asks for more than its socket can hold, and reads nothing.
+  // Each client requests more data than its socket can buffer, and reads nothing.
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   std::string many;
   for (int i = 0; i < 1000; ++i) many += list;
@@ -123,7 +123,7 @@ TEST_CASE("attack: idle connections and unfinished headers hold no thread") {
     if (i % 2 == 0) REQUIRE(send_text(open.back().get(), "POST /mcp HTTP/1.1\r\nHost: loc"));
   }
   REQUIRE(answers_ping(server.port));
-  // A worker looks at each of the half requests once, and is free again.
+  // A worker looks at each incomplete request once, and is then free again.
   CHECK(threads_of_this_process() - before < 100);
   CHECK(slowest_ping_ms(server.port, 20) < 1000 * kPatience);
 }
@@ -150,9 +150,9 @@ TEST_CASE("attack: sending the headers byte by byte gains no time") {
   const auto start = std::chrono::steady_clock::now();
   bool closed = false;
   REQUIRE(send_text(fd.get(), "GET /healthz HTTP/1.1\r\nX: "));
+  // The time limit is long, because builds with a sanitizer are slow.
   while (!closed &&
-         std::chrono::steady_clock::now() - start <
-             std::chrono::milliseconds(30 * kShortMs)) {  // long, for builds with a sanitizer
+         std::chrono::steady_clock::now() - start < std::chrono::milliseconds(30 * kShortMs)) {
     static_cast<void>(send_text(fd.get(), "x"));
     closed = closed_by_server(fd.get(), 50);
   }
@@ -215,7 +215,7 @@ TEST_CASE("attack: bodies that never come are capped") {
     uploads.push_back(connect_to(server.port));
     REQUIRE(send_text(uploads.back().get(), head));
   }
-  // The server may choose the four that get a place. The others are refused at once.
+  // The server may choose which four uploads it accepts. It refuses the other uploads at once.
   int refused = 0;
   for (const UniqueFd& fd : uploads)
     refused += receive(fd.get(), "\"2.0\"}", 2'000).rfind("HTTP/1.1 503", 0) == 0 ? 1 : 0;

@@ -1,4 +1,4 @@
-// HTTP messages byte by byte: the size and the end of a body, headers, connections that serve
+// Tests HTTP messages byte by byte: the size and the end of a body, headers, connections with
 // several requests, and old clients.
 #include <string>
 

@@ -1,5 +1,5 @@
-// Legacy sessions over real sockets: they are opened, named and ended, and a broken stream is
-// resumed at the client's place.
+// Tests the sessions of session-based clients over real sockets. Sessions are opened, named and
+// ended, and a broken stream is resumed after the last event that the client received.
 #include <map>
 
 #include "server/mcp/client/client.h"
@@ -37,7 +37,7 @@ std::string open_session(const RunningHttp& server, const char* version = "2025-
   return id->second;
 }
 
-/// Returns the last "id: ..." of an event stream.
+/// Returns the id in the last "id: ..." line of an event stream.
 std::string last_id(const std::string& events) {
   const std::size_t at = events.rfind("id: ");
   REQUIRE(at != std::string::npos);
@@ -133,7 +133,7 @@ TEST_CASE("http session: the newest GET stream wins, and both end with the sessi
     };
     CHECK(exchange(server, "GET", {{kHeaderSession, id}}, nullptr, hear).status == 200);
   });
-  REQUIRE(heard.becomes(1));  // so the first stream is open
+  REQUIRE(heard.becomes(1));  // an event has arrived, so the first stream is open
   std::thread second([&] { CHECK(exchange(server, "GET", {{kHeaderSession, id}}).status == 200); });
   first.join();
   CHECK(exchange(server, "DELETE", {{kHeaderSession, id}}).status == 204);

@@ -1,5 +1,5 @@
-// The HTTP transport over real sockets: both eras, the headers that mirror a body, refusals, and
-// how the server starts and stops.
+// Tests the HTTP transport over real sockets: both protocol eras, the headers that mirror a body,
+// refusals, and how the server starts and stops.
 #include "server/mcp/http/http_server.h"
 
 #include <chrono>

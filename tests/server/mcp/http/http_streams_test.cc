@@ -1,5 +1,5 @@
-// Event streams over real sockets: progress, cancellation by hanging up, and the limit of open
-// streams.
+// Tests event streams over real sockets: progress, cancellation when the client disconnects, and
+// the limit of open streams.
 #include <map>
 #include <string>
 #include <vector>

@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::int64_t kReadNs = 60'000'000'000;  // longer than any step of a test
 
-/// A listener that runs on its own thread. `serve` is called for each turn.
+/// A listener that runs on a separate thread. It calls `serve` each time a worker gets a
+/// connection.
 class RunningListener {
  public:
   RunningListener(Listener::Serve serve, std::function<void()> stopping)

@@ -1,4 +1,4 @@
-// Speaks HTTP byte by byte, for tests that do what well-behaved clients never do.
+// Sends and receives HTTP byte by byte, for tests that do what well-behaved clients never do.
 #pragma once
 
 #include <arpa/inet.h>
@@ -37,7 +37,8 @@ inline bool send_text(int fd, const std::string& text) {
   return true;
 }
 
-/// Receives until the server closes, `until` has come, or `patience_ms` pass without a byte.
+/// Receives bytes until the server closes the connection, `until` has arrived, or `patience_ms`
+/// pass without a byte. Returns the received bytes.
 inline std::string receive(int fd, const std::string& until = "", int patience_ms = 10'000) {
   std::string text;
   char chunk[4096];

@@ -1,4 +1,4 @@
-// An HTTP server that many tests share, and messages that are posted to a server.
+// Defines an HTTP server that many tests share, and functions that post messages to a server.
 #pragma once
 
 #include <map>
@@ -30,7 +30,7 @@ inline Answer post(const RunningHttp& server, const json& message,
           response->headers};
 }
 
-/// Returns the headers that the stateless era wants beside a body with this method and name.
+/// Returns the headers that a stateless request must have if its body has this method and name.
 inline std::map<std::string, std::string> mirror(const std::string& method,
                                                  const std::string& name = "") {
   std::map<std::string, std::string> headers = {{kHeaderVersion, std::string(kStatelessVersion)},

@@ -1,5 +1,5 @@
-// TLS over real sockets, with certificates that the test makes. tests/e2e/test_http_tls.py covers
-// unusable files and clients of other libraries.
+// Tests TLS over real sockets, with certificates that the test makes. tests/e2e/test_http_tls.py
+// covers unusable files and clients of other libraries.
 #include "server/mcp/http/socket_io.h"
 
 #include <openssl/evp.h>
@@ -18,7 +18,7 @@ namespace {
 
 using namespace test;
 
-/// A key and its certificate in a folder of their own. The destructor removes the folder.
+/// A new folder with a key and the key's certificate. The destructor removes the folder.
 class SelfSigned {
  public:
   SelfSigned() {
@@ -111,7 +111,7 @@ TEST_CASE("tls: requests one after the other, small and larger than a record") {
   for (int i = 0; i < 3; ++i) {
     client.send(raw_post("", kPing));
     CHECK(client.receive("\"result\":{}}").rfind("HTTP/1.1 200", 0) == 0);
-    // The head is in one record, and the body in several.
+    // The head is in one TLS record, and the body is in several records.
     const std::string large = R"({"jsonrpc":"2.0","id":1,"method":"ping","params":{"pad":")" +
                               std::string(300'000, 'x') + "\"}}";
     const std::string request = raw_post("", large);
@@ -148,8 +148,8 @@ TEST_CASE("tls: a stream, and hanging up cancels its call") {
       CHECK(client.receive("notifications/progress").find("text/event-stream") !=
             std::string::npos);
     REQUIRE(traces().waiting.becomes(1));
-    client
-        .close();  // the closing message stays unread, and the server must notice the end behind it
+    // The server does not read the closing message, but must notice the end of the stream after it.
+    client.close();
     CHECK(traces().cancelled.becomes(cancelled + 1));
   }
 }

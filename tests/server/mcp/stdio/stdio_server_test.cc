@@ -25,7 +25,7 @@ struct Pipe {
   UniqueFd read, write;
 };
 
-/// A server on its own thread, with pipes to it.
+/// A server on a separate thread, and pipes to the server.
 class Lines {
  public:
   explicit Lines(StdioLimits limits = {}) : limits_(limits), reader_(from_.read.get(), 64 << 20) {
@@ -238,7 +238,8 @@ TEST_CASE("stdio: serve_stdio keeps stdout clean and exits with 0 at end of inpu
   if (child == 0) {
     ::dup2(to.read.get(), STDIN_FILENO);
     ::dup2(from.write.get(), STDOUT_FILENO);
-    // Runs this program again, with only the hidden case of client_test.cc that is a server.
+    // The child runs this program again with a single test case: the hidden case of client_test.cc
+    // that is a server.
     ::execl("/proc/self/exe", "test_mcp", "serve stdio", "-o", "/dev/null",
             static_cast<char*>(nullptr));
     ::_exit(127);

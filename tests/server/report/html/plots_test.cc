@@ -41,7 +41,7 @@ TEST_CASE("lines: steps, one point, several styles") {
   const std::vector<Point> points = {
       {0, 1, std::nullopt}, {1, 0.5, std::nullopt}, {2, 0, std::nullopt}};
   const std::string steps = line_plot("fast_p", {{"a", points}, {"b", points}}, {"p", true, false});
-  // The step is in the middle of the width; it goes to the middle of the height.
+  // The step is in the middle of the width, and its line goes to the middle of the height.
   CHECK(steps.find("H202.0V95.0") != std::string::npos);
   CHECK(steps.find("curve s1") != std::string::npos);
   const std::string straight = line_plot("pass@k", {{"a", points}}, {"k"});
@@ -78,6 +78,7 @@ TEST_CASE("points in one place share a label, and labels that would collide move
   const std::string above = cost_plot(
       "cost", "dollars", {{1, "a", 1, 0.20, std::nullopt}, {2, "b", 1, 0.28, std::nullopt}});
   CHECK(above.find("y=\"151.0\" text-anchor=\"end\">1</text>") != std::string::npos);
-  // The label has moved up from 137.4, which is 13.6 above the other label.
+  // The label has moved up from the y coordinate 137.4, where it was only 13.6 above the other
+  // label.
   CHECK(above.find("y=\"121.4\" text-anchor=\"end\">2</text>") != std::string::npos);
 }

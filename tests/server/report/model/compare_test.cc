@@ -14,7 +14,8 @@ using sandbox::Outcome;
 
 namespace {
 
-/// Returns a scorecard with the operators "a", "b", ... `right` lists whether each is right.
+/// Returns a scorecard with the operators "a", "b", ... `right` lists for each operator whether it
+/// is right.
 tools::Scorecard card_of(const std::string& run, const std::string& agent, const std::string& model,
                          const std::vector<bool>& right) {
   tools::Scorecard card;

@@ -48,8 +48,8 @@ sandbox::CaseRecord record_of(const std::string& id, Outcome outcome, std::optio
   return record;
 }
 
-/// Returns one operator of each kind: right, slow, wrong, not compiling (two), an error, GPU
-/// needed, not submitted.
+/// Returns a scorecard with an operator for each kind of result: right, slow, wrong, does not
+/// compile (two operators), error, needs a GPU, and not submitted.
 tools::Scorecard example() {
   tools::Scorecard card;
   card.run.handle = "run_0123456789abcdefghjkmnpqrs";
@@ -105,7 +105,7 @@ TEST_CASE("rows explain themselves and totals add up") {
   CHECK(report.scripted());
   CHECK(max_error->of(report.rows[0]) == 0.002);
   CHECK(report.rows[1].explanation == "right, but would be slow: its widest launch has 1 program");
-  // A report says only that a hidden case is not right.
+  // About hidden cases a report says only that at least one is wrong.
   CHECK(report.rows[2].explanation.find("at least one hidden case is wrong") != std::string::npos);
   CHECK(report.rows[2].explanation.find("3 of 9") == std::string::npos);
   CHECK(report.rows[3].explanation == "line 18: SyntaxError: expected ':'");
@@ -204,8 +204,8 @@ TEST_CASE("every form shows where attempts ended") {
   CHECK(stages["compile"]["attempts"] == 2);
   CHECK(stages["compile"]["error_groups"]["Syntax"]["types"]["SyntaxError"] == 1);
   CHECK(stages["compile"]["error_groups"]["Runtime & Logic"]["total"] == 1);
-  CHECK(stages["run_tests"]["attempts"] == 1);  // crashed; its cases are not known
-  CHECK(stages["submit"]["attempts"] == 1);     // wrong on a hidden case
+  CHECK(stages["run_tests"]["attempts"] == 1);  // this attempt crashed; its cases are not known
+  CHECK(stages["submit"]["attempts"] == 1);     // this attempt is wrong on a hidden case
   CHECK(document["operators"][2]["died_at"] == "submit");
   CHECK(document["operators"][2]["died_of"] == "ResultsError");
   CHECK(document["operators"][0]["died_at"].get<std::string>().empty());
@@ -311,7 +311,7 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
   CHECK(report_as_html(report).find("fast_p") != std::string::npos);
   CHECK(line_with(report_as_table(report), "cost")
             .find("$3.0000 per solved operator, $9.0000 over the pass rate") != std::string::npos);
-  // One right submission without a time: perf is unknown, not low.
+  // If one right submission has no time, Perf@1 is unknown, not low.
   card.operators[0].verdict->perf.reset();
   report = make_report(card);
   CHECK_FALSE(report.totals.perf_at_1);

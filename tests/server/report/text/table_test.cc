@@ -42,7 +42,7 @@ TEST_CASE("a cost of 0, an unknown cost and no cost are shown differently") {
   const auto cost_of = [&](const char* model, const tools::Usage& usage) {
     const std::string text = comparison_table({comparison_of("one_shot", model, suite, usage)});
     const std::string line = text.substr(text.rfind("one_shot"));
-    return line.substr(line.find("–"));  // from perf@1 on
+    return line.substr(line.find("–"));  // the columns from perf@1 on
   };
   CHECK(cost_of("local:m", {.cost_known = true}).find("$0.0000  $0.0000") != std::string::npos);
   CHECK(cost_of("openai:m", {}).find("not known  –") != std::string::npos);
@@ -56,6 +56,6 @@ TEST_CASE("a time that was not measured is a dash, and an unfinished pair is men
   row.finished = 0;
   const std::string text = comparison_table({row});
   CHECK(text.find("0 of 1    100.0 %") != std::string::npos);
-  CHECK(text.find("–       none  –") != std::string::npos);  // perf, cost, cost per solved
+  CHECK(text.find("–       none  –") != std::string::npos);  // Perf@1, cost, cost per solved
   CHECK(text.find("Attempts that are not finished count as failures") != std::string::npos);
 }

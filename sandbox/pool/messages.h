@@ -77,7 +77,7 @@ struct CandidateCase {
 };
 enum class CandidateMode {
   interpret,
-  ablate,  // like interpret, but launches do nothing
+  ablate,  // like interpret, but the outputs lack the results of the kernels
   record,
   host,         // runs with access to the GPU
   disassemble,  // turns the binaries of the launch plan in the payload into text artifacts

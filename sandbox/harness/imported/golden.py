@@ -1,5 +1,5 @@
-"""Operators that were imported from golden files. A golden file has a kernel part, which a
-submission replaces, and a test part, which makes inputs.
+"""Runs operators that were imported from golden files. A golden file has a kernel part, which a
+submission replaces, and a test part, which creates inputs and calls the kernel part.
 
     # in a reference.py that an importer wrote:
     golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)
@@ -8,21 +8,22 @@ submission replaces, and a test part, which makes inputs.
     masks = golden.open_elements(arguments)  # elements that are exempt from checking
     axes = golden.output_axes(case, arguments)  # of outputs whose shapes depend on values
 
-The judge uses this module. A case is one call that the test part makes of the kernel part. To get
-the arguments of that call, the judge runs the test part up to it, with random numbers from the
-case's seed. The expected outputs are the results of the golden kernel part, which is the
-benchmark's own reference. Both need a GPU. Without one, earlier calls return zeros. The arguments
-then have the right form but not the right values, which is enough to record a submission.
+The judge uses this module. A case is one call that the test part makes to the kernel part. To
+obtain the arguments of this call, the judge runs the test part up to the call, with random numbers
+from the case's seed. The expected outputs are the results of the golden kernel part, which is the
+benchmark's own reference. Running the test part and the kernel part needs a GPU. Without a GPU,
+earlier calls return zeros. The arguments then have the correct form but not the correct values,
+which is enough to record a submission.
 
-Golden files leave parts of their outputs unwritten, read uninitialised memory, and access memory
-beyond their tensors. Therefore their code runs on memory of known contents (surroundings.py). This
-also protects the judge's own tensors from their writes. The elements that depend on the contents
-are identified by open_elements.py.
+The code of golden files leaves parts of its outputs unwritten, reads uninitialised memory, and
+accesses memory beyond its tensors. Therefore this module runs the code on memory with known
+contents (surroundings.py). This also protects the judge's own tensors from writes of the code.
+open_elements.py identifies the elements that depend on these contents.
 
-`INTERFACE`: `leaves` (for each leaf of the call's arguments in order, the spec's name, or none for
-a constant of the adapter), `dtypes`, and `written` (arguments that are also outputs; they follow
-the returned ones). `CALLS`: dtype and shape of each call's results, in the order of the calls, or
-none if they are not known."""
+`INTERFACE` contains `leaves` (for each leaf of the call's arguments, in order, the name in the
+spec, or none for a constant of the adapter), `dtypes`, and `written` (the arguments that are also
+outputs; they follow the returned outputs). `CALLS` contains dtype and shape of each call's results,
+in the order of the calls, or none for results that are not known."""
 
 from __future__ import annotations
 
@@ -56,8 +57,8 @@ SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
-    """The wanted call was made. It is not an Exception, so that no handler of the test part catches
-    it."""
+    """The test part made the wanted call. This is not an Exception, so that no handler in the test
+    part catches it."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         super().__init__()
@@ -65,7 +66,7 @@ class _Reached(BaseException):
 
 
 class Proxy:
-    """Replaces a function or class of the kernel part in the names that the test part sees."""
+    """Replaces a function or class of the kernel part. The test part sees the proxy instead."""
 
     def __init__(self, name: str, value: Any, called: Callable[[str, Any, Any, Any], Any]) -> None:
         self._name, self._value, self._called = name, value, called
@@ -79,14 +80,14 @@ class Proxy:
 
 
 class TestPart:
-    """A test part. It runs with proxies in place of the kernel part's functions."""
+    """A test part, which runs with proxies in place of the functions of the kernel part."""
 
     def __init__(self, text: str, path: str) -> None:
         self._code = compile(text, path, "exec")
 
     def run(self, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]) -> None:
-        """Runs the test part. `called(name, function, args, kwargs)` returns the result of each
-        call of the module's functions."""
+        """Runs the test part. `called(name, function, args, kwargs)` is called in place of each
+        function of the module, and returns the result of that call."""
         was_called = False
 
         def noted(*call: Any) -> Any:
@@ -106,8 +107,8 @@ class TestPart:
 
 
 def run_tests(names: dict[str, Any]) -> None:
-    """Runs the tests of a test part that defines tests but calls none. Like pytest, it finds them
-    by their names. `names` is the namespace that the test part was executed in."""
+    """Runs the tests of a test part that defines tests but calls none. The tests are found by their
+    names, as in pytest. `names` is the namespace in which the test part was executed."""
     for name, value in list(names.items()):
         if (
             name.startswith("test_")
@@ -121,8 +122,8 @@ def run_tests(names: dict[str, Any]) -> None:
 def proxied(
     name: str, value: Any, module: ModuleType, called: Callable[[str, Any, Any, Any], Any]
 ) -> Any:
-    """Returns a proxy for a value of the kernel part that can be called like a function. Returns
-    every other value unchanged."""
+    """Returns a proxy if the value of the kernel part can be called like a function. Otherwise
+    returns the value unchanged."""
     owner = getattr(value, "__self__", None)
     is_apply = isinstance(owner, type) and owner.__module__ == module.__name__
     is_function = (
@@ -150,8 +151,8 @@ def import_kernel_part(path: Path, name: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     vars(module)["torch"] = (
-        # Some kernel parts lack this import, but their test part needs it. The adapter adds it to a
-        # submission in the same way.
+        # Some kernel parts do not import torch, although their test part needs it there. The
+        # adapter adds the same import to submissions.
         torch
     )
     spec.loader.exec_module(module)
@@ -195,7 +196,7 @@ class Golden:
         }
 
     def _leaves(self, wanted: int, seed: int, real: bool) -> list[Any]:
-        """Returns the leaves of the wanted call's arguments, as the test part makes them."""
+        """Returns the leaves of the wanted call's arguments, as the test part creates them."""
         made = 0
 
         def called(_: str, function: Any, args: Any, kwargs: Any) -> Any:
@@ -216,7 +217,7 @@ class Golden:
         )
 
     def _blank(self, number: int, args: Any, kwargs: Any) -> Any:
-        """Returns zeros in the form of an earlier call's result."""
+        """Returns zeros that have the form of an earlier call's result."""
         returned = self._calls[number]
         if returned is None:
             raise OperatorError(
@@ -231,11 +232,12 @@ class Golden:
         return tensors[0] if len(tensors) == 1 else tuple(tensors) or None
 
     def reference(self, arguments: dict[str, Any]) -> tuple[torch.Tensor, ...]:
-        """Returns the golden kernel part's results for the arguments."""
+        """Returns the results of the golden kernel part for the arguments."""
         return self.computed(arguments, Contents.ZERO, self._device_type(arguments))
 
     def open_elements(self, arguments: dict[str, Any]) -> list[torch.Tensor]:
-        """Returns, for each output, a mask of the elements that depend on uninitialised memory."""
+        """Returns one mask for each output. The mask is true for elements that depend on
+        uninitialised memory."""
         device_type = self._device_type(arguments)
         allowed = [float(output["max_abs_error"]) for output in self._spec()["outputs"]]
         return open_elements(
@@ -243,9 +245,9 @@ class Golden:
         )
 
     def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
-        """Returns the extents of the returned tensors, if host code may compute them from values.
-        The test part then returns other shapes with another seed than at the import. Without a GPU,
-        the shapes of the import are used."""
+        """Returns the extents of the returned tensors if host code may compute these extents from
+        values. The shapes then depend on the seed, so they can differ from the shapes at the
+        import. Without a GPU, the result is empty, and the shapes of the import are used."""
         if case.device.type != "cuda" or not any(
             argument["role"] == "structural" for argument in self._spec()["arguments"]
         ):
@@ -253,7 +255,7 @@ class Golden:
         return self.extents(arguments, "cuda")
 
     def extents(self, arguments: dict[str, Any], device_type: str) -> dict[str, int]:
-        """Returns the extents of the returned tensors for the arguments, by axis."""
+        """Returns the extents of the tensors that are returned for these arguments, by axis."""
         outputs = self.computed(arguments, Contents.ZERO, device_type)
         returned = outputs[: len(outputs) - len(self._interface["written"])]
         return {
@@ -265,8 +267,9 @@ class Golden:
     def computed(
         self, arguments: dict[str, Any], contents: Contents, device_type: str
     ) -> tuple[torch.Tensor, ...]:
-        """Returns the outputs when uninitialised device memory has these contents. The golden
-        kernel part is compiled for the types of the test part, so wider arguments are narrowed."""
+        """Returns the outputs that result when uninitialised device memory has these contents. The
+        golden kernel part is compiled for the dtypes of the test part, so arguments of a wider
+        dtype are narrowed."""
         spec = self._spec()
         given = {name: self._as_given(name, value, contents) for name, value in arguments.items()}
         names: dict[str, Any] = dict(vars(self._module()))
@@ -290,7 +293,8 @@ class Golden:
         return tomllib.loads((self._folder / "spec.toml").read_text(encoding="utf-8"))
 
     def _as_given(self, name: str, value: Any, contents: Contents) -> Any:
-        """Returns a copy with the same strides, because the golden kernel may write to it."""
+        """Returns a copy with the same strides. A copy is needed because the golden kernel may
+        write to the argument."""
         return (
             placed(value, DTYPES[self._interface["dtypes"][name]], contents)
             if isinstance(value, torch.Tensor)
@@ -298,8 +302,8 @@ class Golden:
         )
 
     def cost(self, case: Case) -> Cost:
-        """Counts only the returned tensors, which must be written. The traffic of the arguments is
-        unknown."""
+        """Returns the cost of writing the returned tensors. The traffic of the arguments is
+        unknown, so it is not included."""
         returned = self._calls[_number(case)]
         shapes = [
             [case.axes.get(f"y{i}_{dim}", extent) for dim, extent in enumerate(shape)]
@@ -313,13 +317,15 @@ class Golden:
 
 
 def _number(case: Case) -> int:
-    """Returns N of the distribution `call_N`, which cases of an imported operator have."""
+    """Returns N for the distribution `call_N`, the form that all cases of an imported operator
+    have."""
     return int(case.distribution.removeprefix("call_"))
 
 
 @contextlib.contextmanager
 def _seeded(seed: int) -> Iterator[None]:
-    """Seeds all random numbers of the test part. Restores the process's own state at the end."""
+    """Seeds all random number generators that the test part uses. Restores the state of this
+    process at the end."""
     state = random.getstate()
     with torch.random.fork_rng():
         torch.manual_seed(seed)

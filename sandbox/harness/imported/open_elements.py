@@ -1,14 +1,14 @@
-"""Finds the elements of an output that are exempt from checking because they depend on
+"""Finds the elements of an output that are exempt from checking ("open") because they depend on
 uninitialised memory.
 
     # run(contents) returns the outputs when all uninitialised memory holds `contents`
     masks = open_elements(run, [0.01, 0.0])
 
 The outputs are computed once for each content of the memory, and once more for the first content.
-An element is open if it is equal for equal contents and differs between contents. Some code is
-nondeterministic, because of a race or the order of atomic additions. In such an output, two values
-count as different only if they differ by more than the output's tolerance. So rounding does not
-open an element, and a race does not exempt one."""
+An element is open if it is equal for equal contents and differs for different contents. Some code
+is nondeterministic because of a race or the order of atomic additions. In the outputs of such code,
+two values count as different only if they differ by more than the output's tolerance. So rounding
+makes no element open, and a race exempts no element."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ Outputs = Sequence[torch.Tensor]
 def open_elements(
     run: Callable[[Contents], Outputs], allowed: Sequence[float]
 ) -> list[torch.Tensor]:
-    """Returns a mask for each output, true where an element is open. `allowed` holds the largest
-    permitted error of each output."""
+    """Returns a mask for each output; the mask is true at open elements. `allowed` contains the
+    maximum error of each output."""
     first, *others = [run(contents) for contents in Contents]
     again = run(next(iter(Contents)))
     return [
@@ -42,7 +42,7 @@ def _of_output(
     first: torch.Tensor, others: Outputs, again: torch.Tensor, allowed: float
 ) -> torch.Tensor:
     if any(other.shape != first.shape or other.dtype != first.dtype for other in (*others, again)):
-        # The shape depends on the contents: the output is compared as it is.
+        # The output's shape depends on the contents, so no element is exempt.
         return torch.zeros(first.shape, dtype=torch.bool, device=first.device)
     steady = bits(first) == bits(again)
     if bool(steady.all()):

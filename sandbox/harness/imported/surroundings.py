@@ -1,14 +1,15 @@
-"""Fills uninitialised memory with known contents: the memory that torch does not initialise, and a
-margin around each tensor.
+"""Fills uninitialised memory with known contents. Uninitialised is the memory that torch allocates
+without initialising it, and a margin around each tensor.
 
     with Surroundings(Contents.NOT_A_NUMBER, "cuda"):
         x = torch.empty(3, device="cuda")  # NaNs, with a margin of NaNs before and behind
     given = placed(value, value.dtype, Contents.NOT_A_NUMBER)  # a copy inside such a margin
 
-If code runs twice with different contents, its results show which elements depend on memory that it
-was not given: elements that it never writes, that it computes from such memory, or from reads
-beyond a tensor (open_elements.py). The integers are small and positive, so that an access with such
-a value as an index stays within mapped memory. Use it from one thread at a time."""
+If code runs twice with different contents, the results show which elements depend on uninitialised
+memory. Such an element was never written, or was computed from uninitialised memory, or from a read
+beyond a tensor (open_elements.py). The integer contents are small and positive, so that an access
+stays inside mapped memory if it uses such an integer as an index. Use this module from one thread
+at a time."""
 
 from __future__ import annotations
 
@@ -23,9 +24,11 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from harness.wire.tensors import WORDS, span_bytes, span_view
 
-# Before and behind a tensor. Kernels that exceed their tensors do so by a few rows.
+# The size of the margin before and behind a tensor. Kernels that exceed their tensors do so by a
+# few rows.
 MARGIN_BYTES = 1 << 20
-FINITE = 400.0  # larger than what test parts draw, and within every type of float
+# Larger than any number that test parts draw, and representable in every float dtype.
+FINITE = 400.0
 _UNINITIALISED = frozenset(
     getattr(torch.ops.aten, name)
     for name in (
@@ -40,14 +43,14 @@ _UNINITIALISED = frozenset(
 
 
 class Contents(enum.Enum):
-    """The contents of uninitialised memory, as (float, integer)."""
+    """Contents for uninitialised memory. Each is a pair of a float and an integer."""
 
     ZERO = (0.0, 0)
     NOT_A_NUMBER = (float("nan"), 1)
     LARGE = (FINITE, 2)
 
     def word(self, dtype: torch.dtype) -> int:
-        """Returns the bits of one element, as an integer of its size."""
+        """Returns the bits of one element, as an integer of the element's size."""
         if dtype is torch.bool:
             return int(self is not Contents.ZERO)
         value = self.value[0] if dtype.is_floating_point else self.value[1]
@@ -63,7 +66,7 @@ def room(
     device: torch.device,
     contents: Contents,
 ) -> torch.Tensor:
-    """Returns a tensor of this form that holds the contents, between margins that hold them too."""
+    """Returns a tensor of this form. The tensor and the margins around it have these contents."""
     margin = MARGIN_BYTES // dtype.itemsize
     elements = span_bytes(shape, strides, dtype.itemsize) // dtype.itemsize
     memory = torch.full(
@@ -74,19 +77,19 @@ def room(
 
 
 def placed(value: torch.Tensor, dtype: torch.dtype, contents: Contents) -> torch.Tensor:
-    """Returns a copy with the same strides between such margins. If the dtype stays, the gaps
-    between the elements are copied too."""
+    """Returns a copy of `value` with the same strides, inside margins with these contents. If the
+    dtype stays the same, the gaps between the elements are copied too."""
     made = room(value.shape, value.stride(), dtype, value.device, contents)
     if dtype != value.dtype:
         return made.copy_(value)
-    # copy_() does not accept an expanded tensor, which has several elements in one place.
+    # copy_() does not accept an expanded tensor, in which several elements share one address.
     span_view(made).copy_(span_view(value))
     return made
 
 
 class Surroundings(TorchDispatchMode):
-    """While entered, each tensor that torch makes on the device lies between margins of the
-    contents. Tensors that torch does not initialise hold the contents, too."""
+    """While this mode is active, each tensor that torch creates on the device lies between margins
+    with these contents. Tensors that torch does not initialise have these contents too."""
 
     def __init__(self, contents: Contents, device_type: str) -> None:
         super().__init__()

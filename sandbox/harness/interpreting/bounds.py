@@ -1,16 +1,16 @@
-"""Checks that an interpreted kernel accesses only memory of tensors, and finds that memory.
-Otherwise it raises OutOfBounds before the access.
+"""Checks that an interpreted kernel accesses only memory that belongs to tensors, and translates
+its addresses to that memory. A forbidden access raises OutOfBounds before it happens.
 
     bounds = Bounds(live_memory, refusals, layout_log)
     with bounds.launch({"x": x, "y": y, "n": 4099}):
         # OutOfBounds: "the load reads 3 elements outside of x (4,099 ..."
         real = bounds.translate("load reads", addresses, mask, element_bytes)
 
-A kernel's addresses are those of live_memory.py, and `translate` returns where the bytes are. Every
-byte of every live storage is allowed, not only the launch's arguments, because kernels also find
-tensors through tensors of pointers. An access to a part of a storage that a view leaves out passes.
-The launch's arguments serve only the message: they tell which tensor was missed. Lanes whose mask
-is false may hold any address.
+A kernel's addresses are those that live_memory.py assigns. `translate` returns the real addresses
+of the bytes. A kernel may access every byte of every live storage, not only the launch's arguments,
+because kernels also find tensors through tensors of pointers. So an access to a part of a storage
+that a view leaves out is allowed. The launch's arguments are used only for the error message: they
+tell which tensor the kernel probably meant. A lane whose mask is false may have any address.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from harness.entry.refusals import Refusals
 from harness.interpreting.layout_log import LayoutLog
 from harness.interpreting.live_memory import Block, LiveMemory
 
-FAR_BYTES = 1 << 40  # an access this far from all arguments was meant for none of them
+FAR_BYTES = 1 << 40  # an access this far from all arguments was not meant for any of them
 
 _UNMASKED = "mask it (a block pointer: boundary_check)"
 _MASKED = "its mask, or its descriptor's shape, lets them through"
@@ -37,7 +37,8 @@ _MASKED = "its mask, or its descriptor's shape, lets them through"
 
 @dataclass(frozen=True)
 class _Span:
-    """An argument: its storage from `start` to `end`, its first element at `pointer`."""
+    """One argument: its storage extends from `start` to `end`, and its first element is at
+    `pointer`."""
 
     name: str
     start: int
@@ -59,7 +60,7 @@ class _Span:
 
 
 class Bounds:
-    """Checks the accesses of kernels (see the module's docstring)."""
+    """Checks the memory accesses of kernels (see the module's docstring)."""
 
     def __init__(self, live: LiveMemory, refusals: Refusals, log: LayoutLog[Block]) -> None:
         self._live, self._refusals, self._log = live, refusals, log
@@ -67,8 +68,8 @@ class Bounds:
 
     @contextlib.contextmanager
     def launch(self, arguments: dict[str, Any]) -> Iterator[None]:
-        """`arguments` maps the names of the kernel's parameters to their values. Launches may nest,
-        because hooks can launch."""
+        """Surrounds one launch. `arguments` maps the names of the kernel's parameters to their
+        values. Launches may nest, because a launch hook can launch another kernel."""
         if not self._live.watched:
             yield
             return
@@ -93,9 +94,9 @@ class Bounds:
         size: int,
         writes: bool = True,
     ) -> np.ndarray[Any, Any]:
-        """Returns the real addresses. Raises OutOfBounds for a forbidden access. `mask` selects
-        addresses and may be anything that numpy converts to booleans; None selects all. `size` is
-        the number of bytes at each address."""
+        """Returns the real addresses. Raises OutOfBounds for a forbidden access. `mask` selects the
+        addresses to check: anything that numpy converts to booleans, or None for all. `size` is the
+        number of bytes at each address."""
         if addresses.size == 0 or not self._live.watched:
             return addresses
         flat = addresses.reshape(-1).astype(np.uint64, copy=False)
@@ -125,7 +126,7 @@ class Bounds:
         low, high = int(touched.min()), int(touched.max())
         starts, ends, blocks = self._live.ranges()
         at = bisect_right(starts, low) - 1
-        if at >= 0 and high + size <= ends[at]:  # the usual case
+        if at >= 0 and high + size <= ends[at]:  # this is the usual case
             return touched + self._offset(blocks[at], writes)
         found, outside = self._find(touched, size)
         if outside.any():
@@ -137,8 +138,9 @@ class Bounds:
         return touched + np.array([offsets[at] for at in found.tolist()], dtype=np.uint64)
 
     def _offset(self, block: Block, writes: bool) -> np.uint64:
-        """Returns the distance from a block's addresses to its memory, modulo 2^64. From now on
-        only the device knows the block's values."""
+        """Returns the distance from a block's addresses to its real memory, modulo 2^64. From now
+        on only the device knows the block's values, unless the block is a structural argument.
+        Raises BadOutputs for a write to a structural argument."""
         if block.known and writes:
             raise self._refusals.refuse(
                 BadOutputs(
@@ -152,7 +154,8 @@ class Bounds:
     def _find(
         self, touched: np.ndarray[Any, Any], size: int
     ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Returns the range of each address, and a mask of the addresses that are in none."""
+        """Returns the index of the range that contains each address, and a mask of the addresses
+        that no range contains."""
         starts, ends = (np.array(bound, dtype=np.uint64) for bound in self._live.ranges()[:2])
         if starts.size == 0:
             return np.zeros(touched.shape, np.int64), np.ones(touched.shape, bool)
@@ -192,12 +195,10 @@ class Bounds:
 def _intended(
     spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int
 ) -> _Span | None:
-    """Returns the argument that the kernel probably meant: the one that the lane before the first
-    wrong lane accesses, else the lane after the wrong ones, else the nearest one.
-
-    It is not the one that most lanes access: a block that overruns one tensor may cover another one
-    behind it.
-    """
+    """Returns the argument that the kernel probably meant. This is the argument that the lane
+    before the first wrong lane accesses; if there is none, that of the lane after the wrong lanes;
+    if there is none either, the nearest argument. The argument that most lanes access would be a
+    worse guess: a block that runs over the end of one tensor may cover the next tensor."""
     wrong = int(np.argmax(outside))
     right = np.flatnonzero(~outside)
     for neighbour in (*right[right < wrong][-1:], *right[right > wrong][:1]):
@@ -213,8 +214,8 @@ def _elements(count: int) -> str:
 
 
 def _tensors(name: str, value: Any) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields the tensors of an argument. A descriptor or a reinterpreted tensor counts as the
-    tensor that it refers to."""
+    """Yields the tensors of an argument. For a descriptor or a reinterpreted tensor, that is the
+    tensor to which it refers."""
     if isinstance(value, torch.Tensor):
         yield name, value
     elif isinstance(value, dict):

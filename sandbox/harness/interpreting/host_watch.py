@@ -1,13 +1,14 @@
-"""Watches what host code does with device memory if there is no device: poisons allocations, and
-refuses torch operations that would replace the kernels.
+"""Watches what host code does with device memory on a machine without a GPU. It fills new
+allocations with a poison value, and refuses torch operations that would replace the kernels.
 
     with HostWatch(live, refusals, log) as watch:
         run_user_code()  # torch arithmetic on, and reads of, device data raise NotRecordable
 
-A launch plan holds allocations, fills, copies and the submission's own kernels. On a machine with a
-GPU the recorder (dispatch.py) refuses everything else. This module refuses the same, with the same
-error, in the ordinary run and in the ablated one. It is a fence and not a wall, because the process
-is the submission's own. The wall is the launch plan."""
+A launch plan consists of allocations, fills, copies and the submission's own kernels. On a machine
+with a GPU, the recorder (dispatch.py) refuses every other operation. Without a GPU, this module
+refuses the same operations with the same error, both in the ordinary run and in the ablated run,
+whose outputs lack the results of the kernels. A malicious submission can get around this module,
+because it runs in the same process. Only a launch plan gives full protection."""
 
 from __future__ import annotations
 
@@ -38,12 +39,12 @@ from harness.entry.refusals import Refusals
 from harness.interpreting.layout_log import LayoutLog, View
 from harness.interpreting.live_memory import COPIES, WITHOUT, Block, LiveMemory
 
-POISON = 0xFF  # as a float NaN, as an integer -1
+POISON = 0xFF  # NaN as a float, -1 as an integer
 _random = torch.Generator()
 _FRESH = ALLOCATIONS | DRAWN_LIKE | UNIFORM.keys()
 _WRITES = MOVES | DRAWN_INTO
 _PASSED_ON = METADATA | ALIASES | LIFTS | _WRITES
-# Functions that reach the values of a tensor without the dispatcher.
+# Functions that read the values of a tensor without torch's dispatcher.
 _READS = {
     torch.Tensor.tolist: ".tolist()",
     torch.Tensor.numpy: ".numpy()",
@@ -58,7 +59,7 @@ _READS = {
     torch.Tensor.map_: ".map_()",
     torch.Tensor.map2_: ".map2_()",  # type: ignore[attr-defined]
 }
-# The same as functions of a module, which no mode sees.
+# Functions of a module that read values. No torch mode sees a call of them.
 _EXPORTS = ((torch._C, "_to_dlpack"), (torch._C, "_to_dlpack_versioned"))
 
 
@@ -67,13 +68,13 @@ def tensors_in(value: Any) -> list[torch.Tensor]:
 
 
 def poison(storage: torch.UntypedStorage) -> None:
-    """Sets every byte."""
+    """Sets every byte of the storage to POISON."""
     _bytes(storage).fill_(POISON)
 
 
 def randomise(storage: torch.UntypedStorage, dtype: torch.dtype) -> None:
-    """Fills a storage with random bytes, which no computation matches by chance. It does not use
-    the submission's random number generators. Booleans stay booleans."""
+    """Fills a storage with random bytes, which no computation yields by chance. The bytes do not
+    come from the submission's random number generators. Booleans stay valid booleans."""
     most = 2 if dtype is torch.bool else 256
     raw = _bytes(storage)
     raw.copy_(torch.randint(0, most, raw.shape, dtype=torch.uint8, generator=_random))
@@ -89,8 +90,8 @@ def _bytes(storage: torch.UntypedStorage) -> torch.Tensor:
 
 
 class HostWatch(TorchDispatchMode):
-    """Refuses operations that a launch plan cannot hold (see the module's docstring). `placing`
-    returns True while a call asks for memory of a device."""
+    """Refuses operations that a launch plan cannot contain (see the module's docstring). `placing`
+    returns True during a call that names a CUDA device."""
 
     def __init__(
         self,
@@ -115,8 +116,9 @@ class HostWatch(TorchDispatchMode):
         self._reads.__exit__(*exception)
 
     def argument(self, tensor: torch.Tensor, known: str = "") -> None:
-        """Takes an argument of the entry. `known`: its name, if host code may read its values.
-        Otherwise the tensor keeps only its layout: from now on kernels alone have the values."""
+        """Registers an argument of the entry. `known` is the argument's name if host code may read
+        its values. Otherwise host code keeps only the tensor's layout, and from now on only kernels
+        can read its values."""
         block = self._live.block(tensor)
         if block is not None:
             block.device, block.placed, block.known = not known, True, known
@@ -125,14 +127,14 @@ class HostWatch(TorchDispatchMode):
                 _bytes(_storage(tensor)).zero_()
 
     def holds(self, tensor: Any) -> bool:
-        """Returns True if the tensor holds values that only a device knows."""
+        """Returns True if the tensor's values are known only to the device."""
         if not isinstance(tensor, torch.Tensor):
             return False
         block = self._live.block(tensor)
         return block is not None and block.device and tensor.numel() > 0
 
     def view(self, tensor: torch.Tensor) -> View[Block] | None:
-        """Returns the tensor's layout for the log, or None if it has no storage."""
+        """Returns the tensor's layout for the layout log, or None if the tensor has no storage."""
         block, size = self._live.block(tensor), tensor.element_size()
         if block is None:
             return None
@@ -161,7 +163,7 @@ class HostWatch(TorchDispatchMode):
         return result
 
     def _made(self, name: str, result: torch.Tensor, like: list[torch.Tensor]) -> None:
-        """Notes a fresh tensor. Device memory that nobody has written has no value to read."""
+        """Registers a new tensor. Device memory that was never written has no values to read."""
         block = self._live.block(result)
         if block is None or result.device.type != "cpu":
             return
@@ -175,7 +177,7 @@ class HostWatch(TorchDispatchMode):
                 randomise(self._live.copies_of(block)[WITHOUT], result.dtype)
 
     def _wrote(self, func: Any, args: Any, kwargs: Any, result: torch.Tensor) -> None:
-        """Notes what an operation wrote: to a new tensor, or to its first argument."""
+        """Registers what an operation wrote: a new tensor, or its first argument."""
         name, block = func._schema.name, self._live.block(result)
         if block is None:
             return
@@ -201,11 +203,12 @@ class HostWatch(TorchDispatchMode):
     def _repeat(
         self, func: Any, args: Any, kwargs: Any, result: torch.Tensor, block: Block
     ) -> None:
-        """Does in the copies what an operation did with the storages."""
+        """Repeats in the copies of the blocks what an operation did with the storages."""
         self._live.copies_of(block)
         for copy in COPIES:
             with _disable_current_modes():
-                if func._schema.name in DRAWN_INTO:  # the same numbers, and no further ones
+                # Each copy gets the same numbers; nothing is drawn again.
+                if func._schema.name in DRAWN_INTO:
                     self._live.view(result, copy).copy_(result)
                     continue
                 given, named = tree_map(partial(self._in_copy, copy), (args, kwargs))
@@ -236,7 +239,7 @@ class HostWatch(TorchDispatchMode):
 
 
 class _Reads(TorchFunctionMode):
-    """Catches conversions that never reach the dispatcher."""
+    """Catches conversions that never reach torch's dispatcher."""
 
     def __init__(self, watch: HostWatch) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""Interpret mode of a candidate: the entry runs on CPU tensors and Triton's interpreter runs its
+"""Interpret mode of a candidate: the entry runs on CPU tensors, and Triton's interpreter runs the
 kernels.
 
     runner = InterpretRunner(cache_dir)  # once, before the submission is imported
@@ -6,14 +6,16 @@ kernels.
         import_submission()
     reply = runner.run_case(case, entry)  # the case's output memfd then holds the outputs
 
-Submissions are written for a GPU. Inside `context`, a device `cuda` in any torch call means the
-CPU, tensors claim to be on `cuda:0`, and fresh allocations are poisoned. What a launch plan could
-not hold is refused (host_watch.py). A kernel's access to memory of no tensor is an error
-(bounds.py). bfloat16 is refused, because the interpreter silently computes it wrongly.
+Submissions are written for a GPU. Inside `context`, the device `cuda` in any torch call means the
+CPU, tensors report that they are on `cuda:0`, and new allocations are filled with a poison value.
+Operations that a launch plan could not contain are refused (host_watch.py). It is an error if a
+kernel accesses memory that belongs to no tensor (bounds.py). bfloat16 is refused, because the
+interpreter computes it incorrectly without an error.
 
-`ablated` tells which outputs the reply has: those with the results of the kernels, or those without
-(live_memory.py). The two runs agree in all else: code, addresses, memory and time. The judge
-compares the outputs of both (attribution.py)."""
+If `ablated` is true, the reply has the outputs without the results of the kernels; otherwise it has
+the outputs with these results (live_memory.py). The ordinary run and the ablated run are equal in
+everything else: code, addresses, memory and time. The judge compares the outputs of both runs
+(attribution.py)."""
 
 from __future__ import annotations
 
@@ -49,14 +51,14 @@ def _to_cpu(value: Any) -> Any:
 
 
 class CudaOnCpu(TorchFunctionMode):
-    """Maps every CUDA device to the CPU, and lets CPU tensors claim to be on `cuda:0`."""
+    """Maps every CUDA device to the CPU, and makes CPU tensors report that they are on `cuda:0`."""
 
     def __init__(self) -> None:
         super().__init__()
         self._placing = 0
 
     def placing(self) -> bool:
-        """Returns True inside of a call that names a CUDA device."""
+        """Returns True during a call that names a CUDA device."""
         return self._placing > 0
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -91,7 +93,8 @@ class CudaOnCpu(TorchFunctionMode):
 
 
 def _dense(output: torch.Tensor) -> torch.Tensor:
-    """Calls the methods of the class, because an instance may have attributes of these names."""
+    """Returns the output as a dense tensor. It calls the methods of torch.Tensor, because an
+    instance may have attributes of the same names."""
     return torch.Tensor.contiguous(
         torch.Tensor.resolve_neg(torch.Tensor.resolve_conj(torch.Tensor.detach(output)))
     )
@@ -122,7 +125,8 @@ class InterpretRunner:
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:
-        """The context for user code. It raises the first refusal, even if user code caught it."""
+        """Returns the context in which user code runs. At its end it raises the first refusal, even
+        if user code has caught it."""
         with self._refusals.deciding(), self._devices, self._watch, self._live.watching():
             yield
 
@@ -134,7 +138,7 @@ class InterpretRunner:
             )
         self._log.begin()
         with self.context():
-            # A lazy sequence of outputs is consumed here too.
+            # If the outputs are a lazy sequence, their code runs here, inside the context.
             outputs = collect_outputs(case, entry(*arguments.values()), arguments)
         self._check_inputs(case, arguments)
         return {
@@ -146,12 +150,12 @@ class InterpretRunner:
         }, b""
 
     def _reordered(self, outputs: list[torch.Tensor]) -> bool:
-        """Returns True if torch, not a kernel, changed the order of an output's elements."""
+        """Returns True if torch, and not a kernel, changed the order of an output's elements."""
         views = [self._watch.view(output) for output in outputs if output.numel()]
         return self._log.reordered([view for view in views if isinstance(view, View)])
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields nothing: the interpreter compiles nothing."""
+        """Yields nothing, because the interpreter compiles nothing."""
         yield from ()
 
     def _fresh(self, case: CaseInput, wire: dict[str, Any]) -> torch.Tensor:
@@ -168,8 +172,8 @@ class InterpretRunner:
         return tensor
 
     def _check_inputs(self, case: CaseInput, arguments: dict[str, Any]) -> None:
-        """Raises an error if the entry changed an argument that is not inout. An entry may not use
-        its inputs as scratch memory: needing little memory is part of the task."""
+        """Raises an error if the entry changed an argument that is not inout. An entry must not use
+        its inputs as temporary memory, because needing little memory is part of the task."""
         for wire in case.arguments:
             name, value = wire["name"], arguments[wire["name"]]
             if wire["kind"] == "scalar" or name in case.inout:

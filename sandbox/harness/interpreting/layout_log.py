@@ -1,20 +1,20 @@
-"""Notes which buffers torch's copies and the submission's kernels connect, and tells if the copies
-changed the order of the elements on their way to an output.
+"""Logs which buffers are connected by torch's copies and by the submission's kernels. Tells whether
+the copies changed the order of the elements on the way to an output.
 
     log = LayoutLog()
     log.move(target, source)  # torch copies one view to another
     log.launch(["x", "y"])  # a kernel may read and write these buffers
     if log.reordered([output]): ...
 
-For an operator of family `layout`, the order of the elements is the whole work, so torch may not
-change it. A copy in order is no such work: it pads, cuts off, converts, or moves a block. The
-launcher applies the same rules to launch plans (sandbox/launcher/plan/layout.h). They are:
+For an operator of family `layout`, the order of the elements is the whole work, so torch must not
+change it. Other copies are allowed: they pad, cut off, convert, or move a block. The launcher
+applies the same rules to launch plans (sandbox/launcher/plan/layout.h). The rules are:
   - Each copy keeps the order of its elements in memory.
-  - The copies into a buffer come from one other buffer and together keep the order.
+  - All copies into a buffer come from one other buffer, and together they keep the order.
   - The copies out of a buffer read parts that do not overlap.
   - An output has its elements in memory in the order of its indices.
-Only copies on the way to an output count. A kernel that has one buffer of that way may have read
-all of its arguments. For one thread."""
+Only copies on the way to an output count. If a kernel has an argument that is on this way, the
+kernel may have read all of its other arguments, so they are on the way too. For one thread."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Key = TypeVar("Key")
 
 @dataclass(frozen=True)
 class View(Generic[Key]):
-    """A strided view of a buffer. Offset and strides are in bytes."""
+    """A strided view of a buffer. The offset and the strides are in bytes."""
 
     buffer: Key
     offset: int
@@ -46,7 +46,8 @@ class View(Generic[Key]):
 
 @dataclass(frozen=True)
 class _Span(Generic[Key]):
-    """The bytes of a buffer that one side of a copy touches, and the other side."""
+    """One side of a copy: the bytes that the copy touches in a buffer, and the other side's
+    buffer."""
 
     start: int
     end: int
@@ -56,7 +57,7 @@ class _Span(Generic[Key]):
 
 
 class LayoutLog(Generic[Key]):
-    """The copies and launches of one call (see the module's docstring)."""
+    """The copies and the launches of one call (see the module's docstring)."""
 
     def __init__(self) -> None:
         self._events: list[tuple[View[Key], View[Key]] | frozenset[Key]] = []
@@ -72,7 +73,8 @@ class LayoutLog(Generic[Key]):
         self._events.append(frozenset(buffers))
 
     def reordered(self, outputs: Sequence[View[Key]]) -> bool:
-        """Returns True if torch's copies, or the strides of an output, changed the order."""
+        """Returns True if the order was changed by torch's copies or by the strides of an
+        output."""
         if any(not _in_index_order(output) for output in outputs):
             return True
         found = self._moves_to({output.buffer for output in outputs})
@@ -85,7 +87,7 @@ class LayoutLog(Generic[Key]):
         return any(map(_disorders, into.values())) or any(map(_overlap, out_of.values()))
 
     def _moves_to(self, reached: set[Key]) -> list[tuple[View[Key], View[Key]]]:
-        """Returns the copies whose elements may get into one of these buffers."""
+        """Returns the copies whose elements may reach one of these buffers."""
         found: list[tuple[View[Key], View[Key]]] = []
         for event in reversed(self._events):
             if isinstance(event, frozenset):
@@ -105,7 +107,7 @@ def _in_index_order(view: View[Key]) -> bool:
 
 
 def _spans(pairs: Iterable[tuple[View[Key], View[Key]]]) -> dict[Key, set[_Span[Key]]]:
-    """Returns the parts of each buffer that is the first side of a pair."""
+    """Groups the first views of all pairs by buffer. Returns the parts of each buffer."""
     found: dict[Key, set[_Span[Key]]] = {}
     for one, other in pairs:
         found.setdefault(one.buffer, set()).add(

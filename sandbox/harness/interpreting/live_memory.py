@@ -1,4 +1,4 @@
-"""Gives every live storage an address that leads nowhere, and the memory behind it.
+"""Gives every live storage a fake address, and manages the real memory that kernels use.
 
     live = LiveMemory()
     with live.watching():  # notes every storage that torch makes; data_ptr() gives such addresses
@@ -7,16 +7,18 @@
     at = live.memory_of(blocks[0])  # where a kernel's access to the first one has to go
     result = live.view(output, FULL)  # the same tensor with the device's values
 
-Host code cannot use such an address, as it cannot use a GPU's. The addresses depend only on the
-order in which storages are made, so they are the same in the ordinary run and in the ablated one.
+Host code cannot access memory through a fake address, just as it cannot access a GPU's memory. The
+addresses depend only on the order in which storages are created. So they are the same in the
+ordinary run and in the ablated run, in which the results of kernels are left out.
 
-Nor does host code have a device's values. A block whose values only the device knows has them in two
-copies of its own, and the storage that host code can reach is a decoy. Kernels work in the copy
-FULL. The copy WITHOUT never sees a kernel: it shows what host code alone makes of the inputs.
-host_watch.py repeats the copies and fills of host code in both.
+Host code cannot read a device's values either. If only the device knows the values of a block, the
+block keeps them in two copies of its own, and the storage that host code can reach has other
+contents. Kernels work in the copy FULL. No kernel touches the copy WITHOUT: it shows what host code
+alone computes from the inputs. host_watch.py repeats the copies and fills of host code in both
+copies.
 
-A range is a whole storage. It includes the parts that a view leaves out, as a buffer of a GPU does.
-Storages are held weakly. For one thread."""
+A range is a whole storage. Like a buffer on a GPU, it includes the parts that a view leaves out.
+Storages are referenced weakly. For one thread."""
 
 from __future__ import annotations
 
@@ -31,36 +33,39 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
-PRUNE_AFTER = 4096  # freed storages are dropped after at most this many new ones
-FIRST_ADDRESS = 0x2000_0000_0000  # below 2^47, and far from everything that Linux maps
-ALIGNMENT = 512  # bytes, as CUDA's allocator promises
-FULL, WITHOUT = 0, 1  # the copies of a block: with the results of kernels, and without them
+PRUNE_AFTER = 4096  # the maximum number of new storages until freed storages are forgotten
+FIRST_ADDRESS = 0x2000_0000_0000  # below 2^47, and far from every address that Linux maps
+ALIGNMENT = 512  # in bytes; CUDA's allocator guarantees the same alignment
+FULL, WITHOUT = 0, 1  # the copies of a block: with and without the results of kernels
 COPIES = (FULL, WITHOUT)
-GAP = 1 << 20  # bytes between two storages at least, so that a stray access meets no other tensor
+# Minimum distance between two storages in bytes, so that a stray access hits no other tensor.
+GAP = 1 << 20
 
 
 @dataclass(eq=False)
 class Block:
-    """One storage, and the facts about its contents that the fence needs."""
+    """One storage, with the facts about its contents that decide which accesses are allowed."""
 
     reference: StorageWeakRef
-    start: int  # the address that code sees
-    room: int  # bytes up to the next address that is given out
-    device: bool = False  # only a device knows the values: host code may not read them
-    placed: bool = False  # host code asked for memory of a device
-    known: str = ""  # the name of the structural argument, whose values host code may read
-    copies: list[torch.UntypedStorage] = field(default_factory=list)  # empty: the storage itself
+    start: int  # the fake address
+    room: int  # the number of bytes up to the next fake address
+    device: bool = False  # only a device knows the values, so host code may not read them
+    placed: bool = False  # host code requested this memory on a device
+    known: str = ""  # the name of the structural argument whose values host code may read
+    # If empty, kernels use the storage itself.
+    copies: list[torch.UntypedStorage] = field(default_factory=list)
 
     def storage(self) -> torch.UntypedStorage | None:
-        """Returns None for a freed storage."""
+        """Returns the storage, or None if it was freed."""
         return torch.UntypedStorage._new_with_weak_ptr(self.reference.cdata)  # type: ignore[attr-defined, no-any-return]
 
 
 class LiveMemory:
-    """The live memory of this process (see the module's docstring)."""
+    """The live storages of this process (see the module's docstring)."""
 
     def __init__(self) -> None:
-        # By the storage's identity, which is not reused while a weak reference exists.
+        # Maps the storage's identity to its block. The identity is not reused while a weak
+        # reference exists.
         self._blocks: dict[int, Block] = {}
         self._ranges: tuple[list[int], list[int], list[Block]] | None = None
         self._next = FIRST_ADDRESS
@@ -68,7 +73,7 @@ class LiveMemory:
 
     @property
     def watched(self) -> bool:
-        """Returns True while allocations are noted. Otherwise the ranges are incomplete."""
+        """Returns True while allocations are logged. Otherwise the ranges are incomplete."""
         return self._watchers > 0
 
     @contextlib.contextmanager
@@ -81,7 +86,7 @@ class LiveMemory:
             self._watchers -= 1
 
     def block(self, tensor: torch.Tensor) -> Block | None:
-        """Returns the block of the tensor's storage, or None for a layout without a storage."""
+        """Returns the block of the tensor's storage, or None if the tensor has no storage."""
         with torch._C.DisableTorchFunction():
             if tensor.layout is not torch.strided:
                 return None
@@ -96,7 +101,8 @@ class LiveMemory:
             return found
 
     def address(self, tensor: torch.Tensor) -> int:
-        """Returns the address that code sees of the tensor's first element, or 0 without memory."""
+        """Returns the fake address of the tensor's first element, or 0 if the tensor has no
+        memory."""
         with torch._C.DisableTorchFunction():
             pointer, block = torch.Tensor.data_ptr(tensor), self.block(tensor)
             if pointer == 0 or block is None:
@@ -113,7 +119,7 @@ class LiveMemory:
         return _address(self.copies_of(block)[FULL])
 
     def copies_of(self, block: Block) -> list[torch.UntypedStorage]:
-        """Returns the copies of a live block. They begin with the storage's values."""
+        """Returns the copies of a live block. New copies start with the storage's values."""
         storage = block.storage()
         if storage is not None and any(
             copy.nbytes() < storage.nbytes() for copy in block.copies or [torch.UntypedStorage(0)]
@@ -123,7 +129,8 @@ class LiveMemory:
         return block.copies
 
     def view(self, tensor: torch.Tensor, copy: int) -> torch.Tensor:
-        """Returns the tensor's layout over a copy of its block, or the tensor if it has none."""
+        """Returns a tensor with the same layout over a copy of its block. Returns the tensor itself
+        if the block has no copies."""
         block = self.block(tensor)
         if block is None or not block.copies:
             return tensor
@@ -136,7 +143,8 @@ class LiveMemory:
             )
 
     def forget_freed(self) -> None:
-        """Drops freed storages, which give no notice. Call it before a launch."""
+        """Forgets freed storages. Call this before a launch, because freeing a storage gives no
+        notice."""
         self._ranges = None
 
     def ranges(self) -> tuple[list[int], list[int], list[Block]]:
@@ -150,7 +158,7 @@ class LiveMemory:
         return start, room
 
     def _fit(self, block: Block, nbytes: int) -> None:
-        if nbytes + GAP > block.room:  # it was resized
+        if nbytes + GAP > block.room:  # the storage was resized
             block.start, block.room = self._place(nbytes)
             self._ranges = None
 
@@ -168,8 +176,8 @@ class LiveMemory:
 
 
 def _address(storage: torch.UntypedStorage) -> int:
-    """Returns 0 if the storage has no memory. For wrapper subclasses and for zeros that were never
-    made, torch reports that only by an exception."""
+    """Returns the real address of a storage, or 0 if the storage has no memory. For wrapper
+    subclasses and for zeros that were never allocated, torch reports this only by an exception."""
     try:
         return storage.data_ptr()
     except RuntimeError:
@@ -177,8 +185,8 @@ def _address(storage: torch.UntypedStorage) -> int:
 
 
 class _Results(TorchDispatchMode):
-    """Notes the results of operations. Views need no note: their memory is known already, or
-    becomes known when code reads their pointer."""
+    """Registers the results of operations. Views are not registered: their memory is already known,
+    or becomes known when code reads their pointer."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()
@@ -194,7 +202,7 @@ class _Results(TorchDispatchMode):
 
 
 class _Pointers(TorchFunctionMode):
-    """Answers `data_ptr()`."""
+    """Answers calls of `data_ptr()` with fake addresses."""
 
     def __init__(self, live: LiveMemory) -> None:
         super().__init__()

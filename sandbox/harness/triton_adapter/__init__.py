@@ -1,13 +1,13 @@
-"""All code that depends on the version of Triton (3.6 to 3.9), in one folder.
+"""Contains all code that depends on the version of Triton (3.6 to 3.9).
 
     # calls sink.launch(Launch(...)) for each launch; a sink of None refuses launches
     install_driver("cuda:90", sink, cache_dir)
     patch_autotuner(sink, compile_budget_s=20)
     switch_to_interpreter()
 
-recording_driver.py replaces the device. parameters.py turns arguments into kernel parameters.
-autotuner.py records an autotuner's configurations. interpreter.py runs kernels on a CPU, and
-hardware.py makes their arithmetic that of a GPU."""
+recording_driver.py replaces the device. parameters.py converts arguments to kernel parameters.
+autotuner.py records the configurations of an autotuner. interpreter.py runs kernels on a CPU, and
+hardware.py makes the interpreter's arithmetic equal to a GPU's."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def versions() -> dict[str, str]:
 
 
 def tlx_missing() -> str:
-    """Says what dialect tlx lacks on this machine and where it comes from, or returns "" if it can
-    be compiled."""
+    """Returns "" if kernels in the dialect tlx can be compiled on this machine. Otherwise returns a
+    text that names what is missing and where to get it."""
     if importlib.util.find_spec("triton.language.extra.tlx") is not None:
         return ""
     return (

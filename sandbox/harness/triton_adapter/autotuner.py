@@ -1,4 +1,4 @@
-"""Replaces Triton's autotuner, which would time its configurations. There is no device to time on.
+"""Replaces Triton's autotuner, which would time its configurations on a device: there is none.
 
 patch_autotuner(sink, compile_budget_s=20)"""
 
@@ -21,11 +21,11 @@ _DOES_NOT_FIT = (
 
 
 def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
-    """Makes an autotuner give all its configurations to the sink, as alternatives of one piece of
-    work. Configurations that do not compile are left out. When compiling has used up the budget,
-    the remaining ones are left out too. The budget is for the whole process, and every autotuner
-    may compile at least one configuration. Without a sink (interpreter), the first configuration is
-    used."""
+    """Makes an autotuner pass all its configurations to the sink, as alternatives of one piece of
+    work. Configurations that do not compile are left out. When the time for compiling is used up,
+    the remaining configurations are left out too. `compile_budget_s` is this time for the whole
+    process, but every autotuner may compile at least one configuration. Without a sink (in the
+    interpreter), the first configuration is used."""
     spent = 0.0
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -67,8 +67,8 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         return result
 
     def best_config(self: Any) -> Any:
-        """Returns the first configuration, and makes it the final choice, because host code reads
-        it."""
+        """Returns the first configuration. Host code reads it here, so it also becomes the final
+        choice."""
         if sink is not None:
             sink.settle(id(self))
         try:
@@ -89,7 +89,7 @@ def _run_config(tuner: Any, config: Any, args: Any, kwargs: Any) -> Any:
 
 
 def _tuning_key(tuner: Any, args: Any, kwargs: Any) -> tuple[Any, ...]:
-    """Returns the key by which Triton caches a choice."""
+    """Returns the key under which Triton caches the chosen configuration."""
     named = {
         name: value
         for name, value in {**dict(zip(tuner.arg_names, args, strict=False)), **kwargs}.items()

@@ -1,16 +1,17 @@
-"""Makes the arithmetic of Triton's interpreter that of a GPU, where the two differ.
+"""Makes the arithmetic of Triton's interpreter equal to a GPU's where the two differ.
 
     as_hardware(refusals)  # once, after the switch to the interpreter
 
-  - Without `propagate_nan`, `tl.maximum`, `tl.minimum` and `tl.clamp` return the operand that is a
-    number, as PTX's `max.f32` and `min.f32` do. The interpreter returns NaN.
-  - The functions of libdevice give the float64 result, rounded. libdevice itself is within a few
-    units in the last place of that.
-  - Inline assembly, and a function of libdevice that is not modelled here, end the case as
-    unsupported.
+  - Without `propagate_nan`, if one operand of `tl.maximum`, `tl.minimum` or `tl.clamp` is NaN, the
+    result is the other operand, as with PTX's `max.f32` and `min.f32`. The interpreter would return
+    NaN.
+  - The functions of libdevice return the float64 result, rounded. The real libdevice differs from
+    this result by a few units in the last place.
+  - Inline assembly ends the case as unsupported, and so does a libdevice function that has no model
+    in this module.
 
-The reductions `tl.max` and `tl.min` leave NaN out by themselves. With `return_indices`, the result
-for NaN depends on the order of a reduction, on a GPU too."""
+The reductions `tl.max` and `tl.min` already ignore NaN in the interpreter. With `return_indices`,
+their result for NaN depends on the order of the reduction, on a GPU too."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ PREFIX = "__nv_"
 
 
 def _each(function: Callable[..., float]) -> Callable[..., Array]:
-    """Returns the function for arrays. It gives NaN where the function raises an error."""
+    """Returns a function that applies `function` to each element of an array. The result is NaN
+    where `function` raises an error."""
 
     def one(*values: float) -> float:
         try:
@@ -55,7 +57,7 @@ def _gamma(x: float) -> float:
         return math.inf
 
 
-# By the name of the float64 function. The float32 function has an `f` behind it.
+# Maps the name of the float64 function to its model. The float32 function's name ends in `f`.
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **{
         name: getattr(np, name)
@@ -94,13 +96,13 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "finite": np.isfinite,
     "signbit": np.signbit,
 }
-# Symbols whose names do not follow from that of the float64 function.
+# Symbols whose names cannot be derived from the name of the float64 function.
 _OTHER = {"isnand": "isnan", "isinfd": "isinf", "isfinited": "finite", "signbitd": "signbit"}
 
 
 def model_of(symbol: str) -> Callable[..., Any] | None:
-    """Returns the function that a symbol of libdevice names, or None if it is not modelled. The
-    `fast_` functions are the hardware's approximations of the others."""
+    """Returns the model of a libdevice symbol, or None if there is no model. The `fast_` functions
+    are the hardware's approximations of the normal functions."""
     name = symbol.removeprefix(PREFIX).removeprefix("fast_")
     return _FUNCTIONS.get(_OTHER.get(name, name)) or _FUNCTIONS.get(name.removesuffix("f"))
 
@@ -158,9 +160,9 @@ def _assembly(refusals: Refusals) -> Callable[..., Any]:
 
 
 def _bind_libdevice() -> None:
-    """Lets interpreted kernels call libdevice's functions. The compiler gives each call its
-    `_semantic`; here nothing else would. The functions of `extra.libdevice` are only stubs, which
-    the compiler replaces by those of the target."""
+    """Enables interpreted kernels to call libdevice's functions. The compiler would give each call
+    its `_semantic` argument, so this function supplies that argument. The functions in
+    `extra.libdevice` are only stubs; the compiler would replace them by the target's functions."""
 
     def bound(function: Callable[..., Any]) -> Callable[..., Any]:
         def call(*arguments: Any, **named: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Switches to Triton's interpreter after Triton was imported.
+"""Switches Triton to its interpreter after Triton was imported.
 
 switch_to_interpreter()
 check_accesses(bounds, refusals)  # bounds.launch(arguments) around each launch,
@@ -23,7 +23,7 @@ from harness.triton_adapter.hardware import as_hardware
 
 
 def switch_to_interpreter() -> None:
-    """Makes `@triton.jit` produce interpreted functions from now on, and converts the functions of
+    """Makes `@triton.jit` create interpreted functions from now on, and converts the functions of
     Triton's own library."""
     os.environ["TRITON_INTERPRET"] = "1"
     knobs.runtime.interpret = True
@@ -37,7 +37,8 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
-    # The order does not matter: library functions look each other up in their modules at call time.
+    # The order does not matter, because library functions look each other up in their modules when
+    # they are called.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -55,8 +56,8 @@ def switch_to_interpreter() -> None:
 
 
 def _patch_index() -> None:
-    """Adds the index conversion that loop bounds need. Scalars are arrays of one element in the
-    interpreter, and numpy from 2.4 on refuses int() of those."""
+    """Adds a conversion to Python integers, which loop bounds need. In the interpreter, scalars are
+    arrays of one element, and numpy from 2.4 on refuses int() for such arrays."""
     original = interpreter._patch_lang_tensor
 
     def patch(tensor: Any, scope: Any) -> None:
@@ -74,10 +75,11 @@ def _member(function: Any) -> Any:
 
 
 def check_accesses(bounds: Bounds, refusals: Refusals) -> None:
-    """Checks and translates the addresses of every access. Loads, stores and atomics of all forms
-    (pointers, block pointers, descriptors) call one of four functions of one native module. Kernels
-    work on the tensors themselves: Triton's copies of them are left out. `refusals` learns what the
-    interpreter cannot run."""
+    """Checks and translates the addresses of every memory access. Loads, stores and atomics of all
+    forms (pointers, block pointers, descriptors) call one of four functions of one native module,
+    and these four functions are wrapped. Kernels work on the tensors themselves, because Triton's
+    step that copies the tensors is left out. If the interpreter cannot run something, the error is
+    recorded in `refusals`."""
     interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
     as_hardware(refusals)
     launch = GridExecutor.__call__
@@ -96,11 +98,12 @@ def launch_nothing() -> None:
     GridExecutor.__call__ = lambda *_, **__: None
 
 
-_ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}  # the names of all others are as in tl
+# All other names are equal to the names in `tl`.
+_ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}
 
 
 class _Checked:
-    """Triton's native module, with a check before each access to memory."""
+    """Wraps Triton's native module, and checks each access to memory."""
 
     def __init__(self, native: Any, bounds: Bounds) -> None:
         self._native = native

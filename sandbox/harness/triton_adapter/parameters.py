@@ -1,9 +1,10 @@
-"""Converts kernel arguments to parameters: typed, ordered and skipped as in Triton's own launcher.
+"""Converts kernel arguments to kernel parameters. Types, order and omissions are the same as in
+Triton's own launcher.
 
     params = parameters(src, metadata, arguments)  # of one launch, in the binary's order
 
-`constexpr` arguments (which include None and integers specialised to 1) are not passed. Tuples are
-flattened. The pointers to global and to profile scratch come last."""
+Arguments that are `constexpr` (including None, and integers specialised to 1) are not passed.
+Tuples are flattened. The pointers to the scratch memory (global, and for profiling) come last."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ _INTEGERS = {
     "u32": 4,
     "u64": 8,
 }
-_TENSOR_MAP = "nvTmaDesc"  # Triton's name for the type of an encoded descriptor
+_TENSOR_MAP = "nvTmaDesc"  # Triton's type name for an encoded descriptor
 _TF32 = 11  # Triton's number for the element type TF32
 _FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
@@ -69,15 +70,15 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
-    """Expands a host tensor descriptor as Triton's own launcher does. It becomes a TMA descriptor,
-    or pointer, shape, strides and padding if the kernel uses these itself. Shape and strides follow
-    in both cases."""
+    """Expands a host tensor descriptor as Triton's own launcher does. The result starts with a TMA
+    descriptor; if the kernel itself uses pointer, shape, strides and padding, it starts with these
+    instead. Shape and strides follow in both cases."""
     shape, strides = (
         [extent(value) for value in argument.shape],
         [extent(value) for value in argument.strides],
     )
     nan = getattr(argument, "padding", "zero") == "nan"
-    # None: Triton up to 3.6, which lacks the attribute.
+    # The attribute is missing in Triton up to 3.6; then the value is None.
     rounds = getattr(argument, "round_f32_to_tf32", None)
     if meta is not None:
         if meta.get("is_im2col"):
@@ -126,7 +127,7 @@ def _typed(kind: str, argument: Any, position: int) -> RawParam:
     if kind in _INTEGERS:
         size = _INTEGERS[kind]
         return Scalar(size, operator.index(argument) & ((1 << (8 * size)) - 1))
-    if kind == "bf16":  # truncated, as in Triton's own launcher
+    if kind == "bf16":  # the number is truncated, as in Triton's own launcher
         return Scalar(2, struct.unpack("<I", struct.pack("<f", float(argument)))[0] >> 16)
     if kind in _FLOATS:
         packed = struct.pack(_FLOATS[kind], float(argument))

@@ -1,5 +1,5 @@
-"""Replaces Triton's driver where there is no device: compiles for its target and gives each launch
-to a sink.
+"""Replaces Triton's driver on a machine without a GPU. The driver compiles for its target, and
+passes each launch to a sink.
 
     install_driver("cuda:90", sink, cache_dir)  # a sink of None refuses launches"""
 
@@ -33,30 +33,30 @@ def target_from(name: str) -> GPUTarget:
 
 
 def warm() -> None:
-    """Fills the caches that every first compile would fill: results of pure functions of files that
-    do not change while the process runs."""
+    """Fills Triton's caches, which every first compilation would otherwise fill. They contain
+    results of pure functions, computed from files that do not change while the process runs."""
     from triton.backends.nvidia.compiler import get_ptxas_version
     from triton.runtime.cache import triton_key
 
     triton_key()
     for arch in (90, 100):
-        # A machine without this ptxas reports that when it compiles with it.
+        # If this ptxas is missing, the error is reported later, when something is compiled with it.
         with contextlib.suppress(OSError, RuntimeError):
             get_ptxas_version(arch)
 
 
 def nvdisasm() -> str:
-    """Returns the path of the disassembler that Triton includes, or that TRITON_NVDISASM_PATH
-    names. Raises RuntimeError if there is none."""
+    """Returns the path of the disassembler: that of TRITON_NVDISASM_PATH, or that which Triton
+    includes. Raises RuntimeError if there is none."""
     return str(knobs.nvidia.nvdisasm.path)
 
 
 class _Utils:
-    """Replaces the driver's C helpers."""
+    """Replaces the C helper functions of Triton's driver."""
 
     def __init__(self, target: str) -> None:
         self._facts = device_facts(target)
-        self.files: dict[str, str] = {}  # the files of the kernel that is loaded next
+        self.files: dict[str, str] = {}  # the files of the kernel that will be loaded next
         self.loaded: list[tuple[str, bytes, int, dict[str, str]]] = []
 
     def load_binary(
@@ -80,7 +80,7 @@ class _Utils:
 
 
 class _Driver(DriverBase):
-    """The recording driver: compiles for its target and gives each launch to the sink."""
+    """Compiles for its target, and passes each launch to the sink."""
 
     def __init__(self, target: str, sink: Sink | None) -> None:
         super().__init__()
@@ -97,7 +97,8 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        # Triton multiplies the grid by num_ctas. In TLX the grid counts CTAs already.
+        # Triton multiplies the grid by num_ctas. In TLX the grid already counts CTAs (thread
+        # blocks).
         cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0
@@ -136,7 +137,7 @@ class _Driver(DriverBase):
                     f"Triton Error [CUDA]: invalid argument (grid {grid}; the limits are {MAX_GRID})"
                 )
             if 0 in grid:
-                return  # Triton's own launcher does nothing either
+                return  # Triton's own launcher does nothing in this case either
             self._sink.launch(Launch(kernel, grid, (threads, 1, 1), cluster, flags, params))
 
         return launch
@@ -181,7 +182,7 @@ class _Driver(DriverBase):
 
 
 def install_driver(target: str, sink: Sink | None, cache_dir: str) -> None:
-    """Makes the recording driver Triton's active one. Compiled kernels are cached in
+    """Makes the recording driver Triton's active driver. Compiled kernels are cached in
     `cache_dir`."""
     recording = _Driver(target, sink)
     driver.set_active(recording)

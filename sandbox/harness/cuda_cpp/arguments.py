@@ -2,8 +2,9 @@
 
     params = parameters_of(launch, signature, names)        # raises ManifestError
 
-A tensor's name stands for its address, `x[n]` for the address of its n-th element, and `null` for
-the null pointer. Everything else is a number, packed by the type of the kernel's parameter."""
+In a manifest, a tensor's name means its address, `x[n]` means the address of the n-th element of x,
+and `null` means the null pointer. Everything else is a number, which is packed according to the
+type of the kernel's parameter."""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ from harness.recording import plan as plans
 POINTER = Parameter("integer", 8)
 TENSOR_MAP = Parameter("bytes", 128)
 _MAX_BOX = 256
-_ROW_BYTES = 16  # strides are multiples of this
-# CUtensorMapDataType
+_ROW_BYTES = 16  # in bytes; every stride of a tensor map must be a multiple of this
+# The values of the driver's enum CUtensorMapDataType.
 _MAP_TYPES = {
     "uint8": 0, "int8": 0, "bool": 0, "float8_e4m3fn": 0, "float8_e5m2": 0, "int16": 1, "uint32": 2, "int32": 3, "int64": 5,
     "float16": 6, "float32": 7, "float64": 8, "bfloat16": 9,
@@ -73,7 +74,7 @@ def _param(argument: Argument, parameter: Parameter, case: CaseNames, names: Nam
 def _address(
     expression: Expression, case: CaseNames, names: Names
 ) -> plans.Pointer | plans.Null | None:
-    """Returns None if the argument is a number."""
+    """Returns the parameter for an address, or None if the argument is a number."""
     name, bracket, rest = expression.text.partition("[")
     buffer = case.buffers.get(name.strip())
     if buffer is None:
@@ -97,8 +98,8 @@ def _address(
 def _tensor_map(
     wanted: TensorMapArgument, parameter: Parameter, case: CaseNames, names: Names
 ) -> plans.TensorMap:
-    """Checks the driver's own rules, so that a mistake is reported here and not by a failed
-    launch."""
+    """Returns the parameter for a tensor map. Checks the driver's own rules, so that a mistake is
+    reported here and not by a failed launch."""
     if parameter != TENSOR_MAP:
         raise ExpressionError(
             "type_error",

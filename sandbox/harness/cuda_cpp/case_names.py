@@ -1,12 +1,12 @@
-"""The names that a manifest's expressions can use in one case, and the place of each tensor in the
-plan.
+"""Defines the names that a manifest's expressions can use in one case, and the buffer of each
+tensor in the plan.
 
     names = CaseNames(manifest, case_input, plan, "cuda:90")
     names.number(expression)  # raises ManifestError with the expression's place and line
     names.buffers["x"].index  # in the plan
 
-Arguments and returned outputs have the spec's names, and an in-place output has the name of its
-argument. The manifest adds sizes and scratch buffers."""
+Arguments and returned outputs have their names from the spec. An in-place output has the name of
+its argument. The manifest defines further names: sizes and temporary buffers (scratch)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from harness.entry.fake_cuda import device_facts
 from harness.recording.plan import BufferKind, Plan
 from harness.wire.tensors import dtype_from, span_bytes
 
-ROUND = "round"  # the number of a repeated launch, in its expressions
+ROUND = "round"  # inside a repeated launch, the number of the repetition
 MULTIPROCESSORS = "multiprocessors"
 Names = Mapping[str, Value]
 Dims = tuple[int, int, int]
@@ -42,7 +42,7 @@ class Buffer:
 
 
 def dense(dtype: str, shape: Sequence[int]) -> TensorFacts:
-    """Returns the facts of a contiguous tensor."""
+    """Returns the facts about a contiguous tensor with this dtype and shape."""
     strides = [1] * len(shape)
     for dim in range(len(shape) - 2, -1, -1):
         strides[dim] = strides[dim + 1] * max(shape[dim + 1], 1)
@@ -50,13 +50,13 @@ def dense(dtype: str, shape: Sequence[int]) -> TensorFacts:
 
 
 class CaseNames:
-    """The names of one case and their values (see the module's docstring)."""
+    """The names of one case, with their values (see the module's docstring)."""
 
     def __init__(self, manifest: Manifest, case: CaseInput, plan: Plan, target: str) -> None:
         self._plan = plan
         self.target = target
         self.buffers: dict[str, Buffer] = {}
-        self.fillable: list[str] = []  # outputs and scratch
+        self.fillable: list[str] = []  # names of outputs and of scratch buffers
         self.outputs: list[Buffer] = []
         self.values: dict[str, Value] = {
             MULTIPROCESSORS: int(device_facts(target).multi_processor_count),
@@ -94,7 +94,8 @@ class CaseNames:
         return int(value)
 
     def dims(self, expressions: Sequence[Expression], names: Names, limits: Dims, low: int) -> Dims:
-        """Evaluates one to three extents, each up to its limit. A missing extent is 1."""
+        """Evaluates one to three extents. Each must be at least `low` and at most its limit. A
+        missing extent is 1."""
         values = [self.extent(expression, names, low) for expression in expressions]
         for value, limit, expression in zip(values, limits, expressions, strict=False):
             if value > limit:
@@ -152,5 +153,5 @@ class CaseNames:
 
 
 def wrong(kind: str, message: str, at: Expression) -> ManifestError:
-    """Builds the error for a mistake in the manifest, with its place."""
+    """Returns the error for a mistake in the manifest, with its position."""
     return ManifestError(kind, f"{at.where}: {message}", at.line)

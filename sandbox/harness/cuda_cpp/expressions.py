@@ -1,10 +1,10 @@
-"""Evaluates the expressions of a manifest: arithmetic over sizes, without running any code.
+"""Evaluates the expressions of a manifest, which are arithmetic over sizes. No code is executed.
 
     evaluate("ceil_div(x.shape[0], 256)", {"x": tensor_facts})  # an int, a float or a bool
 
-The syntax is a small part of Python's, walked as a tree. The text is untrusted. Its length, its
-depth and every intermediate integer are bounded, so that no text takes longer than microseconds.
-All functions are pure.
+The syntax is a small part of Python's, and the evaluator walks the syntax tree. The text is
+untrusted. Its length, its depth and every intermediate integer are limited, so every evaluation
+takes at most microseconds. All functions are pure.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TENSOR_FACTS = ("shape", "strides", "ndim", "numel", "itemsize", "nbytes")
 
 
 class ExpressionError(Exception):
-    """An error in an expression, with the supervisor's ErrorKind."""
+    """An error in an expression. `kind` is the supervisor's ErrorKind."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -69,7 +69,7 @@ def _log2_ceil(n: Number) -> int:
     return (_whole(n, "log2_ceil") - 1).bit_length() if n > 1 else 0
 
 
-# The function, and its smallest and largest number of arguments.
+# Maps a function's name to the function and to its minimum and maximum number of arguments.
 FUNCTIONS: dict[str, tuple[Callable[..., Number], int, int]] = {
     "ceil_div": (_ceil_div, 2, 2),
     "next_power_of_2": (_next_power_of_2, 1, 1),
@@ -115,7 +115,7 @@ def evaluate(text: str, names: Mapping[str, Value]) -> Number:
 
 
 def parse(text: str) -> ast.expr:
-    """Parses an expression. The result is valid Python syntax; nothing else is checked. Raises
+    """Returns the syntax tree of an expression. Only the validity as Python is checked. Raises
     ExpressionError."""
     if len(text) > MAX_CHARS:
         raise ExpressionError(

@@ -1,11 +1,11 @@
-"""Resolves the launches of one case to numbers: evaluates conditions, unrolls repeats, and checks
-every extent against the device's limits.
+"""Computes the launches of one case as numbers. It evaluates conditions, unrolls repeated launches,
+and checks every extent against the device's limits.
 
     for launch in resolve(manifest, names):  # in order; at most as many as a plan holds
         print(launch.kernel)
 
-The arguments are resolved later (arguments.py), because they need the compiled kernel's
-parameters."""
+Arguments are converted later (arguments.py), because they need the parameters of the compiled
+kernel."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_THREADS_PER_BLOCK = 1024
 MAX_BLOCK = (1024, 1024, 64)
 MAX_GRID = (2**31 - 1, 65535, 65535)
 MAX_BLOCKS_PER_CLUSTER = 16
-FIRST_WITH_CLUSTERS = 9  # major version of the first target with clusters
+FIRST_WITH_CLUSTERS = 9  # major version of the first target that supports clusters
 CPP_TYPES = {
     "float64": "double",
     "float32": "float",
@@ -46,12 +46,13 @@ CPP_TYPES = {
 @dataclass(frozen=True)
 class ResolvedLaunch:
     entry: LaunchEntry
-    kernel: str  # the C++ name: "softmax<256, float>"
+    kernel: str  # the kernel's C++ name, for example "softmax<256, float>"
     grid: Dims
     block: Dims
     cluster: Dims
     shared_bytes: int
-    names: Names = field(hash=False, compare=False)  # to evaluate the arguments
+    # The names that the arguments may use, with their values.
+    names: Names = field(hash=False, compare=False)
 
 
 def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
@@ -74,8 +75,8 @@ def fills(manifest: Manifest, names: CaseNames) -> list[plans.Fill]:
 
 
 def resolve(manifest: Manifest, names: CaseNames) -> Iterator[ResolvedLaunch]:
-    """Yields the launches in order, without those whose condition is false and those of no
-    blocks."""
+    """Yields the launches in order. Leaves out launches whose condition is false, and launches that
+    have no blocks."""
     room = plans.MAX_OPERATIONS - len(manifest.fills)
     for entry in manifest.launches:
         if not names.number(entry.when):

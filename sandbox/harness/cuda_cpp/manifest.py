@@ -1,10 +1,10 @@
-"""The parts of a manifest: the TOML in the comment at the top of a CUDA C++ submission. It replaces
-host code.
+"""Defines the parts of a manifest. A manifest is TOML in a comment at the top of a CUDA C++
+submission, and takes the place of host code.
 
     manifest = read_manifest(source_text)
     manifest.launches[0].kernel  # "add<{x.dtype}>"
 
-manifest_reader.py makes a manifest. docs/reference/cuda-submissions.md documents the language."""
+manifest_reader.py creates manifests. docs/reference/cuda-submissions.md documents the language."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ SCALAR_DTYPES = (
     "float32",
     "float64",
 )
-SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}  # the CUDA driver's numbers
+SWIZZLES = {"none": 0, "32B": 1, "64B": 2, "128B": 3}  # the numbers that the CUDA driver uses
 MAX_TENSOR_MAP_RANK = 5
 _HOLE = re.compile(r"\{([^{}]*)\}")
 
 
 @dataclass(frozen=True)
 class Expression:
-    """The text of a number, and its place in the manifest."""
+    """An expression for a number: its text, and its position in the manifest."""
 
     text: str
-    where: str  # "launch 1 (softmax): grid"
+    where: str  # for example "launch 1 (softmax): grid"
     line: int
 
 
 @dataclass(frozen=True)
 class TensorMapArgument:
-    """A TMA descriptor. The launcher encodes it for the buffer's address."""
+    """A TMA descriptor. The launcher encodes it for the address of the buffer."""
 
     buffer: str
-    box: list[Expression]  # in the order of the shape: outermost first
-    shape: list[Expression] | None  # None: the tensor's own shape
+    box: list[Expression]  # in the same order as the shape, outermost dimension first
+    shape: list[Expression] | None  # None means the tensor's own shape
     swizzle: str
     nan_outside: bool
 
 
 @dataclass(frozen=True)
 class Argument:
-    """A kernel's argument as written: an expression, a buffer, or a tensor map. `dtype` is set if
-    the manifest gives the type."""
+    """A kernel's argument as it is written: an expression, a buffer, or a tensor map. `dtype` is
+    set if the manifest states the type."""
 
     expression: Expression
     dtype: str = ""
@@ -71,7 +71,7 @@ class Scratch:
 class LaunchEntry:
     kernel: str
     where: str
-    line: int  # the line of the key `kernel`
+    line: int  # the line that contains the key `kernel`
     grid: list[Expression]
     block: list[Expression]
     cluster: list[Expression]
@@ -94,11 +94,11 @@ class Manifest:
 
 
 def holes(text: str) -> list[str]:
-    """Returns the expressions in braces in a kernel's name."""
+    """Returns the expressions that are in braces in a kernel's name."""
     return [match.group(1) for match in _HOLE.finditer(text)]
 
 
 def fill_holes(text: str, values: list[str]) -> str:
-    """Returns the text with its braces replaced by `values`, in order."""
+    """Returns the text with each pair of braces replaced by the next element of `values`."""
     rest = iter(values)
     return _HOLE.sub(lambda _: next(rest), text)

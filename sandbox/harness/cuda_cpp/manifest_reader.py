@@ -10,8 +10,8 @@
 
     manifest = read_manifest(source_text)  # raises ManifestError: kind, line, and what is valid
 
-Only the form is checked in this module. The values of names differ from case to case, so
-expressions are evaluated for each case (case_names.py). All functions are pure."""
+This module checks only the form of a manifest. The values of names differ between cases, so
+case_names.py evaluates the expressions for each case. All functions are pure."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ else:
     import tomli as tomllib
 
 MAX_MANIFEST_CHARS = 64 << 10
-MAX_LAUNCHES = 256  # entries; `repeat` makes several launches of one entry
-MAX_NAMES = 256  # the limit for scratch buffers, for sizes, and for defines
+# The maximum number of entries; `repeat` creates several launches from one entry.
+MAX_LAUNCHES = 256
+MAX_NAMES = 256  # the maximum number of scratch buffers, of sizes, and of defines
 MAX_ARGUMENTS = 256
 MAX_TEXT_CHARS = 1000
 _BEGIN = re.compile(r"\A\ufeff?(?:\s|//[^\n]*(?:\n|\Z))*/\*[ \t]*assay\b")
@@ -52,8 +53,8 @@ _MISSING = (
 
 
 def read_manifest(source: str) -> Manifest:
-    """Returns the manifest at the top of a source. Raises ManifestError, or MissingEntry if there
-    is no manifest."""
+    """Returns the manifest at the top of a source. Raises ManifestError if the manifest is wrong,
+    or MissingEntry if the source has no manifest."""
     begin = _BEGIN.match(source)
     if begin is None:
         raise MissingEntry(_MISSING)
@@ -139,8 +140,8 @@ class _Reader:
     # ---- places
 
     def _line(self, section: str, key: str = "", number: int = 1) -> int:
-        """Returns the line of a key in the number-th table of the given name. If the table lacks
-        the key, the line is that of the table."""
+        """Returns the line of a key in the number-th table named `section`. If the table lacks the
+        key, returns the line of the table."""
         header = re.compile(rf"\s*\[+\s*{re.escape(section)}\s*\]+")
         inline = re.compile(rf"\s*{re.escape(section)}\s*=")
         found = self._first

@@ -1,5 +1,6 @@
-"""The values of a manifest's keys: expressions, flags, options and arguments. Each function checks
-the form of a value. A ManifestError names the place, the line and the valid values."""
+"""Reads the values of a manifest's keys: expressions, flags, options and arguments. Each function
+checks the form of a value. If the form is wrong, a ManifestError names the place, the line and the
+valid values."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ OPTIONS = (
 
 
 def check_keys(where: str, table: dict[str, Any], keys: tuple[str, ...], line: int) -> None:
-    """Refuses a table that has another key than `keys`."""
+    """Raises ManifestError if the table has a key that is not in `keys`."""
     for key in table:
         if key not in keys:
             raise ManifestError(
@@ -49,7 +50,8 @@ def check_keys(where: str, table: dict[str, Any], keys: tuple[str, ...], line: i
 
 
 def flag(table: dict[str, Any], key: str, where: str, line: int) -> bool:
-    """Returns the value of a key that is true or false; a missing key is false."""
+    """Returns the value of a key that must be true or false. Returns false if the key is
+    missing."""
     value = table.get(key, False)
     if not isinstance(value, bool):
         raise ManifestError(
@@ -59,7 +61,7 @@ def flag(table: dict[str, Any], key: str, where: str, line: int) -> bool:
 
 
 def expressions(value: Any, where: str, line: int, most: int) -> list[Expression]:
-    """Reads a list of 1 to `most` expressions. A single expression is a list of one."""
+    """Reads a list of 1 to `most` expressions. A single expression counts as a list."""
     values = value if isinstance(value, list) else [value]
     if not 1 <= len(values) <= most:
         raise ManifestError(
@@ -69,7 +71,7 @@ def expressions(value: Any, where: str, line: int, most: int) -> list[Expression
 
 
 def expression(value: Any, where: str, line: int) -> Expression:
-    """Reads a number, or the text of an expression."""
+    """Reads a number or an expression."""
     if isinstance(value, bool | int | float):
         return Expression(str(value), where, line)
     if not isinstance(value, str):
@@ -86,7 +88,7 @@ def expression(value: Any, where: str, line: int) -> Expression:
 
 
 def options(given: Any, line: int) -> list[str]:
-    """Returns the compiler options without duplicates."""
+    """Returns the compiler options. Each option occurs once."""
     if not isinstance(given, list):
         raise ManifestError(
             "type_error", f"options is {kind_of(given)}; want a list of strings", line
@@ -150,7 +152,7 @@ def _tensor_map(table: dict[str, Any], where: str, line: int) -> Argument:
 
 
 def kind_of(value: Any) -> str:
-    """Returns the words for a value's type in an error message."""
+    """Returns the words that error messages use for the type of a value."""
     names: dict[type, str] = {
         dict: "a table",
         list: "a list",
@@ -163,5 +165,5 @@ def kind_of(value: Any) -> str:
 
 
 def shown(value: Any) -> str:
-    """Returns a value as an error message shows it."""
+    """Returns the text that error messages use for a value."""
     return "missing" if value is None else repr(value)[:80]

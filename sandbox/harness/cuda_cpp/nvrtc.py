@@ -1,11 +1,11 @@
-"""Calls NVRTC by ctypes: it compiles CUDA C++ to cubin and PTX.
+"""Calls NVRTC through ctypes. NVRTC compiles CUDA C++ to cubin and PTX.
 
     compiler = Nvrtc.load()  # raises UnsupportedHere; once in a process is enough
     program = compiler.compile(source, "cuda:90", ["softmax<256, float>"], ["--use_fast_math"])
     program.lowered["softmax<256, float>"]  # the name in the cubin
 
-If NVRTC rejects a source, the CudaCompilationError holds its log. The lines of the log are the
-submission's own. Not thread-safe."""
+If NVRTC rejects a source, a CudaCompilationError contains NVRTC's log. The line numbers in the log
+are those of the submission. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from harness.entry.errors import CudaCompilationError, UnsupportedHere
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
 _DEFAULT_STANDARD = "--std=c++17"
-# The headers of the C library that are useful on a device.
+# Headers of the C library that are useful in device code.
 _OWN_HEADERS = Path(__file__).resolve().parent / "include"
 _OK, _COMPILATION_FAILED = 0, 6
 _ERROR = re.compile(rf"^{re.escape(SOURCE_NAME)}\((\d+)\): (?:catastrophic )?error", re.MULTILINE)
-# The suffix `a` allows instructions that exist only in that generation (wgmma, setmaxnreg).
-# Triton's kernels use it too.
+# The suffix `a` enables instructions that exist only in that GPU generation (wgmma, setmaxnreg).
+# Triton compiles with the same suffix.
 _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"}
 
 
@@ -35,13 +35,14 @@ _ARCHITECTURES = {"cuda:80": "sm_80", "cuda:90": "sm_90a", "cuda:100": "sm_100a"
 class Program:
     """One compiled source."""
 
-    image: bytes  # cubin with every requested kernel of the source
+    image: bytes  # the cubin, which contains all requested kernels
     ptx: str
-    lowered: dict[str, str]  # maps a name expression to the name in image and PTX
+    # Maps a name expression to the kernel's name in the cubin and in the PTX.
+    lowered: dict[str, str]
 
 
 class Nvrtc:
-    """One loaded library."""
+    """The loaded NVRTC library."""
 
     _loaded: Nvrtc | None = None
 
@@ -50,7 +51,8 @@ class Nvrtc:
         try:
             builtins = toolkit.builtins()
             if builtins is not None:
-                ctypes.CDLL(str(builtins))  # NVRTC later opens it by its bare name, wherever it is
+                # NVRTC later opens this library by its bare name, so it must be loaded already.
+                ctypes.CDLL(str(builtins))
             self._library = ctypes.CDLL(str(toolkit.library))
             major, minor = ctypes.c_int(), ctypes.c_int()
             self._check(
@@ -64,8 +66,8 @@ class Nvrtc:
 
     @classmethod
     def load(cls) -> Nvrtc:
-        """Loads the library once in a process. Raises UnsupportedHere at each call if that
-        fails."""
+        """Loads the library at the first call in a process. If that fails, every call raises
+        UnsupportedHere."""
         if Nvrtc._loaded is None:
             Nvrtc._loaded = cls(find_toolkit())
         return Nvrtc._loaded
@@ -73,8 +75,8 @@ class Nvrtc:
     def compile(
         self, source: str, target: str, names: Sequence[str], options: Sequence[str]
     ) -> Program:
-        """Compiles for `target`. `names` are the kernels that the image must contain. Raises
-        CudaCompilationError."""
+        """Compiles a source for `target`. `names` are the kernels that the cubin must contain.
+        Raises CudaCompilationError."""
         if target not in _ARCHITECTURES:
             raise UnsupportedHere(
                 f"CUDA C++ cannot be compiled for {target}; valid: {', '.join(_ARCHITECTURES)}"
@@ -150,8 +152,9 @@ class Nvrtc:
 
 
 def preload() -> str:
-    """In the zygote: maps the library, so that the candidates inherit it. Returns its version, or
-    "" if there is no library; then a job reports the reason."""
+    """Runs in the zygote: maps the library, so that the candidates inherit the mapping. Returns the
+    library's version, or "" if there is no library. In that case each CUDA C++ job reports the
+    reason."""
     try:
         return Nvrtc.load().version
     except (UnsupportedHere, CudaCompilationError):

@@ -1,9 +1,9 @@
-"""Reads the type of each parameter of a kernel from PTX. The cubin does not hold it.
+"""Reads the type of each kernel parameter from PTX. A cubin does not contain these types.
 
     parameters(ptx_text, "softmax")  # [Parameter(kind="integer", size=8), ...]
 
-All functions are pure. The PTX comes from a compiler whose input is untrusted, so an unknown form
-is an error, not a guess."""
+All functions are pure. The PTX comes from a compiler whose input is untrusted. So a line of unknown
+form is an error; the module does not guess."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _PARAMETER = re.compile(
 
 @dataclass(frozen=True)
 class Parameter:
-    kind: str  # integer (also pointers) | float | bytes
+    kind: str  # "integer" (pointers too), "float" or "bytes"
     size: int
 
 
 def parameters(ptx: str, kernel: str) -> list[Parameter]:
-    """Returns the parameters of an entry of a PTX text, in order. Raises CudaCompilationError if
-    the text lacks the entry."""
+    """Returns the parameters of a kernel in a PTX text, in order. Raises CudaCompilationError if
+    the text does not contain the kernel."""
     entry = re.search(rf"\.entry\s+{re.escape(kernel)}\s*\(([^)]*)\)", ptx)
     if entry is None:
         if re.search(rf"\.entry\s+{re.escape(kernel)}\s*[\r\n{{.]", ptx):

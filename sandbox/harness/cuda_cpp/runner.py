@@ -1,11 +1,11 @@
-"""Record mode for CUDA C++. A manifest replaces host code and NVRTC replaces Triton; the launch
-plans are the same.
+"""Record mode for CUDA C++. A manifest takes the place of host code, and NVRTC takes the place of
+Triton. The resulting launch plans have the same form.
 
     runner = CudaCppRunner("cuda:90")
     runner.load(source)  # reads the manifest; nothing is compiled yet
     reply, payload = runner.run_case(case)  # header and payload of a `case` frame
 
-Each combination of kernels and defines that occurs in the cases is compiled once."""
+The runner compiles each combination of kernels and defines that occurs in the cases once."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from harness.recording import plan as plans
 from harness.recording.resources import read_resources, static_shared_bytes
 
 WARP_THREADS = 32
-NAME_MAP = "__nv_name_map"  # the name under which NVRTC's log lists the requested names
-_Key = tuple[tuple[str, ...], tuple[str, ...]]  # kernels, defines
+NAME_MAP = "__nv_name_map"  # NVRTC's log lists the requested kernel names under this name
+_Key = tuple[tuple[str, ...], tuple[str, ...]]  # (kernels, defines)
 
 
 @dataclass
 class _Use:
-    """A kernel of the current case, for the report."""
+    """A kernel that the current case launches. The report needs these facts."""
 
     symbol: str
     launch: ResolvedLaunch  # the launch with the most threads
@@ -104,7 +104,7 @@ class CudaCppRunner:
         }, encoded
 
     def artifacts(self) -> Iterator[tuple[str, str, bytes]]:
-        """Yields (kind, name, text) of the PTX of every program."""
+        """Yields (kind, name, text) for the PTX of every compiled program."""
         for (kernels, _), program in self._programs.items():
             yield "ptx", ", ".join(kernels)[:200], program.ptx.encode()
 
@@ -184,8 +184,8 @@ def _literal(value: float) -> str:
 
 
 def _explained(error: CudaCompilationError, launches: list[ResolvedLaunch]) -> CudaCompilationError:
-    """NVRTC reports a kernel that the source does not define where it looks the name up. The error
-    is moved to the manifest's line."""
+    """Returns the error with a better position. NVRTC reports a missing kernel at the place where
+    NVRTC looks up the name. The returned error has the manifest's line for that kernel instead."""
     first = re.search(r"^(\S+)\(\d+\): .*error", str(error), re.MULTILINE)
     if error.line is not None or first is None or first.group(1) != NAME_MAP:
         return error

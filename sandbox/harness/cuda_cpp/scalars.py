@@ -1,10 +1,10 @@
-"""Converts a number to the bytes of a kernel's parameter.
+"""Converts a number to the bytes of a kernel parameter.
 
     pack(7, Parameter("integer", 4), "")  # Scalar(size=4, value=7)
     pack(0.5, Parameter("bytes", 2), "float16")  # a __half by value
 
-The parameter's type decides. If the manifest gives a `dtype`, it must have the parameter's size.
-All functions are pure."""
+The type of the parameter decides the conversion. If the manifest states a `dtype`, its size must
+equal the parameter's size. All functions are pure."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SIZES = (1, 2, 4, 8)
 
 
 def pack(value: Number, parameter: Parameter, dtype: str) -> Scalar:
-    """Packs a number. Raises ExpressionError if the value does not fit the parameter."""
+    """Converts a number for a parameter. Raises ExpressionError if the value does not fit."""
     if dtype in _FLOAT_DTYPES:
         return _sized(_float(float(value), dtype), parameter, dtype)
     if dtype:

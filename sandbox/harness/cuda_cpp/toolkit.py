@@ -1,18 +1,18 @@
-"""Finds the NVRTC compiler and its headers. It looks in this order:
+"""Finds the NVRTC compiler and its headers. The places are searched in this order:
 
-    1. ASSAY_CUDA_TOOLKIT   a folder with lib64/ (or lib/) and include/; if it is set, no other
-                            place is tried
-    2. pip packages         nvidia-cuda-nvrtc-cu12, with headers of -runtime-, -nvcc- (crt/, for
-                            mma.h) and -cccl-cu12 (requirements.txt); then those of CUDA 13
-    3. torch/lib            CUDA builds of torch that include it, with the headers of Triton
-    4. CUDA_HOME            and /usr/local/cuda
+    1. ASSAY_CUDA_TOOLKIT   a folder with lib64/ (or lib/) and include/; if this variable is set, no
+                            other place is searched
+    2. pip packages         nvidia-cuda-nvrtc-cu12, with the headers of -runtime-, -nvcc- (crt/, for
+                            mma.h) and -cccl-cu12 (requirements.txt); then the packages of CUDA 13
+    3. torch/lib            CUDA builds of torch that include NVRTC, with Triton's CUDA headers
+    4. CUDA_HOME            then /usr/local/cuda
 
-The result is the first that can compile matrix instructions, else the first.
+The first toolkit that can compile matrix instructions is used, or else the first toolkit found.
 
     toolkit = find_toolkit()  # raises UnsupportedHere, which says what to install
 
-This module loads no library. The paths are those of this process's file system, so inside the jail
-they are the jail's."""
+This module loads no library. The paths belong to the file system that this process sees, so inside
+the jail they are paths in the jail."""
 
 from __future__ import annotations
 
@@ -27,29 +27,31 @@ SETTING, HOME = "ASSAY_CUDA_TOOLKIT", "CUDA_HOME"
 DEFAULT_HOME = "/usr/local/cuda"
 _LIBRARY_FOLDERS = ("lib64", "lib", "targets/x86_64-linux/lib", "targets/sbsa-linux/lib", ".")
 _NEEDED_HEADER = "cuda_fp16.h"
-# mma.h includes it. CUDA 13 has it in a separate package, which torch does not install.
+# The header mma.h includes this file. CUDA 13 has this file in a separate package, which torch does
+# not install.
 _MATRIX_HEADER = "crt/mma.h"
 INSTALL = "install the nvidia-cuda-*-cu12 packages of requirements.txt, or set ASSAY_CUDA_TOOLKIT to the folder of a CUDA toolkit"
 
 
 @dataclass(frozen=True)
 class Toolkit:
-    library: Path  # libnvrtc.so.*
+    library: Path  # the path of libnvrtc.so.*
     includes: list[Path]
-    origin: str  # the place where it was found
+    origin: str  # which of the places above contains the toolkit
 
     def has(self, header: str) -> bool:
         return any((folder / header).exists() for folder in self.includes)
 
     def builtins(self) -> Path | None:
-        """Returns the library that NVRTC opens by its bare name during compilation."""
+        """Returns the library that NVRTC opens by its file name when it compiles, or None."""
         return _newest(self.library.parent, "libnvrtc-builtins.so*") or _newest(
             self.library.parent, "libnvrtc-builtins-*.so*"
         )
 
 
 def find_toolkit() -> Toolkit:
-    """Returns the toolkit to use (see the module's docstring). Raises UnsupportedHere."""
+    """Returns the toolkit to use (see the module's docstring). Raises UnsupportedHere if none is
+    found."""
     given = os.environ.get(SETTING)
     if given:
         found = _in_folder(Path(given), SETTING)
@@ -110,7 +112,8 @@ def _in_torch() -> Toolkit | None:
 
 
 def _headers_of_triton() -> list[Path]:
-    """Returns the folders of the CUDA headers that Triton includes: most of CUDA's."""
+    """Returns the folders of the CUDA headers that Triton contains. They are most of CUDA's
+    headers."""
     triton = importlib.util.find_spec("triton")
     include = (
         Path(triton.origin).parent / "backends" / "nvidia" / "include"
@@ -133,7 +136,8 @@ def _folders(*folders: Path) -> list[Path]:
 
 
 def _package_roots() -> list[Path]:
-    """Returns the folders of the namespace package `nvidia`, which has no module of its own."""
+    """Returns the folders of the namespace package `nvidia`. It has several folders, and no module
+    file."""
     spec = importlib.util.find_spec("nvidia")
     return (
         [Path(folder) for folder in spec.submodule_search_locations or ()]

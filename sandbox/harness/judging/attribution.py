@@ -1,20 +1,21 @@
-"""Decides if the submission's own kernels made the outputs. This is the judge's half of the
-ablation.
+"""Decides whether the submission's own kernels computed the outputs. For this, the judge compares
+the outputs with those of an ablated run, in which the results of the kernels are missing.
 
     reason = unattributed(names, outputs, without, arguments, masks)  # "" if the kernels made them
 
-`without` holds the outputs of a second run, which lack the results of the kernels. An output that
-is right even so was not made by a kernel. Nor can it be shown that a kernel made an output which has
-another number, type, shape or strides in the second run: kernels decide none of these, so the host
-code told the runs apart. Two more rules apply to each output:
-  - Some element must change. (`operators lint` proves that neither zeros, a constant nor an input is
-    ever a right answer.)
-  - Of the elements that are neither zero nor equal to an argument's element at the same place, most
-    must change. (The exception covers work in place and a clone as a start.)
-For an imported operator (`imported`) nothing proves the first rule. If such an output is right and
-is bit for bit an argument of its type and shape, it needs no kernel: the golden code returns the
-argument, or leaves it unchanged. Open elements need no kernel in any operator. All functions are
-pure."""
+`without` contains the outputs of the ablated run. If an output is right in that run too, no kernel
+computed it. The outputs are also rejected if their number, a dtype, a shape or the strides differ
+between the two runs: kernels decide none of these, so the host code must have recognised the
+ablated run. Two more rules apply to each output:
+  - At least one element must differ between the two runs. (`operators lint` proves that an output
+    of zeros, of a constant or of an input is never right.)
+  - Consider the elements that are not zero and differ from the element of each argument at the same
+    index. At least half of these elements must differ between the two runs. (The other elements are
+    excepted to allow work in place, and outputs that start as a clone of an argument.)
+For an imported operator (`imported`), nothing proves the first rule. So a right output of such an
+operator needs no kernel if it equals an argument of the same dtype and shape bit for bit: the
+golden code returns the argument or leaves it unchanged. Elements that are exempt from checking need
+no kernel in any operator. All functions are pure."""
 
 from __future__ import annotations
 
@@ -24,8 +25,8 @@ import torch
 
 from harness.wire.tensors import bits, name_of
 
-MOST = 0.5  # share of the elements that need an explanation
-# Types with so few values that random ones are right half of the time.
+MOST = 0.5  # the maximum share of the considered elements that may be equal in both runs
+# Dtypes with so few values that a random element is right half of the time.
 COINCIDES = (torch.bool,)
 
 
@@ -37,9 +38,10 @@ def unattributed(
     masks: Sequence[torch.Tensor] = (),
     imported: bool = False,
 ) -> str:
-    """Returns the reason why an output counts as not made by kernels, or "" if all were. `outputs`
-    have the right dtypes and shapes. `masks` are true at open elements. `imported` means that the
-    operator is imported, so that its right answers may equal its arguments."""
+    """Returns the reason why an output was not computed by kernels, or "" if all outputs were. The
+    dtypes and shapes of `outputs` must be correct. `masks` are true at elements that are exempt
+    from checking. `imported` means that the operator is imported, so its right answers may equal
+    its arguments."""
     if len(without) != len(outputs):
         return f"it returns {len(without)} outputs, not {len(outputs)}, when none of the submission's kernels run"
     given = [argument.to(outputs[0].device) for argument in arguments] if outputs else []

@@ -1,5 +1,5 @@
-"""The judge's state for one case: seed, inputs, expected outputs, and the replies to `prepare` and
-`compare`.
+"""Keeps the judge's state for one case: the seed, the inputs, the expected outputs, and the replies
+to `prepare` and `compare`.
 
     state = CaseState(operator, case)
     fd, wire = state.prepared(structural_only=False, position=0)
@@ -29,9 +29,9 @@ from harness.wire.tensors import (
     span_view,
 )
 
-SEED_BYTES = 7  # makes a positive int64
-# Outputs of up to SMALL_BYTES have room for a wider type, up to a float64 in place of an int8. A
-# larger output of a wider type does not fit, which is reported too.
+SEED_BYTES = 7  # this many bytes make a positive int64
+# The memory for outputs of up to SMALL_BYTES also has room for a wider dtype, up to float64 in
+# place of int8. A larger output of a wider dtype does not fit; the judge reports that too.
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
@@ -65,30 +65,30 @@ def bytes_of_rule(rule: Rule) -> int:
 
 
 def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
-    """Makes arguments without values if possible. A large case then takes milliseconds instead of
+    """Returns arguments without values if possible. Then a large case takes milliseconds instead of
     seconds."""
     if any(argument.role == "structural" for argument in operator.arguments):
         return operator.inputs(case, seed)
     try:
         with FakeTensorMode(allow_non_fake_inputs=True):
             return operator.inputs(case, seed)
-    except Exception:  # inputs() reads values, so they must be real
+    except Exception:  # inputs() reads values, so the arguments must be real
         return operator.inputs(case, seed)
 
 
 def warm_up() -> None:
-    """Makes a first fake tensor. It loads modules for seconds, and no request should wait for
-    that."""
+    """Creates a first fake tensor. torch then loads modules, which takes seconds, and no request
+    should have to wait for that."""
     with FakeTensorMode(allow_non_fake_inputs=True):
         torch.randn(8, generator=torch.Generator()).to(torch.float16)
 
 
 class CaseState:
-    """The state of one case. The judge owns it and never shares it."""
+    """The state of one case. Only the judge uses it."""
 
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
-        """`structural_only`: most arguments need only shapes. Host code may read the values of the
-        structural ones."""
+        """With `structural_only`, only the shapes of most arguments are needed; host code may read
+        the values of the structural arguments."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.arguments = (
@@ -101,11 +101,12 @@ class CaseState:
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
         self._yardsticks: list[Yardstick | None] = []
-        self._open: list[torch.Tensor] = []  # masks of the elements that are exempt from checking
+        self._open: list[torch.Tensor] = []  # true at elements that are exempt from checking
         self._strict = True
-        self._output: torch.Tensor | None = None  # memory for the outputs in the shared buffers
-        self._kept: list[torch.Tensor] = []  # copies of outputs that were compared there
-        self._inputs: dict[str, torch.Tensor] = {}  # the inputs' bytes there
+        self._output: torch.Tensor | None = None  # the memory for outputs in the shared buffers
+        # Copies of compared outputs, made in the shared buffers.
+        self._kept: list[torch.Tensor] = []
+        self._inputs: dict[str, torch.Tensor] = {}  # the bytes of the inputs in the shared buffers
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         return [
@@ -115,22 +116,22 @@ class CaseState:
         ]
 
     def output_bytes(self) -> int:
-        """Returns the size of the memory for the outputs. If an output is small, a value of a wrong
-        and wider type fits too, so that it can be reported."""
+        """Returns the size of the memory for the outputs, in bytes. If an output is small, the
+        memory also has room for a wider, wrong dtype, so that the wrong dtype can be reported."""
         sizes = [bytes_of_rule(rule) for rule in self.rules]
         return SLACK_BYTES + sum(
             aligned(size * WIDEST if size <= SMALL_BYTES else size) for size in sizes
         )
 
     def device_bytes(self) -> int:
-        """Returns the bytes that this case needs in the shared buffers."""
+        """Returns the number of bytes that this case needs in the shared buffers."""
         return place([span_view(value).numel() for _, value in self.tensors()], ALIGNMENT)[
             1
         ] + aligned(self.output_bytes())
 
     def fill(self, memory: torch.Tensor, offset: int) -> dict[str, Any]:
-        """Copies the inputs to `offset` of the shared buffers and poisons the memory for outputs
-        behind them. Returns the offsets."""
+        """Copies the inputs into the shared buffers at `offset`, and fills the memory for outputs
+        behind them with a poison value. Returns the offsets."""
         spans = [(name, span_view(value)) for name, value in self.tensors()]
         offsets, used = place([span.numel() for _, span in spans], ALIGNMENT)
         self._inputs = {
@@ -148,9 +149,9 @@ class CaseState:
         return {"inputs": inputs, "output_offset": offset + used}
 
     def prepared(self, structural_only: bool, position: int) -> tuple[int, dict[str, Any]]:
-        """Returns the sealed input memfd and this case's entry of `prepared`. The memfd holds the
-        bytes of the structural tensors, or of all. `position` is the memfd's index in the
-        message."""
+        """Returns the sealed memfd of the inputs, and the element of the `prepared` message for
+        this case. The memfd contains the bytes of all tensors, or only those of the structural
+        tensors. `position` is the index of the memfd in the message."""
         roles = {argument.name: argument.role for argument in self.operator.arguments}
         tensors = self.tensors()
         with_bytes = [
@@ -174,8 +175,8 @@ class CaseState:
         }
 
     def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
-        """Returns the case's id, arguments and outputs as `prepared` has them. `placed` holds the
-        descriptors of arguments whose bytes are sent."""
+        """Returns the id, the arguments and the outputs of the case, as in the `prepared` message.
+        `placed` contains the descriptors of the arguments whose bytes are sent."""
         wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})
         return {
             "id": self.case.id,
@@ -187,7 +188,7 @@ class CaseState:
         }
 
     def fresh(self) -> CaseState:
-        """Returns the same case with tensors of a new seed."""
+        """Returns a new state for the same case, with a new seed."""
         other = CaseState(self.operator, self.case)
         other.arguments |= {
             name: value
@@ -197,15 +198,15 @@ class CaseState:
         return other
 
     def refresh(self) -> str:
-        """Draws inputs of a new seed into the shared buffers and returns the seed as text. Does
-        nothing without shared buffers. Structural inputs stay, because the recording depends on
-        them. In an imported operator other inputs may depend on the structural ones, so there all
-        inputs stay.
+        """Draws inputs from a new seed into the shared buffers, and returns the seed as text. Does
+        nothing if there are no shared buffers. Structural inputs are not replaced, because the
+        recording depends on them. In an imported operator, other inputs may depend on the
+        structural inputs, so no input is replaced there.
 
-        From then on outputs are compared with the reference alone, without the strict rule. That
-        rule is about an algorithm's accuracy, which the first inputs have shown, and its float64
-        computations take several times as long as the timed work. The comparison with the reference
-        also finds stale outputs."""
+        From then on, outputs are compared with the reference only, and the strict rule is not
+        applied. That rule is about an algorithm's accuracy, which the first inputs have already
+        tested. Its float64 computations would take several times as long as the timed work. The
+        comparison with the reference still finds outputs that belong to earlier inputs."""
         structural = [
             argument.name for argument in self.operator.arguments if argument.role == "structural"
         ]
@@ -225,7 +226,7 @@ class CaseState:
         return f"{self.seed:#x}"
 
     def judge(self, outputs: list[torch.Tensor]) -> Result:
-        """Judges outputs of the spec's types and shapes."""
+        """Judges outputs whose dtypes and shapes are those of the spec."""
         self.compute_references()
         assert self._expected is not None
         return compare(
@@ -243,8 +244,8 @@ class CaseState:
         }
 
     def compute_references(self) -> None:
-        """Computes everything that a comparison needs. Raises the errors of the operator's
-        reference."""
+        """Computes everything that a comparison needs. If the operator's reference raises an error,
+        raises that error."""
         if self._expected is None:
             self._float64 = self.operator.in_float64(self.arguments) if self._strict else None
             expected = self.operator.expected(self.case, self.arguments)
@@ -253,8 +254,9 @@ class CaseState:
             self._expected = expected
 
     def compare(self, wires: list[dict[str, Any]], fd: int | None, keep: bool = False) -> Result:
-        """Judges the outputs in a memfd, or those in the shared buffers. Raises DescriptorError if
-        they are not inside it. `keep`: keeps copies of them for attribute_kept()."""
+        """Judges the outputs in a memfd, or the outputs in the shared buffers. Raises
+        DescriptorError if the outputs are not inside this memory. With `keep`, keeps copies of the
+        outputs for attribute_kept()."""
         self.compute_references()
         with self._outputs(fd) as memory:
             outputs = [memory.tensor(wire) for wire in wires]
@@ -264,16 +266,16 @@ class CaseState:
     def attribute(
         self, wires: list[dict[str, Any]], fd: int, without: list[dict[str, Any]], without_fd: int
     ) -> str:
-        """Returns the reason why right outputs are not the kernels' work, or "" if they are. Raises
-        DescriptorError."""
+        """Returns the reason why right outputs were not computed by kernels, or "" if kernels
+        computed them. Raises DescriptorError."""
         with MappedFile.snapshot(fd) as full, MappedFile.snapshot(without_fd) as rest:
             return self._unattributed(
                 [full.tensor(wire) for wire in wires], [rest.tensor(wire) for wire in without]
             )
 
     def attribute_kept(self, without: list[dict[str, Any]]) -> str:
-        """Does the same for the kept outputs. The outputs `without` kernels are in the shared
-        buffers."""
+        """Does the same for the kept outputs. The outputs of the run without kernels are in the
+        shared buffers now."""
         with self._outputs(None) as memory:
             reason = self._unattributed(self._kept, [memory.tensor(wire) for wire in without])
         self._kept = []

@@ -1,13 +1,14 @@
-"""Compares outputs with the reference: tolerance, exactness, NaN and infinity, and the error
-against a float64 reference.
+"""Compares outputs with the reference, by tolerance or exactly. It also handles NaN and infinity,
+and measures errors against a float64 reference.
 
     result = compare(rules, expected, actual, float64)
 
-An element is right if its error times the output's scale is at most `max_abs_error` (0: if it is
-equal). NaN and infinity are right exactly where the reference has the same value. Open elements
-(`Operator.open_elements`) are not compared. The strict rule: the error against float64 is at most
-four times that of the reference in the case's own dtype, or one unit in the last place of the
-output's largest value. All functions are pure."""
+An element is right if its error, multiplied by the output's scale, is at most `max_abs_error`. With
+`max_abs_error` 0, it must be equal. NaN and infinity are right only where the reference has the
+same value. Elements that are exempt (`Operator.open_elements`) are not compared. The strict rule
+limits the error against float64. The limit is four times the error of the reference in the case's
+own dtype, or one unit in the last place of the output's largest value, if that is larger. All
+functions are pure."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from harness.wire.tensors import bits, name_of
 
 STRICT_FACTOR = 4.0
 TWO_BYTES = (torch.float16, torch.bfloat16)
-# Number of elements that are compared at a time. Errors are float64, eight bytes each.
+# The number of elements that are compared at a time. Errors are float64, so each takes eight bytes.
 CHUNK = {
     "cpu": 1 << 20,
     "cuda": 1 << 24,
@@ -31,28 +32,29 @@ CHUNK = {
 
 @dataclass(frozen=True)
 class Rule:
-    """The rule by which one output is judged."""
+    """The rule for judging one output."""
 
     name: str
     dtype: torch.dtype
     shape: list[int]
     max_abs_error: float
     scale: float
-    last_place: bool = False  # a float of two bytes may always be off by one unit in its last place
+    # Whether a two-byte float may always differ by one unit in the last place.
+    last_place: bool = False
 
 
 @dataclass(frozen=True)
 class Yardstick:
-    """The limit of the strict rule for an output. It depends only on the reference, so it can be
-    computed before there is an output."""
+    """The limit that the strict rule sets for an output. It depends only on the reference, so it
+    can be computed before the output exists."""
 
-    allowed: float  # error against float64
+    allowed: float  # the maximum error against float64
 
 
 @dataclass
 class Result:
     ok: bool
-    kind: str = "none"  # none, wrong_result, output_mismatch
+    kind: str = "none"  # "none", "wrong_result" or "output_mismatch"
     reason: str = ""
     max_abs_error: float | None = None
     float64_error: float | None = None
@@ -62,7 +64,7 @@ class Result:
     first_mismatch: dict[str, Any] | None = None
 
     def wire(self) -> dict[str, Any]:
-        """Returns the JSON form. Non-finite numbers become strings."""
+        """Returns the result as JSON. Non-finite numbers become strings."""
         return {
             "ok": self.ok,
             "kind": self.kind,
@@ -90,9 +92,10 @@ def compare(
     known: Sequence[Yardstick | None] = (),
     masks: Sequence[torch.Tensor] = (),
 ) -> Result:
-    """Judges all outputs of a case. `actual` may have any dtype, shape and stride; all other
-    parameters are trusted. `known` are the results of yardsticks(), if they are known already.
-    `masks` are true at open elements; an empty sequence means that no element is open."""
+    """Judges all outputs of a case. `actual` is untrusted and may have any dtype, shape and
+    strides; the other parameters are trusted. `known` is the result of yardsticks(), if it was
+    already computed. `masks` are true at exempt elements; an empty sequence means that no element
+    is exempt."""
     if problem := _mismatch(rules, actual):
         return Result(False, "output_mismatch", problem)
     known = known or yardsticks(rules, expected, float64, masks)
@@ -129,7 +132,7 @@ def yardsticks(
     float64: Sequence[torch.Tensor] | None,
     masks: Sequence[torch.Tensor] = (),
 ) -> list[Yardstick | None]:
-    """Returns one yardstick for each output, or None where the strict rule does not apply."""
+    """Returns one yardstick for each output. It is None where the strict rule does not apply."""
     if float64 is None:
         return [None] * len(rules)
     if masks:
@@ -146,7 +149,7 @@ def yardsticks(
 def with_right_values(
     right: torch.Tensor, values: torch.Tensor, mask: torch.Tensor
 ) -> torch.Tensor:
-    """Returns the values, with the right values where the mask is true."""
+    """Returns the values, but with the right value at each element where the mask is true."""
     merged = torch.where(mask.reshape(-1), bits(right.to(values.dtype)), bits(values))
     return merged.view(values.dtype).reshape(values.shape)
 
@@ -162,8 +165,8 @@ def _yardstick(rule: Rule, right: torch.Tensor, truth: torch.Tensor) -> Yardstic
 
 
 def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, float, int]:
-    """Returns (number of wrong elements, largest error, flat index of the first wrong one or -1).
-    Synchronises with the device once."""
+    """Returns (number of wrong elements, largest error, flat index of the first wrong element or
+    -1). Synchronises with the device only once."""
     chunks = [
         (start, torch.stack([wrong.sum(), wrong.to(torch.uint8).argmax()]), error.max())
         for start, error in _chunks(right, got, rule.scale)
@@ -185,7 +188,8 @@ def _tally(rule: Rule, right: torch.Tensor, got: torch.Tensor) -> tuple[int, flo
 def is_wrong(
     rules: Sequence[Rule], expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]
 ) -> bool:
-    """Returns True if `compare` would fail. Stops at the first wrong chunk."""
+    """Returns True if `compare` would fail. Stops at the first chunk that contains a wrong
+    element."""
     if _mismatch(rules, actual):
         return True
     return any(
@@ -197,7 +201,7 @@ def is_wrong(
 
 
 def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | torch.Tensor:
-    """Returns the largest permitted scaled error for `count` elements from `start` on."""
+    """Returns the maximum scaled error for each of `count` elements, beginning at index `start`."""
     if not rule.last_place or rule.max_abs_error == 0 or rule.dtype not in TWO_BYTES:
         return rule.max_abs_error
     exponent = torch.frexp(
@@ -213,8 +217,8 @@ def _limit(rule: Rule, right: torch.Tensor, start: int, count: int) -> float | t
 def _chunks(
     expected: torch.Tensor, actual: torch.Tensor, scale: float
 ) -> Iterator[tuple[int, torch.Tensor]]:
-    """Yields the errors of two tensors chunk by chunk, in index order: (index of the first element,
-    errors)."""
+    """Yields the errors of two tensors in chunks, in index order. Each item is (index of the first
+    element, errors)."""
     right, got = expected.reshape(-1), actual.reshape(-1)
     step = CHUNK.get(right.device.type, CHUNK["cpu"])
     for start in range(0, right.numel(), step):
@@ -227,8 +231,8 @@ def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
 
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
-    """Returns scaled absolute errors: 0 where both values are the same NaN or infinity, infinite
-    where only one is not finite."""
+    """Returns the scaled absolute errors. The error is 0 where both values are the same infinity or
+    both are NaN, and infinite where the values differ and at least one of them is not finite."""
     if not expected.is_floating_point() and not actual.is_floating_point():
         same = expected.to(torch.int64) == actual.to(torch.int64)
         distance = (expected.double() - actual.double()).abs()

@@ -1,16 +1,17 @@
-"""The judge's side of the host tier: sends fresh inputs, times the candidate's work, and checks the
-outputs when the candidate reports that they are complete.
+"""Implements the judge's side of the host tier. The judge sends new inputs, times the candidate's
+work, and checks the outputs when the candidate reports that they are complete.
 
     # state: the case as `prepare` made it; line: a rounds.JudgeLine
     seen = HostCase(state, line, round_s=20.0).judge(timed=True)
 
-The candidate has the GPU and could lie about every time that it measures itself, so the judge has
-the only clock. A round's sets of inputs are in memory that the candidate did not have before. It
-gets that memory with the message that starts the clock. The clock stops when the candidate has
-reported completion and the judge has read random bytes of all outputs. The judge then copies the
-outputs, and these bytes must be the same in the copy, so an early report gains nothing. The result
-is wall time. It includes kernels, the candidate's host code, mapping the memory, and copying
-returned outputs into it. It is never less than the kernels' time."""
+The candidate has the GPU, so it could lie about any time that it measures itself. Therefore only
+the judge measures time. The inputs of a round are in memory to which the candidate had no access
+before. The message that starts the clock gives the candidate this memory. The clock stops when the
+candidate has reported completion and the judge has read random bytes of all outputs. Then the judge
+copies the outputs. The bytes that it has read must be the same in the copy, so a report before the
+work is complete gains nothing. The result is wall-clock time. It includes the kernels, the
+candidate's host code, mapping the memory, and copying returned outputs into the memory. It is never
+less than the kernels' time."""
 
 from __future__ import annotations
 
@@ -33,27 +34,28 @@ from harness.wire.device_memory import DeviceMemoryError
 from harness.wire.rounds import Go, JudgeLine, RoundError, lay_out
 from harness.wire.tensors import Memory, span_view
 
-ROOM_BYTES = 4 << 30  # limit for the memory of one round
-ROOM_SHARE = 8  # a round uses at most one part in this many of the free memory
-MAX_SETS = 32  # limit for the sets of a timed round
+ROOM_BYTES = 4 << 30  # the maximum size of the memory of one round
+ROOM_SHARE = 8  # a round uses at most 1 / ROOM_SHARE of the free memory
+MAX_SETS = 32  # the maximum number of sets in a timed round
 TIMED_ROUNDS = 12
-# sets of a timed round whose outputs are judged, chosen after it; the first round has one set
+# The number of sets of a timed round whose outputs are judged. They are chosen after the round. The
+# first round has one set.
 CHECKED_SETS = 2
-# bytes of each set's outputs that are compared with the copy, at random places
+# The number of bytes, at random places in each set's outputs, that are compared with the copy.
 WATCHED_BYTES = 4096
 MAX_TIMING_S = 10.0
 CONFIDENCE = 0.95
-# GPU memory that holds no data: the contexts of launchers, of the candidate and of the judge
+# GPU memory that contains no data: the CUDA contexts of launchers, the candidate and the judge.
 CONTEXTS_BYTES = 8 << 30
 
 
 @dataclass
 class HostResult:
-    """The result of the rounds of a case."""
+    """The result of all rounds of a case."""
 
     result: Result
     seed: int
-    # Time of each call. Empty if the outputs are wrong or the case was not timed.
+    # The time of each call. The list is empty if the outputs are wrong or the case was not timed.
     samples_ns: list[float] = field(default_factory=list)
 
     def wire(self) -> dict[str, Any]:
@@ -61,19 +63,20 @@ class HostResult:
 
 
 def timing(samples: Sequence[float]) -> dict[str, Any]:
-    """Returns the samples with their median and its interval, as messages contain them."""
+    """Returns the samples, their median and the median's interval, in the form that messages
+    have."""
     low, high = median_interval(samples)
     median = statistics.median(samples) if samples else 0.0
     return {"samples_ns": list(samples), "median_ns": median, "low_ns": low, "high_ns": high}
 
 
 def median_interval(samples: Sequence[float]) -> tuple[float, float]:
-    """Returns the 95 % confidence interval of the median, from order statistics. For few samples it
-    is the smallest and the largest."""
+    """Returns the 95 % confidence interval of the median, from order statistics. If there are few
+    samples, the interval extends from the smallest to the largest sample."""
     ordered, n = sorted(samples), len(samples)
     if not ordered:
         return 0.0, 0.0
-    # The probability that at most `rank` samples lie on one side of the median.
+    # The probability that at most `rank` samples are on one side of the median.
     rank, below = 0, 0.0
     while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
         rank += 1
@@ -83,7 +86,7 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
 
 class HostCase:
     """Judges one case in rounds (see the module's docstring). Raises RoundError if the candidate
-    breaks the protocol of rounds, or uses more than `memory_limit` bytes of the GPU."""
+    breaks the protocol, or if it uses more than `memory_limit` bytes of GPU memory."""
 
     def __init__(
         self, template: CaseState, line: JudgeLine, round_s: float, memory_limit: int | None = None
@@ -101,8 +104,9 @@ class HostCase:
         try:
             seen = self._rounds(timed)
         except (torch.cuda.OutOfMemoryError, DeviceMemoryError) as error:
-            # torch enforces a limit on the candidate's memory. Memory that the candidate gets
-            # directly from the driver escapes that limit.
+            # torch limits only the memory that the candidate allocates through torch. Memory that
+            # the candidate allocates directly from the driver escapes this limit, so the total is
+            # checked here.
             taken = taken_by_others(self._device)
             if self._memory_limit is None or taken <= self._memory_limit + CONTEXTS_BYTES:
                 raise
@@ -134,8 +138,8 @@ class HostCase:
         return max(1, min(MAX_SETS, room // self._layout.size))
 
     def _round(self, sets: int) -> tuple[Result, int, float]:
-        """Runs one round of `sets` sets. Returns the first failing result (else the first), the
-        first seed, and the elapsed nanoseconds."""
+        """Runs one round with `sets` sets. Returns the first result that fails (or the first result
+        if none fails), the first seed, and the elapsed time in nanoseconds."""
         states = [self._template.fresh() for _ in range(sets)]
         memory = shared_memory.create(self._device, sets * self._layout.size)
         try:
@@ -187,7 +191,7 @@ class HostCase:
             flat[offset : offset + size].copy_(span_view(value))
 
     def _watched_places(self, sets: int) -> torch.Tensor:
-        """Draws random places among the outputs' bytes in a round's memory."""
+        """Draws random byte positions within the outputs in a round's memory."""
         ranges = [(offset, size) for offset, size in self._output_ranges() if size > 0]
         rng = torch.Generator(self._device)
         rng.manual_seed(int.from_bytes(os.urandom(SEED_BYTES), "little"))
@@ -233,8 +237,8 @@ class HostCase:
 
 
 def taken_by_others(device: torch.device) -> int:
-    """Returns the bytes of a GPU's memory that are neither free nor allocated by this process's
-    torch."""
+    """Returns how many bytes of a GPU's memory are neither free nor allocated by torch in this
+    process."""
     if device.type != "cuda":
         return 0
     free, total = torch.cuda.mem_get_info(device)

@@ -1,10 +1,10 @@
-"""The judge: owns seeds, inputs and references, and alone decides if outputs are right. It never
-runs a submission.
+"""The judge: it owns seeds, inputs and references, and no other process decides whether outputs are
+right. The judge never runs a submission.
 
 It answers one request at a time over one socket (docs/reference/frames.md). If an operator's own
-code raises an exception, the answer is `judge_error`, and the judge continues. If its CUDA context
-is lost, the answer says so. Outputs that are not inside their memfd are the submission's
-`output_mismatch`."""
+code raises an exception, the answer is `judge_error`, and the judge continues to work. If the
+judge's CUDA context is lost, the answer says so. If a submission's outputs are not inside their
+memfd, the result is `output_mismatch`."""
 
 from __future__ import annotations
 
@@ -34,17 +34,19 @@ from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
 
 Reply = tuple[dict[str, Any], list[int]]
-WARM_UP, SAMPLES = 2, 10  # runs of one block, unless one of the next two limits ends it
-# A reference may be thousands of launches, and other jobs wait for the GPU.
+WARM_UP, SAMPLES = 2, 10  # the number of runs in one block, unless a limit below ends the block
+# Time limits in seconds. A reference may consist of thousands of launches, and other jobs wait for
+# the GPU.
 WARM_UP_S, MAX_TIMING_S = 0.01, 0.1
 DEFAULT_L2_BYTES = 64 << 20
-# Up to 1 / KEPT_PART of the device's memory stays cached after use, for the next references.
+# At most 1 / KEPT_PART of the device's memory stays in torch's cache after use, for the next
+# references.
 KEPT_PART = 32
-REASON_CHARS = 2000  # limit for an error that quotes untrusted text
+REASON_CHARS = 2000  # the maximum length of an error message that quotes untrusted text
 
 
 def serve(socket_fd: int, device: str) -> None:
-    """Answers requests until the supervisor closes the socket, perhaps with a ConnectionError."""
+    """Answers requests until the supervisor closes the socket. The end may be a ConnectionError."""
     channel = Channel.from_fd(socket_fd)
     judge = Judge(device)
     warm_up()
@@ -54,8 +56,8 @@ def serve(socket_fd: int, device: str) -> None:
 
 
 def context_is_lost(device: torch.device) -> bool:
-    """Returns True if a kernel destroyed the CUDA context, for example by an illegal access. Every
-    later call fails then."""
+    """Returns True if a kernel has destroyed the CUDA context, for example by an illegal memory
+    access. Then all later CUDA calls fail."""
     try:
         if device.type == "cuda":
             torch.cuda.synchronize(device)
@@ -65,7 +67,8 @@ def context_is_lost(device: torch.device) -> bool:
 
 
 def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
-    """Opens memory to share with the launcher, or returns None if this device has none."""
+    """Creates the memory that is shared with the launcher. Returns None if this device cannot share
+    memory."""
     if device.type != "cuda":
         return None
     try:
@@ -76,8 +79,8 @@ def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
 
 
 def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, Any]]) -> None:
-    """Lays the cases one after the other into the shared buffers and adds the offsets to each
-    entry."""
+    """Puts the inputs of the cases one after the other into the shared buffers, and adds the
+    offsets to each element of `cases`."""
     offsets, size = place([state.device_bytes() for state in states], ALIGNMENT)
     memory = buffers.room(size)
     for state, entry, offset in zip(states, cases, offsets, strict=True):
@@ -87,24 +90,25 @@ def fill(buffers: SharedBuffers, states: list[CaseState], cases: list[dict[str, 
 
 
 class Judge:
-    """The judge of one device. `answer` handles one frame (see the module's docstring)."""
+    """The judge of one device. `answer` handles one request (see the module's docstring)."""
 
     def __init__(self, device: str) -> None:
         self.device = torch.device(device)
         if self.device.type == "cuda":
-            # Events and streams belong to the current device, not to the device of the tensors.
+            # CUDA events and streams belong to the current device, whatever device the tensors are
+            # on.
             torch.cuda.set_device(self.device)
         self.device_name = (
             torch.cuda.get_device_name(self.device) if self.device.type == "cuda" else "cpu"
         )
         self._operators: dict[Path, tuple[tuple[int, ...], Operator]] = {}
         self._jobs: dict[str, dict[str, CaseState]] = {}
-        # Cases whose references are still to be computed. That pauses while a job is timed.
+        # Cases whose references are not yet computed. The computation pauses while a job is timed.
         self._ahead: deque[CaseState] = deque()
         self._settled = False
         self._pool = open_shared_buffers(self.device)
-        self._owned: dict[str, SharedBuffers] = {}  # by job
-        # References of fp32 operators must be exact: no matmul may silently use a reduced
+        self._owned: dict[str, SharedBuffers] = {}  # the shared buffers of each job
+        # References of fp32 operators must be exact, so no matmul may silently use reduced
         # precision.
         torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.allow_tf32 = False
@@ -112,9 +116,9 @@ class Judge:
         torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
 
     def next_frame(self, channel: Channel) -> Frame | None:
-        """Waits for the next frame. Meanwhile it computes references, one case at a time, so that a
-        request waits for at most one case of another job. An error is reported when its case is
-        compared."""
+        """Waits for the next frame. While it waits, it computes references, one case at a time. So
+        a request waits for at most one case of another job. If a computation fails, the error is
+        reported when that case is compared."""
         while self._ahead and not self._settled and not channel.has_more():
             with contextlib.suppress(Exception):
                 self._ahead.popleft().compute_references()
@@ -166,7 +170,7 @@ class Judge:
             self._settled = False
 
     def _operator(self, folder: str) -> Operator:
-        """Returns the operator, and loads it again if its files have changed."""
+        """Returns the operator. Loads it again if its files have changed."""
         path = Path(folder).resolve()
         stamp = tuple(
             (path / name).stat().st_mtime_ns
@@ -211,8 +215,8 @@ class Judge:
         return reply, fds
 
     def _trim(self) -> None:
-        """Returns memory that PyTorch has cached to the device, for other processes. It runs here
-        because no job is timed while inputs are made."""
+        """Returns memory that PyTorch has cached to the device, for use by other processes. It is
+        called while inputs are created, because no job is timed at that moment."""
         if self.device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)
@@ -252,7 +256,7 @@ class Judge:
 
     def _host_case(self, frame: Frame) -> Reply:
         """Runs all rounds of one case with a candidate that has the GPU. The socket to the
-        candidate comes with the frame."""
+        candidate is sent with the frame."""
         header = frame.header
         state = self._state(header)
         if len(frame.fds) != 1:
@@ -269,8 +273,8 @@ class Judge:
         return {**reply, **seen.wire()}, []
 
     def _attribute(self, frame: Frame) -> Reply:
-        """Compares right outputs with those of the run without kernels, to decide if kernels made
-        them."""
+        """Decides whether kernels computed right outputs, by comparing these outputs with the
+        outputs of the run without kernels."""
         header = frame.header
         state = self._state(header)
         on_device = bool(header.get("on_device"))
@@ -312,7 +316,7 @@ class Judge:
         return {**reply, **timing(samples)}, []
 
     def _refresh(self, frame: Frame) -> Reply:
-        """Draws new inputs for one case, before it is timed."""
+        """Draws new inputs for one case before the case is timed."""
         header = frame.header
         seed = self._state(header).refresh()
         if seed and self.device.type == "cuda":
@@ -320,8 +324,8 @@ class Judge:
         return {"type": "refreshed", "job": header["job"], "case": header["case"], "seed": seed}, []
 
     def _settle(self, frame: Frame) -> Reply:
-        """Finishes all work on the device, because another job is about to be timed. Until the next
-        `prepare`, nothing is computed ahead."""
+        """Waits until all work on the device is finished, because another job will be timed now. No
+        references are computed in advance until the next `prepare`."""
         self._settled = True
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
@@ -339,7 +343,8 @@ class Judge:
         return samples
 
     def _time_cuda(self, run: Callable[[], None]) -> list[float]:
-        """Measures device time with a cold L2: twice its size is written before each sample."""
+        """Measures device time with a cold L2 cache: before each sample, twice the size of the
+        cache is written."""
         l2_bytes = int(
             getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0)
             or DEFAULT_L2_BYTES

@@ -1,10 +1,10 @@
-"""The judge's part of `operators lint`: checks that an operator's test tells right from wrong, and
-that its cost model is honest.
+"""Implements the judge's part of `operators lint`: checks that an operator's test tells right
+answers from wrong answers, and that its cost model is plausible.
 
     for check in lint(operator, [case, ...], seed=1):
         print(check.case, check.name, check.ok, check.detail)
 
-A real job, not this module, shows that the oracle passes."""
+This module does not show that the oracle passes. For that, the command runs the oracle as a job."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from harness.operator import Arguments, Case, Operator, OperatorError, is_floati
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 BYTES_TOLERANCE = 0.01
-# The largest case that Triton's interpreter runs in about two seconds: the bytes of its tensors and
-# its operations. The largest such cases of Assay's own operators have a third of each.
+# Limits for a case that Triton's interpreter can run in about two seconds: the bytes of its
+# tensors, and its operations. The largest small cases of Assay's own operators have a third of each
+# limit.
 INTERPRETER_BYTES = 1 << 20
 INTERPRETER_FLOPS = 32 << 20
-# Noise that float64 can hold and float32 cannot, relative to a value.
+# The size of noise, relative to a value, that float64 can represent and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
 
 
 @dataclass
 class Check:
-    case: str | None  # None: the check is about the operator as a whole
+    case: str | None  # None if the check is about the whole operator
     name: str
     ok: bool
     detail: str = ""
-    mutant: bool = False  # the check asks if a wrong answer is rejected
+    mutant: bool = False  # whether the check is that a wrong answer is rejected
 
     def wire(self) -> dict[str, Any]:
         return {
@@ -53,12 +54,12 @@ class Check:
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
-    """Yields every check, passed or failed. An exception in the operator's own code is a failed
-    check."""
+    """Yields every check, whether it passed or failed. If the operator's own code raises an
+    exception, the check has failed."""
     yield _signature(operator)
     yield _oracle(operator)
-    # For each of the operator's own mutants, the reason why the last case accepted it; "" once a case
-    # rejected it.
+    # Maps the name of each of the operator's own mutants to the reason why the last case accepted
+    # it. The reason is "" once a case has rejected the mutant.
     survivors: dict[str, str] = {}
     scalars: dict[str, set[object]] = {
         argument.name: set() for argument in operator.arguments if argument.type != "tensor"
@@ -176,7 +177,8 @@ def _reject(
 
 
 def _line_of(file: Path, text: str) -> str:
-    """Returns FILE:LINE of the first line that begins with `text`, or the file alone."""
+    """Returns FILE:LINE of the first line that begins with `text`. Returns FILE if there is no such
+    line."""
     for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
         if line.startswith(text):
             return f"{file}:{number}"
@@ -192,8 +194,8 @@ def _defined_at(operator: Operator, function: str) -> str:
 
 
 def _raised_at(operator: Operator, case: Case, error: Exception) -> str:
-    """Returns the place in the operator's own code that raised the error, or the place of the case
-    if this module raised it."""
+    """Returns the place in the operator's own code that raised the error. If this module raised the
+    error, returns the place of the case."""
     own = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
@@ -234,8 +236,9 @@ def _interpreter_size(operator: Operator, case: Case) -> Check:
 
 
 def _float64(operator: Operator, case: Case, seed: int, arguments: Arguments) -> Check:
-    """Checks that the reference keeps the precision of float64 inputs, by noise that float32 loses.
-    Outputs that bfloat16 can hold, as those of a rounding, show nothing."""
+    """Checks that the reference keeps the precision of float64 inputs. For this it adds noise that
+    float32 would lose. An output that bfloat16 can represent exactly, for example a rounded output,
+    is not checked."""
     noise = torch.Generator(device=case.device).manual_seed(seed)
 
     def noisy(value: torch.Tensor) -> torch.Tensor:
@@ -263,7 +266,7 @@ def _float64(operator: Operator, case: Case, seed: int, arguments: Arguments) ->
 
 
 def _survives(value: torch.Tensor, dtype: torch.dtype) -> bool:
-    """Returns True if every finite element is the same in `dtype`."""
+    """Returns True if every finite element keeps its value when it is converted to `dtype`."""
     finite = value[torch.isfinite(value)].double()
     return bool((finite.to(dtype).double() == finite).all())
 

@@ -1,10 +1,10 @@
-"""Wrong answers that every operator must reject. `operators lint` gives each to the comparison, to
-find tolerances that are too weak.
+"""Creates mutants: wrong answers that every operator must reject. `operators lint` compares each
+mutant with the reference, to find tolerances that are too weak.
 
     for mutant in mutants(operator, case, arguments, expected): ...
 
-Each mutant changes one output and leaves the others right. This finds a tolerance that accepts
-anything for one output. All functions are pure."""
+Each mutant changes one output and leaves the other outputs right. So it also finds a tolerance that
+is too weak for only one output. All functions are pure."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ TAIL = 128
 class Mutant:
     name: str
     outputs: list[torch.Tensor]
-    # why it equals the right answer because of the size alone; "" if it must differ
+    # If the size of the case makes the mutant equal to the right answer, the reason for that.
+    # Otherwise "".
     trivial: str = ""
 
 
 def mutants(
     operator: Operator, case: Case, arguments: Arguments, expected: Sequence[torch.Tensor]
 ) -> Iterator[Mutant]:
-    """Yields every mutant that applies to this case."""
+    """Yields all mutants that apply to this case."""
     for position, output in enumerate(operator.outputs):
         right = expected[position]
         if right.numel() == 0:
@@ -75,7 +76,7 @@ def _of_output(
 
 
 def _bytewise(values: torch.Tensor) -> torch.Tensor:
-    """Returns the same bits as an integer tensor: some dtypes lack roll or indexing."""
+    """Returns the same bits as a tensor of integers, because some dtypes lack roll or indexing."""
     word = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}[values.element_size()]
     return values.contiguous().view(word)
 
@@ -85,7 +86,7 @@ def _roll(values: torch.Tensor, dim: int) -> torch.Tensor:
 
 
 def _one_row(rows: torch.Tensor) -> torch.Tensor:
-    """Leaves out the row with the largest values."""
+    """Sets the row with the largest values to zero."""
     changed = rows.clone(memory_format=torch.contiguous_format)
     weight = rows.double().nan_to_num(0.0, 0.0, 0.0).abs().sum(1)
     _bytewise(changed)[int(weight.argmax())] = 0
@@ -93,7 +94,7 @@ def _one_row(rows: torch.Tensor) -> torch.Tensor:
 
 
 def _last_element(right: torch.Tensor) -> torch.Tensor:
-    """Changes the last element by a typical element's size."""
+    """Changes the last element by about the size of a typical element."""
     changed = right.clone().reshape(-1)
     if right.dtype is torch.bool:
         changed[-1] = ~changed[-1]
@@ -125,7 +126,7 @@ def requires_ieee(operator: Operator) -> bool:
 
 
 def round_to_tf32(values: torch.Tensor) -> torch.Tensor:
-    """Rounds float32 to the 10-bit mantissa of tensor cores, half away from zero."""
+    """Rounds float32 values to the 10-bit mantissa of tensor cores (TF32), half away from zero."""
     bits = values.contiguous().view(torch.int32)
     return ((bits + 0x1000) & ~0x1FFF).view(torch.float32)
 

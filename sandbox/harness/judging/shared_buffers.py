@@ -1,11 +1,11 @@
-"""Device memory that the judge shares with the launcher, so that inputs and outputs do not cross
-the bus.
+"""Manages device memory that the judge shares with the launcher, so that inputs and outputs need
+not be copied through host memory.
 
     buffers = SharedBuffers(torch.device("cuda:0"))
     memory = buffers.room(1 << 20)  # a flat uint8 tensor on the GPU
     fd = buffers.handle()  # for the launcher, which maps it only while it copies
 
-A job has one for itself until it is released. Not thread-safe."""
+Each job has its own shared buffers until it is released. Not thread-safe."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import torch
 
 from harness.wire.device_memory import DeviceMemory
 
-KEPT_BYTES = 8 << 30  # limit for the memory that is kept while no job has it
+KEPT_BYTES = 8 << 30  # the maximum size of memory that is kept while no job uses it
 
 
 class SharedBuffers:
@@ -24,21 +24,22 @@ class SharedBuffers:
     def __init__(self, device: torch.device) -> None:
         """Raises DeviceMemoryError if the driver cannot share memory."""
         self._device = device
-        self._memory = DeviceMemory.create(device, 1)  # reports an error now, not in the first job
+        # Reports an error now instead of in the first job.
+        self._memory = DeviceMemory.create(device, 1)
 
     @property
     def size(self) -> int:
         return self._memory.size
 
     def room(self, size: int) -> torch.Tensor:
-        """Returns at least `size` bytes. Earlier results of `room` are invalid afterwards."""
+        """Returns at least `size` bytes. Results of earlier calls become invalid."""
         if size > self.size:
             self._memory.free()
             self._memory = DeviceMemory.create(self._device, size)
         return self._memory.bytes
 
     def handle(self) -> int:
-        """Returns a new descriptor of the memory. The caller closes it."""
+        """Returns a new descriptor of the memory. The caller must close the descriptor."""
         return self._memory.handle()
 
     def free(self) -> None:
@@ -46,10 +47,11 @@ class SharedBuffers:
 
 
 class SharedBuffersPool:
-    """The shared buffers of all jobs. A released one is reused for another job."""
+    """The shared buffers of all jobs. Released buffers are reused for another job."""
 
     def __init__(self, make: Callable[[], SharedBuffers]) -> None:
-        """Makes the first one, so that an error shows now. Raises DeviceMemoryError."""
+        """Creates the first shared buffers, so that an error appears now. Raises
+        DeviceMemoryError."""
         self._make = make
         self._free = [make()]
 
@@ -57,7 +59,7 @@ class SharedBuffersPool:
         return self._free.pop() if self._free else self._make()
 
     def give(self, buffers: SharedBuffers) -> None:
-        """Keeps it for another job, unless too much memory would be idle."""
+        """Keeps the buffers for another job. Frees them if too much memory would be unused."""
         if sum(one.size for one in self._free) + buffers.size > KEPT_BYTES:
             buffers.free()
         else:
@@ -65,7 +67,7 @@ class SharedBuffersPool:
 
 
 def place(sizes: Sequence[int], alignment: int) -> tuple[list[int], int]:
-    """Returns the offsets of pieces that lie one after the other, and the total size."""
+    """Returns the offsets of pieces that are stored one after the other, and the total size."""
     offsets, end = [], 0
     for size in sizes:
         offsets.append(end)

@@ -1,10 +1,10 @@
-// _native: system calls that the zygote and the candidates cannot make from Python. Each function
-// is a thin wrapper of one in sandbox/jail/.
+// _native: a Python module with system calls that the zygote and the candidates cannot make from
+// Python. Each function calls one function of sandbox/jail/.
 //
 //   _native.unshare_pid()                      # in the zygote, right before os.fork()
 //   layers = _native.enter_job_jail(config)    # in the child: [{"name", "active", "detail"}]
 //
-// Errors are raised as RuntimeError. For single-threaded processes only.
+// A failed function raises RuntimeError. For single-threaded processes only.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -72,7 +72,8 @@ py::list enter(const py::dict& config) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
   if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
-  prepare_job_jail();  // a failure is reported by enter_job_jail, as its layer
+  // enter_job_jail reports a failure of this call, as an inactive isolation layer.
+  prepare_job_jail();
   module.def("enter_job_jail", &enter, py::arg("config"),
              "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation "
              "lacks one.");

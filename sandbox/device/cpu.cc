@@ -24,8 +24,8 @@ constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
 
-/// Returns a public case as skipped, with the reason. The reason for a hidden case is not given in
-/// this detail, because it would reveal the case's type or size.
+/// Returns a skipped public case with its reason. A hidden case gets no exact reason, because the
+/// reason would reveal the case's dtype or size.
 SkippedCases skipped(const CaseRequest& one) {
   if (one.interpreter)
     return {{one.id},
@@ -59,8 +59,8 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
 /// Returns true for Triton in Python. The interpreter cannot run other dialects or languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Returns true if the submission caused this error of a recording. Then the recording would fail
-/// with a GPU as well.
+/// Returns true if the submission caused this error of a recording. In that case the recording
+/// would fail on a machine with a GPU as well.
 bool is_the_submissions(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::timeout:  // the machine may be slow or busy
@@ -71,8 +71,8 @@ bool is_the_submissions(ErrorKind kind) {
   }
 }
 
-/// Is called for a verdict without results. Returns true if the submission met its error while the
-/// interpreter ran it.
+/// Call this for a verdict without results. Returns true if the error occurred while the
+/// interpreter ran the submission.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
          !is_inconclusive(verdict.error_kind);
@@ -83,7 +83,8 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// Returns the target for static figures. A profile job may name a target of its own.
+/// Returns the target for which the static figures are computed. A profile job may name its own
+/// target.
 std::string target_of(const Job& job) {
   const std::string target(kDefaultTarget);
   return job.kind == JobKind::profile ? profile_target(job, target) : target;
@@ -130,7 +131,8 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// Interprets and judges the small cases. The verdict of a grade also gets static figures.
+  /// Interprets and judges the small cases. The verdict of a grade also gets static figures: what a
+  /// recording shows about the kernels without a run.
   void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) ask_the_compiler(run);
@@ -165,9 +167,9 @@ class CpuDevice final : public Device {
     return judged;
   }
 
-  /// All work on the public cases comes first. The submission gets the hidden cases only when it is
-  /// right on the public ones, so everything that a verdict tells about those is independent of the
-  /// hidden cases.
+  /// First does all work on the public cases. The submission gets the hidden cases only if it is
+  /// right on all public cases. So everything that a verdict tells about public cases is
+  /// independent of the hidden cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared) {
     CandidateJob request, ablated;
     request.entry = small.entry;
@@ -191,7 +193,8 @@ class CpuDevice final : public Device {
     return !graded || !open.empty() || static_figures(run);
   }
 
-  /// Has the submission run these cases, judges them, and checks whose work the outputs are.
+  /// Makes the submission run these cases, judges the outputs, and checks that the submission's own
+  /// kernels computed them.
   bool judge_batch(JobExecution& run, const Job& small, const PreparedJob& prepared,
                    const InterpretedRuns& runs, const std::vector<std::size_t>& cases, bool last) {
     if (!runs.full.perform(cases, last)) {
@@ -210,9 +213,9 @@ class CpuDevice final : public Device {
   }
 
   /// Adds the compiler's findings to a verdict about outputs. The interpreter runs a kernel as
-  /// Python, so a kernel with right outputs may still fail to compile or to record. Then the
-  /// submission has not passed: the host tier, which needs no recording, needs a GPU. If the
-  /// machine or the sandbox caused the failure, the verdict only gets a hint.
+  /// Python. So a kernel with right outputs may still fail to compile, or the launches may fail to
+  /// be recorded. The submission has then not passed. (The host tier needs no recording, but it
+  /// needs a GPU.) If the machine or the sandbox caused the failure, the verdict only gets a hint.
   /// Returns false if the verdict has become an error.
   bool static_figures(JobExecution& run) {
     const Job largest = largest_case_only(run.job());
@@ -241,12 +244,12 @@ class CpuDevice final : public Device {
   }
 
   /// Replaces a Python exception of the interpreter by the compiler's error, if the compiler also
-  /// refuses the source. The interpreter runs a kernel as Python, so some mistakes that the
-  /// compiler refuses (such as an unknown tl function) appear as Python exceptions. With the
+  /// rejects the source. The interpreter runs a kernel as Python, so some mistakes that the
+  /// compiler rejects (such as an unknown tl function) appear as Python exceptions. With the
   /// replacement, a source gets the same error kind with and without a GPU.
   void ask_the_compiler(JobExecution& run) {
     Verdict& verdict = run.verdict();
-    // The compiler has accepted a source that has got hidden cases.
+    // The compiler has already accepted a source that has received hidden cases.
     if (verdict.tells_hidden || verdict.stage != Stage::run || !verdict.diagnostic) return;
     if (verdict.error_kind == ErrorKind::output_mismatch ||
         verdict.error_kind == ErrorKind::not_recordable)

@@ -1,6 +1,6 @@
 // The CPU device works without a GPU. Triton's interpreter runs the small cases, and the judge
-// compares the outputs. A recording for a Hopper GPU gives registers, spills, occupancy and hints.
-// Verdicts have the tier `interpreter`. Nothing is timed.
+// compares the outputs. A recording for a Hopper GPU shows registers, spills and occupancy, and
+// gives hints. Verdicts have the tier `interpreter`. Nothing is timed.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace assay::sandbox {
 
-/// Starts the processes of the device's pool and judge. Returns without waiting for them.
+/// Starts the processes of the device's candidate pool and judge. Returns without waiting for them.
 std::unique_ptr<Device> make_cpu_device(const SandboxConfig& config);
 
 }  // namespace assay::sandbox

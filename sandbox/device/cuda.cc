@@ -80,8 +80,8 @@ class CudaDevice final : public Device {
     }
   }
 
-  /// Adds the profile of a job for a target that is not this device's. It uses the figures of the
-  /// compiled kernels.
+  /// Adds the profile of a job whose target is not this device's target. The profile is computed
+  /// from the compiled kernels.
   void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
                                 const std::string& target) {
     const Job& job = run.job();

@@ -44,7 +44,7 @@ std::optional<Number> number_from(std::string_view text) {
   return value;
 }
 
-/// Applies a directive to the script. Returns false if there is no such directive.
+/// Applies a directive to the script. Returns false if the directive is unknown.
 bool apply(std::string_view directive, std::int64_t line, std::string_view code, Script& script) {
   const auto equals = directive.find('=');
   const std::string_view key = directive.substr(0, equals);

@@ -29,7 +29,7 @@ struct DeviceRow {
   Made (*make)(const SandboxConfig& config, int index);
 };
 
-// All devices that exist.
+// All kinds of devices.
 constexpr std::array kDevices{
     DeviceRow{"cpu", false, true, make_cpu},
     DeviceRow{"cuda:N", true, true, make_cuda},
@@ -43,7 +43,7 @@ struct Parsed {
   int index = 0;
 };
 
-/// Returns the number in `text`. Returns nothing if `text` is not a number of few digits.
+/// Returns the number in `text`. Returns nothing if `text` is not a number or has too many digits.
 std::optional<int> number_in(std::string_view text) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -75,8 +75,8 @@ std::string listed(std::string_view before_last) {
   return names;
 }
 
-/// Fails if a file is missing, and names the file. It is called before a device starts its
-/// processes, because their errors would only name a consequence of the missing file.
+/// Returns an error that names the first missing file. This check precedes the start of a device's
+/// processes, because their own errors would only name a consequence of the missing file.
 Status check_files(const SandboxConfig& config) {
   std::error_code error;
   for (const auto& [what, path] :

@@ -25,9 +25,9 @@ Status check_device_name(std::string_view name);
 /// Returns true if the device measures times. Returns false if no device has this name.
 bool can_time(std::string_view name);
 
-/// Creates the device of this name. It starts its processes at once, and the function returns
-/// without waiting for them. Errors: the errors of check_device_name(); unavailable if a program or
-/// the GPU is missing; io.
+/// Creates the device of this name. The device starts its processes at once, and the function
+/// returns without waiting for them. Errors: the errors of check_device_name(); unavailable if a
+/// program or the GPU is missing; io.
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config);
 
 }  // namespace assay::sandbox

@@ -17,7 +17,7 @@
 namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts);
-/// Adds the names of the isolation layers that are not active.
+/// Adds the names of the isolation layers that are inactive.
 void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
 /// Returns the SHA-256 of the three files in an operator's folder, computed as in the catalog.

@@ -10,20 +10,20 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // room for about a thousand plans
+constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // enough for about a thousand plans
 constexpr std::int64_t kStartMs = 30'000;
 
-/// Returns true in tests. Tests have only one judge, which runs on another device.
+/// Returns true only in tests. Tests have a single judge, which runs on another device.
 bool has_test_judge(const CudaOptions& options) { return !options.judge_device.empty(); }
 
-/// Returns the configuration for candidates without a GPU. They mostly compile, so they yield the
-/// processors to the job that uses the GPU.
+/// Returns the configuration for candidates without a GPU. Such candidates mostly compile, so they
+/// run at low CPU priority and do not slow down the job that uses the GPU.
 SandboxConfig with_yielding_candidates(SandboxConfig config) {
   config.candidates_yield = true;
   return config;
 }
 
-/// Returns the device files that CUDA opens for one GPU, if this machine has them.
+/// Returns the device files that CUDA opens for one GPU, as far as this machine has them.
 GpuAccess gpu_access(const CudaOptions& options) {
   GpuAccess access{.index = options.index, .ordinal = 0, .devices = {}};
   if (options.driver != "cuda") return access;

@@ -30,8 +30,9 @@ namespace assay::sandbox {
 
 class GpuContext {
  public:
-  /// The device memory that one job needs: its inputs, references and outputs, and its share of the
-  /// memory of the processes' GPU contexts. The number of memory slots is computed from this size.
+  /// The device memory for one job in bytes: its inputs, references and outputs, and its share of
+  /// the memory that the GPU contexts of the processes take. The number of memory slots is computed
+  /// from this size.
   static constexpr std::int64_t kMemorySlotBytes = 10LL << 30;
 
   /// Starts the processes and returns without waiting for them.
@@ -54,7 +55,8 @@ class GpuContext {
   const int jobs;          // maximum number of jobs that the device runs at a time
   GpuScheduler scheduler;
   RecordingCache submissions;
-  RecordingCache references;  // a separate cache, so that submissions do not displace oracles
+  // A separate cache, so that recordings of submissions do not displace those of oracles.
+  RecordingCache references;
   MeasurementCache measurements;
   Spawner spawner;
   LauncherPool launchers;

@@ -41,8 +41,8 @@ void GpuJob::execute() {
   const GpuScheduler::JudgeGuard assigned = gpu_.scheduler.assign_judge(run_.job().operator_name);
   judge_ = gpu_.judges[assigned.index()].get();
   if (!prepare()) return;
-  unlock();  // recording needs processors, not the GPU
-  // The public cases decide the tier.
+  unlock();  // recording needs CPU cores, not the GPU
+  // The results of the public cases decide the tier.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
@@ -66,9 +66,9 @@ bool GpuJob::lock(Mode mode) {
   return mode == Mode::shared || wait_for_idle_judges();
 }
 
-/// Waits until no judge uses the GPU. This job holds the lock exclusively, so no other job starts
-/// new work on the GPU. But a judge may still compute references for a job that has released the
-/// lock.
+/// Waits until no judge uses the GPU. This job holds the GPU lock exclusively, so no other job
+/// starts new work on the GPU. But a judge may still be computing references for a job that has
+/// released the lock.
 bool GpuJob::wait_for_idle_judges() {
   for (const std::unique_ptr<Judge>& judge : gpu_.judges) {
     const Status idle = judge->settle(run_.job().id, run_.deadline(kSettleMs));
@@ -129,7 +129,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   if (job.kind == JobKind::profile && !run_.verdict().cases.empty()) profile(plans);
 }
 
-/// Runs a submission that could not be recorded. It has the GPU inside its jail.
+/// Runs a submission that could not be recorded, with access to the GPU inside its jail.
 void GpuJob::on_host_tier() {
   const std::optional<Diagnostic>& refused = run_.verdict().diagnostic;
   const std::string why =
@@ -146,7 +146,7 @@ void GpuJob::on_host_tier() {
   const bool judged = gpu_.host.run(run_, *judge_, prepared_,
                                     timed ? cases_to_time(run_.job(), prepared_)
                                           : std::vector<bool>(prepared_.cases.size(), false));
-  // The submission may have damaged the device after idle launchers had checked it.
+  // The submission may have damaged the device after the idle launchers had checked it.
   if (!judged) gpu_.launchers.invalidate_idle();
   if (!judged || !all_right(run_.verdict()) || !timed) return;
   if (!make_outputs()) return;
@@ -180,8 +180,8 @@ bool GpuJob::make_outputs() {
   return true;
 }
 
-/// Launches and judges these cases. If the GPU had too little memory, tries once more with
-/// exclusive use of the GPU, because other jobs may have used the memory.
+/// Launches and judges these cases. If the GPU had too little memory, other jobs may have used it.
+/// So this function tries once more, with exclusive use of the GPU.
 bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   if (launch_and_judge_once(first, plans)) return true;
   if (run_.verdict().error_kind != ErrorKind::gpu_memory_limit || holds(Mode::exclusive))
@@ -190,7 +190,7 @@ bool GpuJob::launch_and_judge(std::size_t first, const Plans& plans) {
   run_.verdict().cases.resize(first);
   if (!lock(Mode::exclusive)) return false;
   session_.reset();
-  // If a launcher does not end in time, it only keeps its memory.
+  // If a launcher does not end in time, the only harm is that its memory stays in use.
   gpu_.launchers.end_those_of_runs(run_.deadline(kFreeMemoryMs));
   session_.emplace(run_, gpu_.launchers);
   return launch_and_judge_once(first, plans);
@@ -212,9 +212,10 @@ bool GpuJob::launch_and_judge_once(std::size_t first, const Plans& plans) {
   return true;
 }
 
-/// Adds the kernels and hints of the public case with the most traffic, and the plans of all public
-/// cases as artifacts: a plan or a grid shows the shapes of its case. An operator without public
-/// cases gets the figures of a hidden one, which are not shown to clients.
+/// Adds figures and artifacts to the verdict. The figures are the kernels and hints of the public
+/// case with the most traffic. The artifacts are the plans of all public cases; hidden cases are
+/// excluded because a plan or a grid reveals the shapes of its case. If an operator has no public
+/// cases, the figures are those of a hidden case, and clients do not see them.
 void GpuJob::add_figures(CandidateResults recorded) {
   const std::vector<CaseRequest>& cases = run_.job().cases;
   std::size_t largest = 0;
@@ -230,9 +231,9 @@ void GpuJob::add_figures(CandidateResults recorded) {
                      prepared_.cases[largest].cost_bytes, run_.job().want_artifacts);
 }
 
-/// Returns the plans of the operator's oracle. Returns no plans if the job has no oracle or the
+/// Returns the plans of the operator's oracle. Returns no plans if the job has no oracle or if the
 /// oracle could not be recorded. The caller must not hold the GPU lock, because recording needs
-/// only processors.
+/// only CPU cores.
 GpuJob::Plans GpuJob::record_reference() {
   const Job& job = run_.job();
   if (job.baseline_source.empty()) return {};
@@ -285,7 +286,7 @@ void GpuJob::profile(const Plans& plans) {
 /// tier.
 void GpuJob::describe(const std::string& plan, std::vector<KernelCounters> counters,
                       std::map<std::string, std::string> missing) {
-  run_.enter(Stage::record);  // disassembly needs only processors
+  run_.enter(Stage::record);  // disassembly needs only CPU cores
   CandidateResults recorded;
   recorded.cases.emplace_back().plan = plan;
   ProfileSubject subject =

@@ -35,8 +35,8 @@ class GpuJob {
   // If the run's verdict has become an error, a function that returns a bool returns false, and a
   // function that returns an optional returns nothing.
 
-  /// Locks the GPU in this mode. If the job holds the lock in the other mode, releases it first. A
-  /// job that kept it while it waited could wait for itself.
+  /// Locks the GPU in this mode. If the job already holds the lock in the other mode, first
+  /// releases it; otherwise the job could wait for itself.
   bool lock(Mode mode);
   void unlock() { guard_.reset(); }
   bool holds(Mode mode) const { return guard_ && guard_->mode() == mode; }
@@ -44,15 +44,16 @@ class GpuJob {
   bool wait_for_idle_judges();
 
   bool prepare();
-  /// Launches and judges the public cases, which the submission has to have right before it gets
-  /// the hidden ones.
+  /// Launches and judges the public cases. The submission gets the hidden cases only if all public
+  /// cases are right.
   bool judge_public(const std::vector<CaseDone>& open);
   bool open_session();
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();
   std::optional<CandidateResults> record();
   bool make_outputs();
-  /// Launches and judges the cases from `first` on, one for each plan.
+  /// Launches and judges one case for each plan. The cases are consecutive, and `first` is the
+  /// index of the first case.
   bool launch_and_judge(std::size_t first, const Plans& plans);
   bool launch_and_judge_once(std::size_t first, const Plans& plans);
   void add_figures(CandidateResults recorded);

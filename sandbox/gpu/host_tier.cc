@@ -17,19 +17,20 @@
 namespace assay::sandbox {
 namespace {
 
-/// The judge's results for each case, up to the first case in which the communication broke.
+/// The judge's results, one for each case, up to the first case in which the communication failed.
 struct Observed {
   std::vector<HostJudged> cases;
   std::optional<Error> error;  // set if the judge itself failed
 };
 
-/// Cases that the candidate gets together.
+/// The cases that the candidate receives together.
 struct HostBatch {
-  std::vector<std::size_t> cases;  // indices into the prepared ones
+  std::vector<std::size_t> cases;  // indices into the prepared cases
   bool last = true;
 };
 
-/// The public cases, and then the hidden ones, if there are both.
+/// Returns one batch of the public cases and then one of the hidden cases. Leaves out an empty
+/// batch.
 std::vector<HostBatch> host_batches(const Job& job) {
   HostBatch open, hidden;
   for (std::size_t i = 0; i < job.cases.size(); ++i)
@@ -40,7 +41,7 @@ std::vector<HostBatch> host_batches(const Job& job) {
   return {std::move(open), std::move(hidden)};
 }
 
-/// Makes the judge run the cases one after the other. `line` is the judge's end of the socket to
+/// Makes the judge run the cases one after the other. `line` is the judge's end of its socket to
 /// the candidate.
 Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                  const std::vector<bool>& timed, const HostBatch& batch, int line) {
@@ -57,7 +58,7 @@ Observed observe(JobExecution& run, Judge& judge, const PreparedJob& prepared,
     observed.cases.push_back(std::move(*judged));
     if (observed.cases.back().broken != HostJudged::Broken::no) break;
   }
-  // A candidate that waits for another round notices the shutdown.
+  // A candidate that is waiting for another round notices this shutdown of the socket.
   if (batch.last || observed.cases.size() < batch.cases.size() ||
       observed.cases.back().broken != HostJudged::Broken::no)
     ::shutdown(line, SHUT_RDWR);
@@ -77,8 +78,9 @@ ErrorKind kind_of(HostJudged::Broken broken) {
   }
 }
 
-/// Returns false if the judge ended the communication. Then the candidate's error is only a
-/// consequence, and the verdict has the judge's error.
+/// Tells whether the candidate itself caused its end. Returns false if the judge ended the
+/// communication: the candidate's error is then only a consequence, and the verdict gets the
+/// judge's error.
 bool ended_by_itself(JobExecution& run, const Observed& observed) {
   if (observed.error) {
     run.clear_error();
@@ -92,7 +94,7 @@ bool ended_by_itself(JobExecution& run, const Observed& observed) {
   return run.fail(kind_of(last.broken), last.message);
 }
 
-/// Adds the records of the cases that were judged: all of them, or the public ones.
+/// Adds the records of the judged cases: of all cases, or only of the public cases.
 void add_cases(JobExecution& run, const PreparedJob& prepared, std::vector<HostJudged> cases) {
   for (std::size_t i = 0; i < cases.size(); ++i) {
     CaseRecord record = std::move(cases[i].compared.record);
@@ -146,7 +148,8 @@ HostTier::Seen HostTier::converse(JobExecution& run, Judge& judge, const Prepare
   if (!candidate.start()) return std::nullopt;
   std::vector<HostJudged> judged;
   for (const HostBatch& batch : host_batches(run.job())) {
-    // The ablated run is wrong on purpose, and all of its cases are wanted.
+    // The outputs of the ablated run are expected to be wrong, and the results of all its cases are
+    // needed.
     if (!ablated && !are_right(judged)) break;
     std::future<Observed> observing = std::async(std::launch::async, [&] {
       return observe(run, judge, prepared, timed, batch, line->ours.get());

@@ -25,30 +25,30 @@ class HostTier {
  public:
   HostTier(const SandboxConfig& config, Spawner& spawner, GpuAccess gpu);
 
-  /// Runs and judges the submission, and adds a record for each case to the verdict. It gets the
-  /// hidden cases only when it is right on the public ones. `timed` tells for each case whether to
-  /// measure its latency. Returns false when the verdict has become an error.
+  /// Runs and judges the submission, and adds a record for each case to the verdict. The submission
+  /// gets the hidden cases only if it is right on the public cases. `timed` tells for each case
+  /// whether its latency is measured. Returns false if the verdict has become an error.
   bool run(JobExecution& run, Judge& judge, const PreparedJob& prepared,
            const std::vector<bool>& timed);
-  /// Returns the versions and the isolation layers. Returns nothing before the first job.
+  /// Returns the versions and the isolation layers, or nothing before the first job.
   std::optional<PoolFacts> facts() const;
 
  private:
-  using Seen = std::optional<std::vector<HostJudged>>;  // one for each case that was performed
-  /// Runs one candidate from fork to end. Returns nothing when the run's verdict has become an
-  /// error.
+  using Seen = std::optional<std::vector<HostJudged>>;  // one result for each case that was run
+  /// Runs one candidate from its fork to its end. Returns nothing if the run's verdict has become
+  /// an error.
   Seen converse(JobExecution& run, Judge& judge, const PreparedJob& prepared,
                 const std::vector<bool>& timed, bool ablated);
-  /// Runs another candidate whose kernel launches do nothing. Outputs that are right in spite of
-  /// this are not the work of the submission's kernels.
+  /// Runs another candidate in which kernel launches do nothing. Outputs that are right in this run
+  /// were not computed by the submission's kernels.
   bool attribute(JobExecution& run, Judge& judge, const PreparedJob& prepared);
   CandidatePool& pool();
 
   SandboxConfig config_;
   Spawner& spawner_;
   mutable Mutex mutex_;
-  /// Created for the first job and never replaced. So a reference to it stays valid after the lock
-  /// is released.
+  /// Created for the first job, and never replaced. So a reference to the pool stays valid after
+  /// the lock is released.
   std::unique_ptr<CandidatePool> pool_ ASSAY_GUARDED_BY(mutex_);
 };
 

@@ -12,10 +12,10 @@
 // agents that work through the operators at the same pace do not all wait for the same judge.
 //
 // Every change between shared and exclusive use leaves the GPU idle until the last holder releases
-// the lock. So waiters are served in batches. First come up to kExclusiveBatch exclusive holders,
-// one after the other. Then come all shared waiters that are in the queue at that time. More shared
-// waiters may join their batch until kJoinWindow after its begin. So neither kind of waiter
-// starves. Within a kind the order is first come, first served.
+// the lock. So waiters are served in batches. First, up to kExclusiveBatch exclusive waiters get
+// the lock one after the other. Then all shared waiters that are in the queue at that time get the
+// lock together. Further shared waiters may join this batch until kJoinWindow after its start. So
+// no waiter starves. Waiters of one kind are served in the order of their arrival.
 //
 //   GpuScheduler scheduler({.sharers = 4, .judges = 2});
 //   Result<GpuScheduler::MemorySlot> memory = scheduler.reserve_memory(deadline);
@@ -92,8 +92,8 @@ class GpuScheduler {
 
   explicit GpuScheduler(const Limits& limits);
 
-  /// These three functions wait. Errors: cancelled if the job is cancelled; resource_exhausted at
-  /// the deadline.
+  /// These three functions wait. Errors: cancelled if the job is cancelled; resource_exhausted if
+  /// the deadline passes.
   Result<Guard> lock_shared(const Deadline& deadline) { return lock(Mode::shared, deadline); }
   Result<Guard> lock_exclusive(const Deadline& deadline) { return lock(Mode::exclusive, deadline); }
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
@@ -108,15 +108,15 @@ class GpuScheduler {
 
   /// Returns the number of calls of lock_shared() or lock_exclusive() that are waiting.
   int waiting(Mode mode) const;
-  /// Waits until exactly `count` calls are waiting. Tests use it to order their threads. Returns
-  /// false at the deadline.
+  /// Waits until exactly `count` calls are waiting. Returns false if the deadline passes first.
+  /// Tests use this function to put threads in a defined order.
   bool wait_for_waiters(Mode mode, int count, const Deadline& deadline) const;
 
  private:
-  using Queue = std::deque<std::uint64_t>;  // tickets, the oldest first
+  using Queue = std::deque<std::uint64_t>;  // tickets, oldest first
   struct JudgeLoad {
-    int jobs = 0;       // running jobs
-    int operators = 0;  // operators that are assigned to this judge
+    int jobs = 0;       // number of running jobs
+    int operators = 0;  // number of operators that are assigned to this judge
   };
 
   Result<Guard> lock(Mode mode, const Deadline& deadline);
@@ -132,9 +132,10 @@ class GpuScheduler {
   mutable Condition changed_;
   Queue shared_queue_ ASSAY_GUARDED_BY(mutex_), exclusive_queue_ ASSAY_GUARDED_BY(mutex_);
   std::uint64_t next_ticket_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// Shared waiters whose ticket is below this number come before the next exclusive holder.
+  /// Shared waiters with a ticket below this number get the lock before the next exclusive waiter.
   std::uint64_t shared_batch_end_ ASSAY_GUARDED_BY(mutex_) = 0;
-  /// By the system's monotonic clock: the end of the shared batch's join window.
+  /// The time until which shared waiters may join the shared batch, by the system's monotonic
+  /// clock.
   std::int64_t shared_batch_joinable_until_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
   /// The number of exclusive holders since the last shared batch.
   int exclusive_in_row_ ASSAY_GUARDED_BY(mutex_) = 0;

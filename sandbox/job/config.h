@@ -29,43 +29,47 @@ struct GpuAccess {
 struct SandboxConfig {
   std::string python;       // interpreter with torch and triton
   std::string harness_dir;  // sandbox/harness
-  std::string launcher;     // assay-launcher
-  std::string ncu = {};     // path of Nsight Compute; empty if there are no hardware counters
-  std::string jail_exec;    // assay-jail: builds the template jail, then execs the zygote
-  /// The only folder in which to look for NVRTC and its headers. If it is empty, the harness
-  /// searches several folders (harness/cuda_cpp/toolkit.py), and cuda_home last.
+  std::string launcher;     // path of the program assay-launcher
+  // Path of Nsight Compute; if it is empty, there are no hardware counters.
+  std::string ncu = {};
+  // Path of assay-jail, which builds the zygote's jail and then executes the zygote.
+  std::string jail_exec;
+  /// The only folder in which NVRTC and its headers are searched. If it is empty, the harness
+  /// searches several folders (harness/cuda_cpp/toolkit.py), with cuda_home last.
   std::string cuda_toolkit;
   std::string cuda_home;
-  std::string state_dir;  // a writable folder for scratch files and Triton's cache
+  std::string state_dir;  // a writable folder for temporary files and Triton's cache
   Isolation isolation = Isolation::best_effort;
-  /// If true, each candidate is a new Python process and is not forked from the zygote. This is
-  /// seconds slower, and only for comparison.
+  /// If true, each candidate is a new Python process instead of a fork of the zygote. This takes
+  /// seconds longer and serves only for comparison.
   bool spawn = false;
-  /// The limits that most jobs have. Parked candidates have these limits. For a job with other
-  /// limits, a candidate is forked when the job needs it.
+  /// The limits that most jobs have. Candidates are forked in advance with these limits. For a job
+  /// with other limits, a new candidate is forked.
   Limits job_limits = {};
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.
   bool host_tier = true;
   std::optional<GpuAccess> gpu = {};  // set only in the configuration of the host tier's pool
   int parked_candidates = 2;
-  /// Runs candidates at low CPU priority, so that they do not delay the launchers and judges of a
-  /// GPU that has work.
+  /// If true, candidates run at low CPU priority, so that they do not delay the launchers and
+  /// judges of a GPU.
   bool candidates_yield = false;
-  /// The maximum number of jobs that one GPU device accepts at a time. Most of a job's time needs
-  /// processors and not the GPU.
+  /// The maximum number of jobs that one GPU device accepts at a time. It can exceed gpu_sharers,
+  /// because a job spends most of its time on CPU cores and not on the GPU.
   int gpu_jobs = 1;
   // maximum number of jobs that share the GPU at a time, while no job is timed
   int gpu_sharers = 1;
-  /// The number of judge processes of one GPU. Each has its own GPU context, and each operator is
+  /// The number of judge processes of one GPU. Each judge has its own GPU context. Each operator is
   /// assigned to one judge.
   int judges = 1;
-  int recorders = 1;         // maximum number of candidates that record one submission at a time
-  int parked_launchers = 3;  // each has a GPU context, which takes some hundred MB of device memory
-  /// The maximum number of launchers that are kept for runs. Such a run has tested or profiled a
-  /// submission and may do so again.
+  int recorders = 1;  // maximum number of candidates that record one submission in parallel
+  // Idle launchers; each has a GPU context, which takes several hundred MB of device memory.
+  int parked_launchers = 3;
+  /// The maximum number of launchers that are kept for runs. A run keeps a launcher after it has
+  /// tested or profiled a submission, because it may do so again.
   int kept_launchers = 16;
-  std::int64_t kept_launcher_ms = 60'000;  // a kept launcher ends after this time without a job
+  // A kept launcher is ended when it was unused for this time.
+  std::int64_t kept_launcher_ms = 60'000;
   std::int64_t zygote_ready_ms = 60'000;
 };
 

@@ -1,11 +1,11 @@
-// Device is the interface of everything that runs jobs. The folder sandbox/device has the
+// Device is the interface of everything that runs jobs. The folder sandbox/device contains the
 // implementations: cpu, cuda and fake.
 //
 //   JobMonitor monitor;
 //   const Verdict verdict = device.execute(job, monitor);
 //
-// Thread-safe: many threads call execute() at the same time. If parts of an implementation cannot
-// run at the same time, the implementation serialises them.
+// Thread-safe: many threads call execute() at the same time. An implementation serialises those of
+// its parts that cannot run at the same time.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace assay::sandbox {
 
 /// The callbacks and the stop request of a running job.
 struct JobMonitor {
-  /// Called in the executing thread when the job enters a stage. May be empty.
+  /// This function is called in the executing thread when the job enters a stage. May be empty.
   std::function<void(Stage)> stage_changed = nullptr;
-  /// Called in the executing thread when `done` of `total` cases have completed the current stage.
-  /// `total` is 0 if the number is unknown. May be empty.
+  /// This function is called in the executing thread when `done` of `total` cases have completed
+  /// the current stage. `total` is 0 if the number of cases is unknown. May be empty.
   std::function<void(std::int64_t done, std::int64_t total)> case_done = nullptr;
   /// A stop request ends the job with ErrorKind::cancelled. Every wait of the job observes it.
   std::stop_token stop = {};
@@ -34,15 +34,15 @@ struct DeviceInfo {
   bool can_time = false;
   Tier best_tier = Tier::none;
   std::string default_target;  // target for which it compiles by default: "cuda:90"
-  int concurrency = 1;         // maximum number of jobs that it accepts at a time
+  int concurrency = 1;         // maximum number of jobs that the device accepts at a time
 };
 
 class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceInfo info() const = 0;
-  /// Runs the job to its end, whatever the submission does. Every failure is in the verdict. Never
-  /// throws.
+  /// Runs the job to its end, whatever the submission does. The verdict contains every failure.
+  /// Never throws.
   virtual Verdict execute(const Job& job, JobMonitor& monitor) = 0;
 };
 

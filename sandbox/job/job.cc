@@ -38,7 +38,7 @@ constexpr std::array kStages = {
     Name<Stage>{Stage::recheck, "recheck"}, Name<Stage>{Stage::done, "done"},
 };
 
-// The names, in the order of the enum.
+// The names of the kinds, in the order of the enum.
 constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::none, "none"},
     Name<ErrorKind>{ErrorKind::syntax_error, "syntax_error"},
@@ -150,7 +150,7 @@ std::string_view name_of(const Table& table, Enum value) {
   for (const auto& [known, name] : table) {
     if (known == value) return name;
   }
-  return "?";  // not an enumerator: no value reads back from this name
+  return "?";  // not an enumerator, so no text is parsed back to it
 }
 
 template <class Enum, class Table>

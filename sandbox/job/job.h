@@ -8,10 +8,10 @@
 //   Verdict verdict = device.execute(job, monitor);
 //
 // A pass needs positive evidence: one complete, passing CaseRecord for every case of the job.
-// Silence, an early exit, half a frame or a second result is an error. Only the judge writes the
-// numerics of a CaseRecord. tools/json/verdict_json.h has the JSON form, and
-// docs/reference/verdict.md documents it. These structs are values: threads may copy and move them,
-// but do not share one that changes.
+// Silence, an early exit, an incomplete frame or a second result for a case is an error. Only the
+// judge writes the numerical results in a CaseRecord. tools/json/verdict_json.h defines the JSON
+// form, and docs/reference/verdict.md documents it. Threads may copy and move these structs. They
+// must not share a struct that changes.
 #pragma once
 
 #include <array>
@@ -31,23 +31,23 @@ enum class JobKind {
   compile,  // compile and record for `targets`; nothing runs on a device
   test,     // public cases, fresh seeds
   profile,  // one case, timed or analysed
-  grade,    // public and hidden cases, timed if the device can time; the kind that is scored
+  grade,    // public and hidden cases, timed if the device can time; counts for the score
 };
 
 enum class Outcome { pass, fail, error };
 
-/// The tier says how far a verdict can be trusted. The best tier comes first. `none` means that
-/// nothing ran (a compile job, or an early error).
+/// The tier says how far a verdict can be trusted. The most trustworthy tier comes first. `none`
+/// means that nothing ran (a compile job, or an early error).
 enum class Tier { plan, host, interpreter, none };
 
 /// The stages of a job, in their order. A verdict has the stage at which the job ended.
 enum class Stage { queue, import, compile, record, launch, run, judge, baseline, recheck, done };
 
-/// The kinds of errors. The list is closed. tools/model/outcome_names.h maps each kind to a
-/// TritonBench error type and group.
+/// The kinds of errors. There are no other kinds. tools/model/outcome_names.h maps each kind to an
+/// error type and group of TritonBench.
 enum class ErrorKind {
   none,
-  // Exceptions of the submission's Python, under TritonBench's names.
+  // Exceptions of the submission's Python code. The names are TritonBench's.
   syntax_error,
   indentation_error,
   attribute_error,
@@ -63,14 +63,14 @@ enum class ErrorKind {
   runtime_error,
   recursion_error,
   assertion_error,
-  compilation_error,  // Triton, LLVM, ptxas or NVRTC refused a kernel
-  other_exception,    // another Python exception; Diagnostic::exception has its name
+  compilation_error,  // Triton, LLVM, ptxas or NVRTC rejected a kernel
+  other_exception,    // another Python exception, which Diagnostic::exception names
   // Wrong answers.
   missing_entry,    // the source does not define the operator's entry function
   output_mismatch,  // wrong number, dtype or shape of outputs
   wrong_result,     // numerics outside the tolerance (TritonBench: ResultsError)
-  unattributed,     // right, but not computed by the submission's own kernels
-  hidden_case,      // said to clients instead of anything that a hidden case ended in; never stored
+  unattributed,     // the outputs are right, but the submission's own kernels did not compute them
+  hidden_case,      // replaces every result of a hidden case in what clients see; never stored
   // Limits.
   timeout,
   memory_limit,
@@ -79,15 +79,15 @@ enum class ErrorKind {
   disk_limit,
   gpu_memory_limit,
   // The process and the protocol.
-  crash,           // killed by a signal; `detail` names it
+  crash,           // killed by a signal, which `detail` names
   protocol_error,  // ended without a complete record, or sent a malformed or second record
   // The device.
   invalid_plan,      // the launch plan failed validation
-  not_recordable,    // needs the host tier; `detail` names the operation and line
-  launch_failure,    // the driver refused a launch
+  not_recordable,    // needs the host tier; `detail` names the operation and the line
+  launch_failure,    // the driver rejected a launch
   gpu_fault,         // illegal address, device assert, misaligned access
   canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote outside
-  floor_violation,   // faster than physics allows
+  floor_violation,   // faster than the physical limits allow
   unsupported,       // this device cannot run the job; `detail` says why
   // Assay and its machine.
   cancelled,
@@ -96,14 +96,14 @@ enum class ErrorKind {
   internal_error,
 };
 
-/// The kinds of hints. Redaction and reports decide on the kind and never on the text.
+/// The kinds of hints. Redaction and reports decide by the kind and never by the text.
 enum class HintKind {
-  other,                 // from a stored verdict that is older than the kinds
+  other,                 // from an old stored verdict, in which hints had no kinds
   would_be_slow,         // most of the GPU would be idle
   spills,                // a kernel spills registers
   low_occupancy,         // a kernel leaves too few warps to hide latency
   many_launches,         // launch overhead dominates
-  no_own_kernel,         // compiled, and launches no kernel of the submission
+  no_own_kernel,         // the submission compiled, but it launches no kernel of its own
   not_recorded,          // no resource figures; the text quotes the submission's error
   unattributed_run,      // the host tier could not verify that the kernels made the outputs
   not_deterministic,     // two runs on the same inputs differ
@@ -111,34 +111,34 @@ enum class HintKind {
   oracle_not_timed,      // no speed-up: the oracle's run ended in an error
   oracle_block_missing,  // a block of the oracle's samples was dropped
   pytorch_not_timed,     // PyTorch's time is missing
-  times_not_trusted,     // no Perf: the submission's times contradict each other
-  artifact_too_large,    // from an older stored verdict; now Verdict::artifacts_dropped says it
+  times_not_trusted,     // no Perf: measured times of the submission contradict each other
+  artifact_too_large,    // from an old stored verdict; see Verdict::artifacts_dropped
 };
 
-/// Why a device leaves out a case.
+/// The reason why a device skips a case.
 enum class SkipReason {
-  other,      // from a stored verdict that is older than the reasons
-  too_many,   // more cases than one candidate process runs
-  dtype,      // the device cannot compute with this type
+  other,      // from an old stored verdict, in which there were no reasons
+  too_many,   // there are more cases than one candidate process may run
+  dtype,      // the device cannot compute with this dtype
   too_large,  // the device cannot run a case of this size
-  hidden,     // the case is hidden, and a more exact reason would describe it
+  hidden,     // the case is hidden, so an exact reason would reveal something about it
 };
 
-/// Why an artifact is not in the store. docs/reference/limits.md lists the limits.
+/// The reason why an artifact is not in the store. docs/reference/limits.md lists the limits.
 enum class DropReason {
   too_large,    // the artifact is above the limit for one artifact
   job_quota,    // the artifacts of the job are above their limit
-  owner_quota,  // those of the scored run, or of the caller's practice, are above their limit
+  owner_quota,  // the artifacts of the scored run or of the practice are above their limit
   store_quota,  // scored runs leave no room in the store
-  not_written,  // the store could not write it, for example because the disk is full
+  not_written,  // the store could not write the artifact, for example because the disk is full
 };
 
-/// Returns true for an error of Assay or of its machine. Then the submission is not to blame, and
-/// the attempt does not count. Returns false for `cancelled`: the client cancelled, so the attempt
-/// counts.
+/// Returns true for an error of Assay or of its machine. The submission did not cause such an
+/// error, so the attempt does not count. Returns false for `cancelled`: the client cancelled the
+/// job, so the attempt counts.
 bool is_infrastructure_error(ErrorKind kind);
-/// Returns true for an error that says nothing about the submission. This is an infrastructure
-/// error, or `cancelled`, which ends a job before its result is known.
+/// Returns true for an error that says nothing about the submission: an infrastructure error, or
+/// `cancelled`, which ends a job before its result is known.
 bool is_inconclusive(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);
@@ -158,7 +158,7 @@ std::optional<HintKind> hint_kind_from(std::string_view text);
 std::optional<SkipReason> skip_reason_from(std::string_view text);
 std::optional<DropReason> drop_reason_from(std::string_view text);
 
-/// The languages of a source: Python with kernels in the operator's dialect, or CUDA C++
+/// The languages of a source: Python (with kernels in the operator's dialect), or CUDA C++
 /// (docs/reference/cuda-submissions.md).
 inline constexpr std::string_view kPython = "python", kCudaCpp = "cuda";
 inline constexpr std::array kLanguages = {kPython, kCudaCpp};
@@ -170,19 +170,20 @@ bool takes_language(std::string_view dialect, std::string_view language);
 /// The limits of a job. docs/reference/limits.md documents the defaults.
 struct Limits {
   std::int64_t import_wall_ms = 10'000;
-  std::int64_t run_wall_ms = 60'000;  // for compile, record and interpreter together, after import
+  std::int64_t run_wall_ms = 60'000;     // for compiling, recording and interpreting together
   std::int64_t launch_wall_ms = 20'000;  // for the launcher's whole work on one case
   std::int64_t judge_wall_ms = 120'000;
-  // memory of the candidate: limited by cgroup, or by RLIMIT_DATA
+  // Limit for the candidate's memory. A cgroup or RLIMIT_DATA enforces it.
   std::int64_t memory_bytes = 4LL << 30;
   std::int64_t gpu_memory_bytes = 32LL << 30;
   std::int64_t processes = 64;
   std::int64_t cpu_percent =
-      400;  // of one processor, for all processes of the candidate: by cgroup
+      400;  // percent of one CPU core, for all processes together; a cgroup enforces it
   std::int64_t tmp_bytes = 256LL << 20;
-  // kept bytes of stdout, and of stderr: the first and the last
+  // Limit for the kept bytes of stdout, and for those of stderr. The first and the last bytes are
+  // kept.
   std::int64_t stdout_bytes = 64LL << 10;
-  std::int64_t output_flood_bytes = 64LL << 20;  // a job that prints more ends with output_limit
+  std::int64_t output_flood_bytes = 64LL << 20;  // printing more than this is an output_limit
   std::int64_t source_bytes = 1LL << 20;
 };
 
@@ -198,32 +199,32 @@ struct CaseRequest {
 
 struct Job {
   std::string id;  // handle "job_..."
-  // The run to which the job belongs. Empty if there is no run. The tests and profiles of a run
-  // share launchers.
+  // The run to which the job belongs, or empty if there is no run. The tests and profiles of one
+  // run share launchers.
   std::string run;
-  /// The name of the caller's token; empty if callers have no names. Not part of the request that
-  /// the store keeps.
+  /// The name of the caller's token, or empty if callers have no names. The store does not keep it
+  /// as part of the request.
   std::string caller = {};
   JobKind kind = JobKind::test;
   std::string operator_name;
-  std::string operator_dir;        // absolute path; trusted: the judge reads reference.py there
+  std::string operator_dir;        // absolute path; trusted: the judge runs its reference.py
   std::string entry;               // name of the entry function
   std::string dialect = "triton";  // triton | gluon | tlx
   std::string language = std::string(kPython);
   std::string source;              // UTF-8, untrusted
   std::vector<CaseRequest> cases;  // the verdict names the cases that the device skips
-  // The targets of a compile job, or of a profile that is not run: "cuda:90", "hip:gfx942", ... If
-  // empty, the device's own target is used.
+  // The targets of a compile job, or of a profile that is computed without a run: "cuda:90",
+  // "hip:gfx942", ... If the list is empty, the device's own target is used.
   std::vector<std::string> targets;
-  std::string baseline_source;  // the oracle, for profile and grade; if empty, there is no speed-up
-  bool want_artifacts = false;  // PTX, plans
-  bool every_case = false;  // if true, compiles all of `cases`, not only the largest public case
-  std::optional<ProfileDetail> detail;  // shown by a profile in addition to the summary
+  std::string baseline_source;          // the oracle's source; if it is empty, there is no speed-up
+  bool want_artifacts = false;          // whether PTX and plans are wanted as artifacts
+  bool every_case = false;              // compiles all of `cases`, not only the largest public case
+  std::optional<ProfileDetail> detail;  // the view that a profile shows in addition to the summary
   /// Launch plans by case. The device replays them instead of recording `source`. Not persisted:
   /// empty for a job loaded from the store.
   std::map<std::string, std::string> plans;
-  /// The cases that profile and grade time. If empty, the large cases are timed (worth_timing() in
-  /// sandbox/job/verdict_builder.h). Not persisted.
+  /// The ids of the cases that profile and grade jobs time. If the list is empty, the large cases
+  /// are timed (worth_timing() in sandbox/job/verdict_builder.h). Not persisted.
   std::vector<std::string> timed_cases;
   Limits limits;
 };
@@ -235,13 +236,13 @@ struct Mismatch {
   double actual = 0;
 };
 
-/// The time of one sequence of kernels. It is device time with cold caches. On the host tier it is
-/// wall time.
+/// The time of one sequence of kernels: device time with cold caches, or wall-clock time on the
+/// host tier.
 struct Timing {
   double median_ns = 0;
   double low_ns = 0;  // 95 % confidence interval of the median
   double high_ns = 0;
-  // in the order in which they were taken, without discarded samples
+  // The samples in the order in which they were taken, without discarded samples.
   std::vector<double> samples_ns;
   // A time or a clock is 0 if it was not measured.
   double warm_ns = 0;          // median of runs with warm caches
@@ -249,41 +250,42 @@ struct Timing {
   double wall_ns = 0;          // median by the host's clock, from queueing to the end of the wait
   double overhead_ns = 0;      // overhead of the timer's marks, already subtracted from the samples
   double clock_mhz = 0;        // median clock of the multiprocessors during the samples
-  std::int64_t discarded = 0;  // samples whose clock was clearly below that median
-  double age_ms = 0;  // age of an oracle's reused time in a profile; 0 if measured in this job
+  std::int64_t discarded = 0;  // number of samples whose clock was clearly below that median
+  double age_ms = 0;  // age of a time that a profile reuses; 0 if it was measured in this job
 };
 
 struct CaseRecord {
   std::string id;
   bool hidden = false;
   Outcome outcome = Outcome::error;
-  /// One sentence for an agent. It is empty on a pass. For a wrong result it has the number of
-  /// wrong elements and the first wrong element.
+  /// One sentence for an agent. It is empty if the case passed. If the result is wrong, the
+  /// sentence states the number of wrong elements and the first wrong element.
   std::string reason;
-  std::optional<double> max_abs_error;  // scaled as the specification's tolerance
+  std::optional<double> max_abs_error;  // scaled like the specification's tolerance
   std::optional<double> float64_error;  // the scaled error against a reference in float64
   std::optional<bool> strict_pass;
   std::int64_t elements = 0;
   std::int64_t mismatches = 0;
   std::optional<Mismatch> first_mismatch;
-  std::string modified;  // an input that the submission wrote to; empty if there is none
+  std::string modified;  // the name of an input to which the submission wrote, or empty
   std::optional<Timing> latency;
   std::optional<Timing> baseline_latency;  // the oracle's time
   std::optional<double> pytorch_ns;
-  std::optional<double> floor_ns;  // least time by bandwidth and peak arithmetic
+  std::optional<double> floor_ns;  // minimum time by memory bandwidth and peak arithmetic rate
   double cost_bytes = 0;
   double cost_flops = 0;
-  // The times of the plan's operations. Empty if the case was not timed or the plan has too many
-  // operations.
+  // The times of the plan's operations. The list is empty if the case was not timed or if the plan
+  // has too many operations.
   std::vector<OperationTime> timeline;
   std::optional<double> own_share;    // share of the submission's kernels in the timeline, 0..1
-  std::optional<bool> deterministic;  // two runs on the same inputs gave the same bits
+  std::optional<bool> deterministic;  // whether two runs on the same inputs gave the same bits
 };
 
-/// The figures of one kernel for one target. They do not need a run.
+/// The resources of one kernel on one target. Most of these values are known without a run.
 struct KernelReport {
   std::string name;
-  // The kernel's name in the image, if it differs from `name` (C++). Not part of a stored verdict.
+  // The kernel's name in the binary, if it differs from `name` (in CUDA C++). A stored verdict does
+  // not contain it.
   std::string symbol;
   std::string target;
   std::int64_t num_warps = 0;
@@ -293,18 +295,18 @@ struct KernelReport {
   std::int64_t binary_bytes = 0;
   double occupancy = 0;            // theoretical, 0..1
   std::string occupancy_limiter;   // "registers" | "shared memory" | "warps" | "blocks"
-  std::vector<std::int64_t> grid;  // grid of the kernel's largest recorded launch
+  std::vector<std::int64_t> grid;  // the grid of the kernel's largest recorded launch
   std::int64_t launches = 0;
-  double gpu_time_share = 0;  // 0..1; 0 when the case was not timed
+  double gpu_time_share = 0;  // 0..1; 0 if the case was not timed
 };
 
 struct Diagnostic {
   std::string exception;             // Python's class name, e.g. "CompilationError"
-  std::string message;               // escaped, bounded
+  std::string message;               // escaped and limited in length
   std::optional<std::int64_t> line;  // in the submission
   std::string code;                  // text of that line
-  std::string traceback;             // submission frames only
-  /// The name of the operation of torch, or of the argument, that the error is about. Untrusted.
+  std::string traceback;             // only stack frames of the submission
+  /// The name of the torch operation, or of the argument, that the error is about. Untrusted.
   std::string subject = {};
 };
 
@@ -314,7 +316,7 @@ struct Artifact {
   std::string bytes;
 };
 
-/// An artifact that the job left and that the store did not keep.
+/// An artifact that the job created and that the store did not keep.
 struct DroppedArtifact {
   std::string kind, name;  // untrusted
   std::int64_t bytes = 0;
@@ -340,21 +342,22 @@ struct Provenance {
 struct Hint {
   HintKind kind = HintKind::other;
   std::string case_id;  // empty for a hint about the whole submission
-  std::string text;     // one sentence, to show
+  std::string text;     // one sentence, to be shown to an agent
 
   bool operator==(const Hint&) const = default;
 };
 
-/// Cases that the device did not run, and why.
+/// A group of cases that the device did not run, and the reason.
 struct SkippedCases {
   std::vector<std::string> ids;  // of public cases
   std::int64_t hidden = 0;       // number of skipped hidden cases
   SkipReason reason = SkipReason::other;
-  std::string text;  // the reason to show: "too large for the interpreter"
+  std::string text;  // the reason in words: "too large for the interpreter"
 
   bool operator==(const SkippedCases&) const = default;
 };
-/// Returns the lines to show: "large: too large for the interpreter", "3 hidden: too large".
+/// Returns lines to be shown, such as "large: too large for the interpreter" and "3 hidden: too
+/// large".
 std::vector<std::string> lines_of(const SkippedCases& skipped);
 
 struct Verdict {
@@ -373,18 +376,20 @@ struct Verdict {
   std::vector<KernelReport> kernels;
   std::vector<Hint> hints;
   std::vector<Artifact> artifacts;
-  std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on it
+  std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on this list
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
-  /// Whether a process of the submission had got hidden cases before this verdict was complete. If
-  /// so, the submission could have chosen everything here but the records, kernels and hints of
-  /// public cases, and public_verdict() (tools/model/public_verdict.h) shows only those.
+  /// Whether a process of the submission had received hidden cases before this verdict was
+  /// complete. If so, the submission could have chosen everything in this verdict except the
+  /// records, kernels and hints of public cases. public_verdict() (tools/model/public_verdict.h)
+  /// then shows only these.
   bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;
-  std::optional<Profile> profile;  // set for a profile job whose kernels compiled
-  // The geometric mean of oracle latency / submission latency over the cases worth timing.
+  std::optional<Profile> profile;  // set if the job is a profile and its kernels compiled
+  // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
+  // selects.
   std::optional<double> perf;
-  std::map<std::string, double> stage_ms;  // wall time per stage
+  std::map<std::string, double> stage_ms;  // wall-clock time of each stage
   Provenance provenance;
 };
 

@@ -1,5 +1,5 @@
-// JobExecution is one job on its way through its stages. It has the verdict so far, measures the
-// time of the stages, and creates deadlines.
+// JobExecution runs one job through its stages. It contains the verdict so far, measures the time
+// of each stage, and creates deadlines.
 //
 //   JobExecution run(job, monitor);
 //   run.enter(Stage::judge);
@@ -30,23 +30,23 @@ class JobExecution {
   Verdict& verdict() { return verdict_; }
   Stage stage() const { return stage_; }
 
-  /// Starts the clock of a stage and tells the monitor. A job may enter a stage several times. The
+  /// Starts the clock of a stage and tells the monitor. If a job enters a stage several times, the
   /// times are added up.
   void enter(Stage stage);
   /// Tells the monitor that `done` cases have completed the current stage. If `total` is not given,
-  /// the total of the last call stays valid.
+  /// the monitor gets the total of the last call again.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
-  /// Notes that a process of the submission gets hidden cases now. From here on the monitor hears
-  /// only of the stages that a job enters when all of its cases are right, because the submission
-  /// decides where it stops.
+  /// Notes that a process of the submission receives hidden cases from now on. The submission then
+  /// decides where it stops. So from now on the monitor hears only of stages that a job enters when
+  /// all its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 
-  /// Ends the job with an error at the current stage. If there is an error already, it stays.
-  /// Returns false, for `return run.fail(...)`.
+  /// Ends the job with an error at the current stage. An earlier error is kept instead. Returns
+  /// false, for use in `return run.fail(...)`.
   bool fail(ErrorKind kind, const std::string& detail) { return fail(kind, stage_, detail); }
   bool fail(ErrorKind kind, Stage stage, const std::string& detail);
-  /// Ends the job with an error of a trusted process. The kind is `cancelled` if the job was
+  /// Ends the job with an error of a trusted process. The error kind is `cancelled` if the job was
   /// cancelled, and internal_error otherwise.
   bool fail_infrastructure(const Error& error, const std::string& doing);
   /// Removes the error that ended the job, so that the job can continue in another way.
@@ -59,9 +59,9 @@ class JobExecution {
   /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
-  /// Writes the summary of a job that has run. The cases decide the outcome (conclude() in
-  /// verdict_builder.h). A compile job has no judged cases: its outcome is the outcome of the
-  /// compilation.
+  /// Writes the outcome and the summary of a job that has run. The cases decide the outcome
+  /// (conclude() in verdict_builder.h). A compile job has no judged cases, so its outcome is the
+  /// outcome of the compilation.
   void conclude(const std::vector<std::string>& required_cases);
 
   /// Adds the time of the last stage and returns the verdict.
@@ -76,7 +76,7 @@ class JobExecution {
   Verdict verdict_;
   Stage stage_ = Stage::queue;
   std::size_t cases_ = 0;
-  std::int64_t since_ns_;  // the begin of the stage, by the system's monotonic clock
+  std::int64_t since_ns_;  // the start of the stage, by the system's monotonic clock
 };
 
 }  // namespace assay::sandbox

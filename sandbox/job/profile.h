@@ -1,10 +1,10 @@
-// Defines Profile: the resource that bounds a submission, the evidence for this bound, and one
+// Defines Profile: the resource that limits a submission's speed, the evidence for this, and one
 // change to make next. A Profile is part of a Verdict. Plain structs, and the names of their enums.
 //
 //   if (verdict.profile) show(verdict.profile->bound, verdict.profile->suggestion);
 //
-// Texts of instructions and source lines come from the submission. They are only shown: no score
-// depends on them.
+// The texts of instructions and source lines come from the submission. They are only displayed: no
+// score depends on them.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@
 
 namespace assay::sandbox {
 
-/// A view that an agent can request in addition to the summary. It comes as an artifact and as a
-/// short digest.
+/// A view that an agent can request in addition to the summary. The view is returned as an artifact
+/// and as a short digest.
 enum class ProfileDetail { summary, artifacts, timeline, counters, sass, source, roofline };
 
 /// The resource that keeps a kernel from being faster.
 enum class Bound {
   memory,   // bandwidth of the device's memory
   compute,  // the arithmetic units that the kernel uses
-  latency,  // neither memory nor compute: too few operations are in flight
+  latency,  // neither memory nor arithmetic is busy, because too few operations are in flight
   launch,   // starting kernels takes most of the time, because there is so little work
 };
 
-/// The evidence for a bound. The best evidence comes first.
+/// The kind of evidence for a bound. The best kind comes first.
 enum class Evidence { counters, timing, compiled };
 
 std::string_view to_string(ProfileDetail detail);
@@ -38,15 +38,16 @@ std::optional<ProfileDetail> profile_detail_from(std::string_view text);
 std::optional<Bound> bound_from(std::string_view text);
 std::optional<Evidence> evidence_from(std::string_view text);
 
-/// The least cost of a case compared with the peaks of the device.
+/// The minimum cost of a case, compared with the peak rates of the device.
 struct Roofline {
-  double cost_bytes = 0;   // least traffic, by the operator's cost model
-  double cost_flops = 0;   // least arithmetic
+  double cost_bytes = 0;   // minimum traffic, by the operator's cost model
+  double cost_flops = 0;   // minimum arithmetic
   double bytes_per_s = 0;  // peak of the memory
   double flops_per_s = 0;  // peak of `unit`
   std::string unit;        // the unit that the kernels use: "float32", "float16 tensor", ...
   std::string source;      // source of the peaks
-  double floor_ns = 0;     // time at the peak rates: the longer of memory and arithmetic time
+  // The minimum time: that of the memory traffic or of the arithmetic, whichever is longer.
+  double floor_ns = 0;
   std::optional<double> latency_ns;  // latency of the submission, if it was timed
   std::optional<double> oracle_ns;
   std::optional<double> share;  // floor_ns / latency_ns
@@ -64,12 +65,12 @@ struct LineCount {
   std::string code;         // text of the line, if it is the submission's
   std::int64_t count = 0;   // number of instructions
   std::int64_t looped = 0;  // number of instructions inside loops
-  // the most frequent opcodes; only opcodes in loops, if there are any
+  // The most frequent opcodes. If there are opcodes in loops, only opcodes in loops are listed.
   std::vector<OpcodeCount> opcodes;
 };
 
 /// Counts of a kernel's machine code. The counts are static: an instruction counts once, however
-/// often it runs.
+/// often it is executed.
 struct CodeDigest {
   std::string kernel;
   std::string target;
@@ -79,9 +80,9 @@ struct CodeDigest {
   std::string tensor_unit;  // as Roofline::unit; empty without matrix instructions
   std::int64_t barriers = 0;
   std::int64_t local_accesses = 0;  // loads and stores of spilled registers and the stack
-  // Bits per thread -> number of instructions. "bulk" stands for a copy engine.
+  // Bits per thread -> number of instructions. The key "bulk" stands for the copy engine.
   std::map<std::string, std::int64_t> global_loads, global_stores, shared_loads, shared_stores;
-  // the most frequent opcodes; only opcodes in loops, if there are any
+  // The most frequent opcodes. If there are opcodes in loops, only opcodes in loops are listed.
   std::vector<OpcodeCount> opcodes;
   std::vector<LineCount> lines;  // lines with the most instructions in loops come first
 };
@@ -102,11 +103,11 @@ struct KernelCounters {
 struct Profile {
   std::string case_id;
   std::string target;       // "cuda:90"
-  std::string device_name;  // the present device, or the one that stands for the target
+  std::string device_name;  // the present device, or a typical device of the target
   ProfileDetail detail = ProfileDetail::summary;
   Evidence evidence = Evidence::compiled;
   Bound bound = Bound::latency;
-  std::string reason;  // reason for the bound, with the number that shows it
+  std::string reason;  // the reason for the bound, with the number that shows it
   Roofline roofline;
   std::string suggestion;  // the change to make next
   std::vector<CodeDigest> code;

@@ -1,11 +1,12 @@
-// Lists the targets for which Assay compiles. Help texts, errors and the tables of figures follow
-// this list, so that a new target is added in one place. Code that lacks a new target does not
-// compile or fails a test. Constants and a pure function.
+// Lists the targets for which Assay compiles. Help texts, errors and the tables of device
+// properties are derived from this list, so a new target is added in one place. Code that lacks a
+// new target does not compile or fails a test. Constants and a pure function.
 //
 //   for (const std::string_view target : kTargets) show(target);
 //   show(target_names());  // "cuda:80, cuda:90, cuda:100, hip:gfx942, hip:gfx950"
 //
-// The harness has the facts of the same targets (sandbox/harness/entry/fake_cuda.py).
+// The harness has a table with the properties of the same targets
+// (sandbox/harness/entry/fake_cuda.py).
 #pragma once
 
 #include <array>

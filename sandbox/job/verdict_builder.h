@@ -6,18 +6,18 @@
 //   conclude(verdict, {"small", "large"});
 //
 // A pass needs exactly one complete, passing record for each required case, and at least one
-// required case. Everything else is a failure with a kind.
+// required case. In all other cases the verdict is a failure with an error kind.
 //
 // Perf counts the cases whose traffic or arithmetic is at least an eighth of the largest case's:
 //
 //   std::vector<bool> timed = worth_timing(
 //       {{.bytes = 2e8, .flops = 6e7}, {.bytes = 1e5, .flops = 3e4}});  // {true, false}
 //
-// Small cases only check correctness. On a GPU they take one to three microseconds, and up to a
-// tenth of this time differs between launcher processes, however many samples are taken. An
-// operator has several small cases, so they would change its Perf by some percent from grade to
-// grade (docs/explanation/timing.md). The choice depends on the specification's cost and not on a
-// measured time. So the same cases count on every device and every day.
+// Small cases only check correctness. On a GPU such a case takes one to three microseconds, and up
+// to a tenth of this time differs between launcher processes, however many samples are taken. An
+// operator has several small cases, so including them would change its Perf by several percent from
+// grade to grade (docs/explanation/timing.md). The choice depends on the cost in the specification
+// and not on a measured time. So the same cases count on every device and every day.
 //
 // Not thread-safe: a verdict belongs to one thread.
 #pragma once
@@ -33,7 +33,7 @@ namespace assay::sandbox {
 /// Returns a verdict with only the identity of the job and of its source.
 Verdict begin_verdict(const Job& job);
 
-/// Ends the verdict with an error. If there is an error already, it stays.
+/// Ends the verdict with an error. An earlier error is kept instead.
 void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string detail);
 
 /// Adds the record of a judged case. `kind` is none, wrong_result or output_mismatch.
@@ -42,16 +42,17 @@ void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 /// Adds a hint, unless the verdict has a hint of the same kind and text.
 void add_hint(Verdict& verdict, Hint hint);
 
-/// Decides the outcome from the case records and writes the summary. A verdict that ended with an
-/// error keeps the error and only gets the summary. A failed verdict gets the error kind of its
+/// Decides the outcome from the case records and writes the summary. A verdict that has ended with
+/// an error keeps the error, and only gets the summary. A failed verdict gets the error kind of its
 /// first failing case.
 void conclude(Verdict& verdict, const std::vector<std::string>& required_cases);
 
-/// Returns the sentence that an agent reads first. In a pass, `allowed` is written after the
-/// largest error: "of 0.01 allowed".
+/// Returns the sentence that an agent reads first. If the verdict is a pass, `allowed` is appended
+/// to the largest error, for example "of 0.01 allowed".
 std::string summarise(const Verdict& verdict, const std::string& allowed = "");
 
-/// A case is timed if its traffic or arithmetic is at least this share of the largest case's.
+/// A case is timed if its traffic or arithmetic is at least this share of the largest case's
+/// traffic or arithmetic.
 inline constexpr double kLeastCostShare = 0.125;
 
 struct CaseCost {
@@ -60,12 +61,12 @@ struct CaseCost {
 
 std::vector<CaseCost> costs_of(const std::vector<CaseRecord>& records);
 
-/// Returns for each cost whether its case is timed. All cases are timed if there are no costs, as
-/// for an imported operator or a simulated device.
+/// Returns for each cost whether its case is timed. If there are no costs, as for an imported
+/// operator or a simulated device, all cases are timed.
 std::vector<bool> worth_timing(const std::vector<CaseCost>& costs);
 
-/// Returns the geometric mean of oracle latency / submission latency over the cases worth timing.
-/// Returns nothing if one of these cases lacks a latency.
+/// Returns the geometric mean of oracle latency / submission latency, over the cases that
+/// worth_timing() selects. Returns nothing if one of these cases lacks a latency.
 std::optional<double> geometric_mean_perf(const std::vector<CaseRecord>& cases);
 
 }  // namespace assay::sandbox

@@ -1,14 +1,14 @@
-// InterpretedCases: one candidate that runs cases in Triton's interpreter, batch after batch, and
-// the outputs that it left in memory files.
+// InterpretedCases: one candidate that runs cases in Triton's interpreter, in batches. Its outputs
+// are in memory files.
 //
 //   InterpretedCases full(run, pool, prepared, request, source);
 //   if (!full.perform({0, 1}, false)) return;  // the verdict of `run` has the error
 //   judge_case(run, judge, {job.cases[0], prepared.cases[0], full.outputs(0), full.file(0)});
 //
 // A candidate that waits for its next batch could still write to its files. So perform() copies the
-// outputs of a batch, unless it was the last one and the candidate has ended: what is judged no
-// longer changes, and the outputs of public cases cannot carry anything of the hidden ones. Belongs
-// to the job's thread.
+// outputs of each batch except the last, after which the candidate has ended. Outputs therefore
+// cannot change after they are judged, and the outputs of public cases cannot contain anything
+// about hidden cases. Each object belongs to the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,29 +22,29 @@ namespace assay::sandbox {
 
 class InterpretedCases {
  public:
-  /// Borrows everything. `request` has the mode `interpret` or `ablate`.
+  /// Borrows all arguments. The mode of `request` is `interpret` or `ablate`.
   InterpretedCases(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared,
                    const CandidateJob& request, const std::string& source);
 
-  /// Runs the cases with these indices. The first call also imports the source, and `last` ends the
-  /// candidate. Returns false when the verdict of the run has become an error.
+  /// Runs the cases with these indices. The first call also imports the source. `last` ends the
+  /// candidate after these cases. Returns false if the verdict of the run has become an error.
   bool perform(const std::vector<std::size_t>& cases, bool last);
 
-  /// The outputs of a case that was performed: tensors in file().
+  /// Returns the outputs of a case that was performed. They are tensors in file().
   const std::vector<Argument>& outputs(std::size_t i) const { return done_[i].outputs; }
-  /// Whether torch, and not a kernel, made the order of an output's elements.
+  /// Tells whether torch, and not a kernel, made the order of an output's elements.
   bool reordered(std::size_t i) const { return done_[i].reordered; }
   bool is_layout(std::size_t i) const { return prepared_.cases[i].is_layout; }
   int file(std::size_t i) const { return files_[i].get(); }
-  /// The verdict of the candidate's run takes the errors.
+  /// Returns the run whose verdict gets the errors.
   JobExecution& run() { return run_; }
 
  private:
   JobExecution& run_;
   const PreparedJob& prepared_;
   CandidateRun candidate_;
-  std::vector<UniqueFd> files_;  // by case; empty before the first batch
-  std::vector<CaseDone> done_;   // by case
+  std::vector<UniqueFd> files_;  // one file for each case; empty before the first batch
+  std::vector<CaseDone> done_;   // one result for each case
 };
 
 }  // namespace assay::sandbox

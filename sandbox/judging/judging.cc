@@ -27,10 +27,10 @@ bool is_resource_limit(ErrorKind kind) {
          kind == ErrorKind::process_limit;
 }
 
-/// Handles a run without kernels that ended with an error. The submission could not be recorded, or
-/// it behaved otherwise than in the ordinary run. Then no kernel is known to have done the work. An
-/// error that a slow or busy machine can cause is no evidence against the submission, so it becomes
-/// the verdict's own.
+/// Handles an ablated run (without the results of the kernels) that ended with an error. Either
+/// this run could not be performed, or the submission behaved differently than in the ordinary run.
+/// So no kernel is known to have computed the outputs. But if a slow or busy machine can cause the
+/// error, it is no evidence against the submission, and it becomes the verdict's own error.
 bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& cases,
                            const Verdict& ended) {
   Verdict& verdict = run.verdict();
@@ -38,7 +38,8 @@ bool ended_without_kernels(JobExecution& run, const std::vector<std::size_t>& ca
     verdict.diagnostic = ended.diagnostic;
     return run.fail(ended.error_kind, Stage::run, ended.detail);
   }
-  // Only the kind of the error is shown, because the submission writes the text of its exceptions.
+  // The detail names only the kind of the error, because the submission can write the text of its
+  // exceptions.
   const std::string how(to_string(ended.error_kind));
   if (is_resource_limit(ended.error_kind))
     return run.fail(ended.error_kind, Stage::run, std::string(kSecondRun) + how);

@@ -15,7 +15,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The time limit from the start of ncu to its report. ncu runs each kernel about ten times.
+// The time limit for ncu in milliseconds, from its start to its report. ncu runs each kernel about
+// ten times.
 constexpr std::int64_t kCountersWallMs = 60'000;
 constexpr std::size_t kMaxRows = 4'096;
 constexpr std::size_t kMaxColumns = 512;
@@ -41,7 +42,7 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-/// Returns 1234.5 for "1,234.5", and nothing for "n/a".
+/// Parses a number such as "1,234.5". Returns nothing for "n/a".
 std::optional<double> number_of(std::string text) {
   std::erase(text, ',');
   double value = 0;

@@ -1,6 +1,6 @@
 // Reads hardware counters of a plan's kernels. Nsight Compute (ncu) runs in a jail and starts a
-// launcher. This launcher launches the plan once more on the same inputs. The counters of each
-// kernel are then read from ncu's report.
+// launcher. The launcher performs the plan once more on the same inputs. Then the counters of each
+// kernel are read from ncu's report.
 //
 //   const CounterTool tool{config, spawner, 0, "cuda"};
 //   Result<std::vector<KernelCounters>> counters =
@@ -37,11 +37,11 @@ Result<std::vector<KernelCounters>> count_kernels(JobExecution& run, const Count
                                                   const PreparedJob& prepared,
                                                   const std::string& plan, int output_fd);
 
-/// Reads ncu's report (CSV, page raw, base units). Returns the counters of the kernels in `wanted`,
-/// in the order of `wanted`. For a kernel with several launches they are the counters of the
-/// longest launch. Lines that begin with == are messages of ncu and are skipped. Pure; the text may
-/// have any content. Errors: unavailable if there is no report, with ncu's messages;
-/// permission_denied if the driver refuses counters.
+/// Parses ncu's report (CSV, page raw, base units). Returns the counters of the kernels in
+/// `wanted`, in the same order. If a kernel has several launches, its counters are those of the
+/// longest launch. Lines that begin with == are messages of ncu and are skipped. A pure function;
+/// `text` may contain anything. Errors: unavailable if there is no report, and the message contains
+/// ncu's messages; permission_denied if the driver refuses counters.
 Result<std::vector<KernelCounters>> read_ncu_report(std::string_view text,
                                                     const std::vector<KernelReport>& wanted);
 

@@ -12,9 +12,9 @@ namespace {
 
 constexpr std::int64_t kTakeMs = 30'000;
 
-// Returns the maximum number of operations that a multiprocessor performs in one cycle. It is the
-// rate of the narrowest dense type (fp8 or int8, if the target has these types). So no honest
-// kernel of any type is faster than the floor.
+// Returns the maximum number of operations that a multiprocessor performs in one cycle. This is the
+// rate of the narrowest dense type: fp8 or int8, if the target supports these types. So no honest
+// kernel of any type is faster than the floor that is computed from this rate.
 double peak_operations_per_cycle(const std::string& target) {
   if (target == "cuda:80" || target == "cuda:86" || target == "cuda:89") return 4'096;
   if (target == "cuda:90") return 8'192;
@@ -30,7 +30,7 @@ LaunchInput input_of(const PreparedCase& one, const Argument& tensor, std::size_
           .inout = std::find(one.inout.begin(), one.inout.end(), tensor.name) != one.inout.end()};
 }
 
-/// Returns the input tensors of a case that are in the device memory shared by the judge.
+/// Returns the input tensors of a case that are in the device memory shared with the judge.
 std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
   std::vector<LaunchInput> inputs;
   for (const Argument& argument : one.arguments) {
@@ -40,7 +40,8 @@ std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
   return inputs;
 }
 
-/// Returns the input tensors of a case that are in memory files. The files' indices are those of
+/// Returns the input tensors of a case that are in memory files. The returned file indices refer to
+/// the descriptors of the launch request.
 /// the launch request.
 std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
                                      std::vector<int>& fds) {
@@ -203,8 +204,8 @@ std::optional<Launched> LaunchSession::failed(const Error& error, const std::str
                                         where);
       break;
     case ErrorCode::unavailable:
-      // The launcher runs no host code of a submission. So either device code or the driver ended
-      // the launcher.
+      // The launcher runs no host code of a submission. So device code or the driver caused the
+      // launcher to end.
       run_.fail(status && status->by_signal() ? ErrorKind::crash : ErrorKind::gpu_fault,
                 error.message + where);
       break;

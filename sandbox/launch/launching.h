@@ -1,5 +1,5 @@
-// LaunchSession launches the plans of cases. Every way in which a launch can fail becomes an error
-// in the verdict.
+// LaunchSession performs the launch plans of cases. If a launch fails in any way, the verdict gets
+// an error.
 //
 //   LaunchSession session(run, launchers);
 //   std::optional<Launched> launched =
@@ -8,7 +8,7 @@
 //
 // A session uses one launcher process. The launcher of a grade performs the plans of one submission
 // and no other plans. The launcher of a test or a profile is kept for the next job of the same run.
-// The launcher of an oracle is kept for the next oracle. Belongs to one thread.
+// The launcher of an oracle is kept for the next oracle. Each session belongs to one thread.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,8 @@
 
 namespace assay::sandbox {
 
-/// A launch plan and the case that it computes. The caller owns everything that it refers to.
+/// A launch plan and the case that it computes. The caller owns everything that this struct refers
+/// to.
 struct CasePlan {
   const PreparedJob& prepared;
   std::size_t index = 0;  // index of the case
@@ -34,14 +35,15 @@ struct CasePlan {
 
 struct LaunchOptions {
   std::optional<TimedBlock> time = std::nullopt;  // if set, takes these samples
-  /// The alternatives that an earlier launch chose for the plan's tunables. If it is empty, a timed
-  /// launch chooses the alternatives, and an untimed launch uses the first alternatives.
+  /// The alternatives (autotuner configurations) that an earlier launch chose for the plan's
+  /// tunables. If the list is empty, a timed launch chooses the alternatives, and an untimed launch
+  /// uses the first alternatives.
   std::vector<std::int64_t> chosen = {};
   /// If true, measures the plan's timeline after the samples, and checks whether the plan is
   /// deterministic.
   bool inspect = false;
-  /// Puts new inputs in place between warm-up and samples. If it returns false, it has written the
-  /// reason into the verdict, and launch() returns nothing.
+  /// Replaces the inputs by new inputs between warm-up and samples. If the function returns false,
+  /// it has written the reason into the verdict, and launch() returns nothing.
   std::function<bool()> stage_next_inputs = {};
 };
 
@@ -53,7 +55,7 @@ class LaunchSession {
   LaunchSession& operator=(const LaunchSession&) = delete;
   ~LaunchSession() { end(); }
 
-  /// Gets a launcher. launch() also gets one if needed. But a launcher may have to be started
+  /// Gets a launcher in advance; otherwise launch() gets one. A launcher may have to be started
   /// first, and no job should hold the GPU lock during that time. Returns false if the verdict has
   /// become an error.
   bool ready();
@@ -78,7 +80,7 @@ class LaunchSession {
   std::unique_ptr<LauncherClient> launcher_;
 };
 
-/// A request to a launcher, and the descriptors that the request refers to. The caller owns the
+/// A request to a launcher, and the descriptors to which the request refers. The caller owns the
 /// descriptors.
 struct LaunchFiles {
   LaunchRequest request;
@@ -89,17 +91,19 @@ struct LaunchFiles {
 LaunchFiles launch_files(LaunchRequest about, const PreparedJob& prepared, std::size_t index,
                          int output_fd, std::int64_t gpu_memory_bytes);
 
-/// Returns the error kind of the verdict if a launcher could not perform the plan for this reason.
+/// Returns the error kind that a verdict gets if a launcher could not perform a plan for this
+/// reason.
 ErrorKind error_kind(LaunchErrorKind kind);
 
 /// The minimum time of a case on a device.
 struct Floor {
   double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
-  /// The same, except that traffic that fits into the L2 cache takes no time. No kernel can be
-  /// faster.
+  /// The same time, but traffic that fits into the L2 cache takes no time. No kernel can be faster
+  /// than this.
   double possible_ns = 0;
 };
-/// Returns nothing if the device's figures are unknown.
+/// Returns the minimum time of a case with this cost, or nothing if the device's figures are
+/// unknown.
 std::optional<Floor> physics_floor(const DeviceFacts& device, double cost_bytes, double cost_flops);
 
 }  // namespace assay::sandbox

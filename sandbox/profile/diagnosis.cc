@@ -9,10 +9,10 @@
 namespace assay::sandbox {
 namespace {
 
-// A kernel that reaches this share of a peak is bounded by it. Nsight Compute's speed-of-light rule
-// has the same limit.
+// A kernel that reaches this share of a peak rate is limited by it. Nsight Compute's speed-of-light
+// rule uses the same share.
 constexpr double kSaturated = 0.6;
-// If nothing else explains the time, a peak that is reached to this share explains it.
+// If nothing else explains the time, a peak rate explains it from this share on.
 constexpr double kNearRoofline = 0.4;
 // The approximate time of a kernel that does nothing, from start to end with cold caches.
 constexpr double kLaunchNs = 4'000;
@@ -22,8 +22,9 @@ constexpr double kIdleShare = 0.5;
 
 constexpr double kGoodShare = 0.85;  // share of the roofline above which little can be gained
 constexpr double kLowOccupancy = 0.35;
-constexpr double kNarrowShare = 0.5;        // share of the global loads
-constexpr double kBankConflictShare = 0.2;  // share of the wavefronts of shared accesses
+constexpr double kNarrowShare = 0.5;  // share of the narrow loads among the global loads
+// Share of bank conflicts among the wavefronts of shared-memory accesses.
+constexpr double kBankConflictShare = 0.2;
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
@@ -61,7 +62,7 @@ std::string roof_text(const Roofline& roof) {
              : formatted("%.4g TFLOP/s (%s)", roof.flops_per_s / 1e12, roof.unit.c_str());
 }
 
-/// Returns the likely reason for the time when no peak explains it.
+/// Returns what the kernel probably waits for, if no peak rate explains the time.
 std::string what_waits(const BoundInput& input) {
   const std::int64_t widest = widest_grid(input.kernels);
   if (widest > 0 && input.multiprocessors > 0 &&
@@ -146,7 +147,7 @@ Roofline roofline(const RooflineInput& input) {
   roof.bytes_per_s = input.peaks.bytes_per_s;
   roof.unit = unit_of(input);
   roof.flops_per_s = input.peaks.flops_per_s(roof.unit);
-  if (roof.flops_per_s <= 0) {  // the device lacks the unit, so the vector units do its work
+  if (roof.flops_per_s <= 0) {  // the device lacks this unit, so the vector units do its work
     roof.unit = "float32";
     roof.flops_per_s = input.peaks.float32;
   }
@@ -254,7 +255,7 @@ Advice narrow_loads(const Circumstances& at) {
     for (const auto& [width, count] : digest.global_loads)
       narrow += width == "8" || width == "16" || width == "32" ? count : 0;
     const std::int64_t all = sum(digest.global_loads);
-    // Few narrow loads are probably loads of scalars.
+    // A few narrow loads are probably loads of scalars, so they do not count.
     if (all < 4 || static_cast<double>(narrow) < kNarrowShare * static_cast<double>(all)) continue;
     const std::string found = "`" + digest.kernel + "`: " + std::to_string(narrow) + " of its " +
                               std::to_string(all) + " global loads move at most 4 bytes a thread";
@@ -296,7 +297,7 @@ Advice low_occupancy(const Circumstances& at) {
                        [](const auto& a, const auto& b) { return a.occupancy < b.occupancy; });
   if (least == at.kernels.end() || least->occupancy <= 0 || least->occupancy >= kLowOccupancy)
     return {};
-  // A kernel with matrix instructions can be fast with few warps and deep pipelines.
+  // A kernel with matrix instructions can be fast with few warps, if its pipelines are deep.
   if (std::any_of(at.code.begin(), at.code.end(),
                   [&](const auto& one) { return one.kernel == least->name && one.tensor > 0; }))
     return {};

@@ -9,10 +9,10 @@
 //       find_bound({.roofline = roof, .kernels = kernels, .counters = {}, .multiprocessors = 132});
 //   // finding.bound is Bound::memory, and finding.reason has the number that shows it
 //
-// A bound rests on the best available evidence: hardware counters, then a measured latency, then
-// the compiled code. A suggestion comes from the first rule that applies. The rules are sorted by
-// the size of the waste, largest first. docs/explanation/profiling.md describes all rules. Pure
-// functions.
+// A bound is derived from the best available evidence: from hardware counters, else from a measured
+// latency, else from the compiled code. A suggestion comes from the first rule that applies. The
+// rules are sorted by how much time is wasted, largest first. docs/explanation/profiling.md
+// describes all rules. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -24,18 +24,18 @@
 
 namespace assay::sandbox {
 
-/// With at least this much traffic, a kernel has work for every multiprocessor. A small grid is
-/// then a choice of the submission, not a consequence of the problem's size.
+/// A kernel with at least this much traffic has work for every multiprocessor. In that case a small
+/// grid is a choice of the submission, not a consequence of the problem's size.
 inline constexpr double kWorkForWholeGpuBytes = 4 << 20;
 
 struct RooflineInput {
   Peaks peaks;
   double cost_bytes = 0, cost_flops = 0;
-  std::string dtype;  // of the case; selects the unit if the code is unknown
+  std::string dtype;  // the case's dtype, which selects the unit if the code is unknown
   std::vector<CodeDigest> code;
 };
-/// Returns the roofline without a latency. Its unit is the unit of the kernels' matrix
-/// instructions. If they have none, it is the vector units.
+/// Returns the roofline without a latency. If the kernels have matrix instructions, the unit is the
+/// unit of these instructions. Otherwise the unit is the vector units.
 Roofline roofline(const RooflineInput& input);
 
 struct BoundInput {
@@ -54,7 +54,8 @@ Finding find_bound(const BoundInput& input);
 
 /// Returns the number of launches in a plan with these kernels.
 std::int64_t launches_of(const std::vector<KernelReport>& kernels);
-/// Returns the number of thread blocks of the widest launch, or 0 if no grid is known.
+/// Returns the number of thread blocks of the launch with the most blocks, or 0 if no grid is
+/// known.
 std::int64_t widest_grid(const std::vector<KernelReport>& kernels);
 
 /// The figures from which a suggestion is derived.
@@ -66,10 +67,10 @@ struct Circumstances {
   std::vector<KernelCounters> counters;
   std::string target, dtype;
   std::int64_t multiprocessors = 0;
-  // The distance of two rows, for a tensor whose rows do not all begin at a multiple of 16 bytes. 0
-  // if all rows do.
+  // The distance between two rows in bytes, for a tensor in which not every row begins at a
+  // multiple of 16 bytes. It is 0 if every row does.
   std::int64_t unaligned_row_bytes = 0;
-  // The peak of matrix instructions for the case's dtype, or 0 if it is unknown.
+  // The peak rate of matrix instructions for the case's dtype, or 0 if the rate is unknown.
   double tensor_flops_per_s = 0;
 };
 

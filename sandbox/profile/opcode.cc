@@ -156,7 +156,8 @@ Opcode amd_opcode(std::string_view text) {
   Opcode opcode;
   opcode.kind = amd_kind(text);
   opcode.name = text.substr(0, kMaxNameBytes);
-  // In a name, the type of the operands follows the extents: v_mfma_f32_32x32x8_f16 multiplies f16.
+  // In an instruction's name, the operand type follows the extents: v_mfma_f32_32x32x8_f16
+  // multiplies f16.
   if (opcode.kind == Kind::tensor)
     opcode.unit = amd_unit(text.substr(text.rfind('x') == text.npos ? 0 : text.rfind('x')));
   if (is_access(opcode.kind)) opcode.width = amd_width(text);

@@ -13,16 +13,16 @@
 namespace assay::sandbox {
 namespace {
 
-// The maximum numbers of entries in a verdict. Artifacts contain all entries.
+// The maximum numbers of entries in a verdict's profile. The artifacts contain all entries.
 constexpr std::size_t kKeptKernels = 6;
 constexpr std::size_t kKeptOpcodes = 6, kKeptOpcodesInDetail = kMaxDigestOpcodes;
 constexpr std::size_t kKeptLines = 2, kKeptLinesInDetail = 10;
 
-constexpr std::int64_t kWideBytes = 16;  // bytes that the widest load of a thread moves
+constexpr std::int64_t kWideBytes = 16;  // the number of bytes that a thread's widest load moves
 
 ProfileDetail detail_of(const Job& job) { return job.detail.value_or(ProfileDetail::summary); }
 
-/// Returns the listings of the subject's kernels. If there are no listings, writes the reason into
+/// Returns the listings of the subject's kernels. If they cannot be created, writes the reason into
 /// the profile.
 std::vector<Artifact> listings_of(JobExecution& run, CandidatePool& pool,
                                   const ProfileSubject& subject, Profile& profile) {
@@ -112,7 +112,8 @@ std::string profile_target(const Job& job, const std::string& own) {
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
   Peaks peaks = peaks_of(target).value_or(Peaks{});
   const auto limits = target_limits(target);
-  if (limits && sms > 0) {  // for the same architecture with another number of multiprocessors
+  // The device has the target's architecture, but another number of multiprocessors.
+  if (limits && sms > 0) {
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
     for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,
                          &peaks.float16_tensor, &peaks.float8_tensor, &peaks.int8_tensor})

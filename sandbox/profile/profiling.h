@@ -1,4 +1,4 @@
-// Builds a Profile: the roofline of the case, figures of the machine code, measurements, the bound,
+// Builds a Profile: the roofline of the case, counts of the machine code, measurements, the bound,
 // one suggestion, and the artifacts that the job requests.
 //
 //   ProfileSubject subject = subject_of("cuda:90", request, prepared, recorded);
@@ -6,8 +6,8 @@
 //   add_profile(run, pool, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
-// A recording is enough for a profile. Times and counters make it more exact. Both functions with a
-// JobExecution or a recording belong to the job's thread.
+// A recording is enough for a profile. Times and counters make the profile more exact. The
+// functions that take a JobExecution or a recording belong to the job's thread.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +25,9 @@ namespace assay::sandbox {
 
 struct ProfileSubject {
   std::string target;
-  std::string plan = {};                // the recorded plan; empty if the case has no plan
-  std::vector<Artifact> assembly = {};  // of the kernels, if the compiler produces text (AMD)
+  std::string plan = {};  // the recorded plan; empty if the case has no plan
+  // The kernels' assembly, if the compiler produces it as text (AMD).
+  std::vector<Artifact> assembly = {};
   const CaseRequest* request = nullptr;
   double cost_bytes = 0, cost_flops = 0;
   std::vector<KernelReport> kernels = {};  // for this target, with their occupancy
@@ -44,16 +45,16 @@ struct ProfileSubject {
 ProfileSubject subject_of(const std::string& target, const CaseRequest& request,
                           const PreparedCase& prepared, const CandidateResults& recorded);
 
-/// Writes the verdict's profile. The profile names each missing part. A missing part is not an
-/// error.
+/// Writes the profile into the verdict. The profile names each part that is missing. A missing part
+/// is not an error.
 void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& subject);
 
-/// Returns the peaks of the target. If `sms` and `bytes_per_s` are above 0, they are the peaks of
-/// the present device, which has this number of multiprocessors and this memory bandwidth.
+/// Returns the peak rates of the target. If `sms` and `bytes_per_s` are above 0, returns the peak
+/// rates of the present device, which has this number of multiprocessors and this memory bandwidth.
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s);
 
-/// Returns the distance of two rows of a tensor in bytes, if it is not a multiple of the width of a
-/// thread's widest load. Otherwise returns 0.
+/// Returns the distance between two rows of a tensor in bytes if this distance is not a multiple of
+/// the width of a thread's widest load. Otherwise returns 0.
 std::int64_t unaligned_row_bytes(const Argument& argument);
 
 /// Returns the target of a profile job: the target that the job names, or else the device's own.

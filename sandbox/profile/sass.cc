@@ -56,7 +56,7 @@ std::int64_t number(std::string_view text) {
   return std::max<std::int64_t>(value, 0);
 }
 
-/// Returns the last two parts of a path. Returns an empty string for the submission.
+/// Returns the last two parts of a path, or an empty string for the submission's own file.
 std::string shown_file(std::string_view path) {
   if (path.ends_with(kSubmission)) return {};
   const auto slash = path.rfind('/');

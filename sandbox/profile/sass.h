@@ -1,5 +1,5 @@
-// Counts the instructions of machine code that is given as text. NVIDIA's machine code is the
-// output of nvdisasm with line information. AMD's is the compiler's assembly.
+// Counts the instructions in machine code that is given as text. For NVIDIA, the text is the output
+// of nvdisasm with line information. For AMD, the text is the compiler's assembly.
 //
 //   const CodeDigest digest =
 //       digest_code(assembly, {.kernel = "add", .target = "cuda:90", .source = source});
@@ -7,10 +7,10 @@
 //   nvidia_opcode("LDG.E.128.CONSTANT");   // {global_load, "LDG.128", "128"}
 //   amd_opcode("v_mfma_f32_32x32x8_f16");  // {tensor, ..., unit "float16 tensor"}
 //
-// The text comes from submitted binaries and may have any content. The result has a bounded size
-// and contains only counts. A loop is the code between a label and a later branch to this label. It
-// is no loop if the program ends unconditionally in between: ptxas moves rare paths behind the end,
-// and they jump back. Pure functions.
+// The text comes from submitted binaries and may contain anything. The result has a limited size
+// and contains only counts. A loop is the code between a label and a later branch to this label.
+// But if the program ends unconditionally in between, the code is no loop: ptxas moves rare paths
+// behind the end of the program, and these paths jump back. Pure functions.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@
 
 namespace assay::sandbox {
 
-/// The facts that an instruction's name reveals: the memory that the instruction accesses and the
-/// width of the access, or the operand type of a matrix instruction.
+/// What an instruction's name tells: the memory that the instruction accesses and the width of the
+/// access, or the operand type of a matrix instruction.
 struct Opcode {
   enum class Kind {
     other,
@@ -35,7 +35,7 @@ struct Opcode {
     global_to_shared,  // an asynchronous copy that uses no registers
     branch,
     end,      // ends the program
-    padding,  // does nothing
+    padding,  // a no-op
   };
   Kind kind = Kind::other;
   std::string name;   // name in a histogram: without modifiers, except the width of an access
@@ -51,14 +51,14 @@ Opcode amd_opcode(std::string_view text);
 struct CodeOrigin {
   std::string kernel;
   std::string target;
-  std::string_view source;  // of the submission; the digest quotes its lines
+  std::string_view source;  // the submission's source, whose lines the digest quotes
 };
 
 inline constexpr std::size_t kMaxDigestOpcodes = 24;
 inline constexpr std::size_t kMaxDigestLines = 400;
 
-/// Returns the digest of a kernel. It has every line with instructions, up to kMaxDigestLines.
-/// Lines with the most instructions in loops come first.
+/// Returns the digest of a kernel. It contains the lines that have instructions, at most
+/// kMaxDigestLines. The lines with the most instructions in loops come first.
 CodeDigest digest_code(std::string_view assembly, const CodeOrigin& origin);
 
 }  // namespace assay::sandbox

@@ -15,11 +15,13 @@
 namespace assay::sandbox {
 namespace {
 
-// A launch with fewer blocks than this share of the multiprocessors is always slow.
+// A launch whose number of blocks is below this share of the number of multiprocessors is always
+// slow.
 constexpr double kSlowGridShare = 0.25;
 constexpr double kSlowOccupancy = 0.25;
 constexpr std::int64_t kManyLaunches = 16;
-// The prefix of the kernels that the recorder adds for copies. Only a hint depends on this prefix.
+// The prefix of the names of Assay's own kernels, which the recorder adds for copies. Only a hint
+// depends on this prefix.
 constexpr std::string_view kRecorderKernels = "assay_";
 
 std::string percent(double share) { return std::to_string(std::lround(share * 100)) + " %"; }

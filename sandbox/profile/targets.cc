@@ -92,8 +92,8 @@ Occupancy occupancy(const TargetLimits& limits, std::int64_t threads_per_block,
                limits.register_granularity);
   constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
   const std::int64_t shared = shared_bytes > 0 ? shared_bytes + limits.reserved_shared_bytes : 0;
-  // In a tie the first resource is named as the limiter. The resources that a kernel's author can
-  // change come last.
+  // If two resources limit the occupancy equally, the first resource in this list is named as the
+  // limiter. So resources that a kernel's author can change come last.
   const std::array<std::pair<std::string_view, std::int64_t>, 4> bounds = {{
       {"warps", limits.warps_per_sm / warps},
       {"blocks", limits.blocks_per_sm},

@@ -1,6 +1,6 @@
-// Lists the properties of each target's devices: the peaks of their units and memory, and the
-// limits on the number of warps that run at once. The tables make it possible to analyse code for a
-// device that is absent.
+// Lists the properties of each target's devices: the peak rates of their units and memory, and the
+// limits on the number of warps that run at once. With these tables, code for a device can be
+// analysed on a machine without this device.
 //
 //   const std::optional<Peaks> peaks = peaks_of("cuda:90");
 //   peaks->flops_per_s("float16 tensor");  // 989.5e12
@@ -25,7 +25,7 @@ struct Peaks {
   std::string_view target;
   std::string_view device_name;
   double bytes_per_s = 0;  // peak bandwidth of the device's memory
-  // Peak operations per second of each unit. 0 if the device has no such unit.
+  // Peak operations per second of each unit. The value is 0 if the device has no such unit.
   double float64 = 0, float64_tensor = 0, float32 = 0, tf32_tensor = 0, float16_tensor = 0,
          float8_tensor = 0, int8_tensor = 0;
   std::string_view source;
@@ -46,8 +46,9 @@ struct TargetLimits {
   std::int64_t warp_size;
   std::int64_t warps_per_sm;
   std::int64_t blocks_per_sm;
-  std::int64_t registers_per_sm;      // registers of 32 bits; on AMD the sum over the lanes
-  std::int64_t register_granularity;  // the number of registers of a warp is a multiple of this
+  std::int64_t registers_per_sm;  // registers of 32 bits; on AMD the sum over the lanes
+  // The number of a warp's registers is rounded up to a multiple of this.
+  std::int64_t register_granularity;
   std::int64_t shared_bytes_per_sm;
   std::int64_t reserved_shared_bytes;  // reserved by the system in each block
 };

@@ -1,7 +1,7 @@
 // BaselineCache keeps the times of the oracle and of PyTorch for some minutes, so that a profile
-// does not wait for new measurements of them. This is acceptable because a profile is only advice.
-// A grade always times the oracle beside the submission, because a drift of the clocks must affect
-// both alike (sandbox/timing/timing_session.h).
+// need not measure them again. This is acceptable because a profile is only advice. A grade always
+// times the oracle together with the submission, because a drift of the clocks must affect both
+// alike (sandbox/timing/timing_session.h).
 //
 //   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
@@ -39,8 +39,8 @@ class BaselineCache {
   static std::string key(const std::string& operator_name, const std::string& revision,
                          const CaseRequest& request);
 
-  /// Returns the times that are at most kMostAge old. The oracle's timing includes its age. A time
-  /// that is unknown or older is not set.
+  /// Returns the times that are at most kMostAge old. Unknown and older times are not set. The
+  /// oracle's timing includes its age.
   BaselineTimes find(const std::string& key) const;
   /// Replaces the times that are set in `times`. Other times stay as they are.
   void put(const std::string& key, const BaselineTimes& times);

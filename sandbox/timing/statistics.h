@@ -6,7 +6,7 @@
 //   if (samples.steady()) record.latency = samples.timing();
 //   record.own_share = own_share(record.timeline);
 //
-// Functions are pure. A Samples belongs to one thread.
+// The functions are pure. Each Samples object belongs to one thread.
 #pragma once
 
 #include <cstddef>
@@ -28,61 +28,66 @@ Timing timing_of(const LaunchSamples& samples);
 /// A reason not to trust the times of a block.
 enum class TimingDoubt {
   none,
-  no_clock,           // the clock of the multiprocessors or the host's time was not measured
+  // The clock of the multiprocessors, or the time by the host's clock, was not measured.
+  no_clock,
   impossible_clock,   // the measured clock is above the highest clock of the device
   host_below_device,  // another program used the GPU in the middle of most samples
   host_above_device,  // the device worked outside of the timer's marks, or a mark was moved
   warm_above_cold,    // the plan does more work in the runs that are not ranked
-  slow_marks,         // something else delayed the kernel of known duration
+  slow_marks,         // something else delayed the kernel whose duration is known
 };
 
-/// Facts about a block that do not come from its times.
+/// Facts about a block of samples that do not come from its times.
 struct BlockFacts {
   bool simulated = false;     // a simulated device invents its times, so no time is in doubt
   std::int64_t launches = 1;  // operations that the host queues in one run
   double peak_mhz = 0;        // the highest clock of the device; 0 if unknown
 };
 
-/// Compares the times of a block with each other. Code of a submission runs in the process that
-/// measures. So a time that contradicts another time must not be ranked.
+/// Compares the times of a block with each other. Code of the submission runs in the same process
+/// as the measurement, so it could falsify a time. A time that contradicts another time must not be
+/// ranked.
 TimingDoubt doubt_about(const Timing& block, const BlockFacts& facts);
 
-/// Returns a phrase without a subject that says which times contradict each other.
+/// Returns a phrase that says which times contradict each other. The phrase has no subject.
 std::string describe(TimingDoubt doubt, const Timing& block);
 
 /// Returns true if the clock of an oracle's block is clearly below `highest_mhz`, the highest clock
-/// of this oracle's blocks in the series. Then the GPU was hot or throttled, and the block would
-/// make the submission look faster than it is. Returns false if one of the clocks is unknown (0).
+/// of this oracle's blocks in the series. The GPU was then hot or throttled, and the block would
+/// make the submission look faster than it is. Returns false if one of the two clocks is unknown
+/// (0).
 bool is_throttled(const Timing& block, double highest_mhz);
 
-/// Returns true if a median is precise enough: its 95 % interval is narrow, or its width is the
+/// Returns true if a median is precise enough: its 95 % interval is narrow, or as narrow as the
 /// resolution of the device's timer.
 bool known_well_enough(const MedianInterval& interval);
 
 /// Returns true if the first run on new inputs takes longer than later runs on the same inputs, by
-/// more than kFirstRunFactor and kFirstRunSlackNs. Returns false if the first runs are unknown.
+/// more than kFirstRunFactor and kFirstRunSlackNs. Returns false if the first runs were not
+/// measured.
 bool first_runs_are_slow(const Timing& timing);
 
-/// The maximum number of blocks that confirm_first_runs() takes. Noise that appears in three first
-/// runs disappears in nineteen.
+/// The maximum number of blocks that confirm_first_runs() takes. Three first runs can look slow by
+/// chance; nineteen do not.
 inline constexpr int kConfirmingBlocks = 16;
-/// Takes more blocks while `in_doubt` says that first runs are slow or unknown. Returns false if a
-/// block could not be taken.
+/// Takes more blocks as long as `in_doubt` returns true, which means that first runs are slow or
+/// unknown. Returns false if a block could not be taken.
 bool confirm_first_runs(const std::function<bool()>& in_doubt,
                         const std::function<bool()>& take_block);
 
 /// The samples of a submission or of its oracle, collected block by block.
 class Samples {
  public:
-  /// Adds a block. `chosen` are the chosen alternatives of the plan's tunables. `renewed` is true
-  /// if the block had new inputs, so that its first run can be measured.
+  /// Adds a block. `chosen` are the chosen alternatives (autotuner configurations) of the plan's
+  /// tunables. `renewed` is true if the block had new inputs, so that its first run can be
+  /// measured.
   void add(const Timing& block, std::vector<std::int64_t> chosen, bool renewed = false);
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
   /// Returns the chosen alternative of each tunable. The list is empty before the first block.
   const std::vector<std::int64_t>& chosen() const { return chosen_; }
   Timing timing() const;
-  /// Returns true if there were new inputs, but too few first runs on them were measured.
+  /// Returns true if blocks had new inputs, but too few first runs on these inputs were measured.
   bool lacks_first_runs() const;
 
  private:
@@ -96,13 +101,13 @@ class Samples {
 /// nothing if there is no timeline.
 std::optional<double> own_share(const std::vector<OperationTime>& timeline);
 
-/// Replaces the kernel names in the timeline by the names of the reports. A kernel in CUDA C++ has
-/// another name in its image.
+/// Replaces the kernel names in the timeline by the names in the reports. The name of a CUDA C++
+/// kernel in its binary differs from its name in the report.
 void use_reported_names(std::vector<OperationTime>& timeline,
                         const std::vector<KernelReport>& kernels);
 
-/// Sets each kernel's share of the timeline. Kernels are matched by name. `kernels` belong to the
-/// same case as the timeline.
+/// Sets each kernel's share of the timeline. Kernels are matched by name. `kernels` and `timeline`
+/// must belong to the same case.
 void add_time_shares(std::vector<KernelReport>& kernels,
                      const std::vector<OperationTime>& timeline);
 

@@ -17,27 +17,29 @@ namespace {
 
 // A time is rejected if it is below this share of the physical floor.
 constexpr double kFloorTolerance = 0.95;
-constexpr int kMinRounds = 3;  // if anything else is timed together with the submission
+// The minimum number of rounds if anything is timed together with the submission.
+constexpr int kMinRounds = 3;
 constexpr int kMaxRounds = 8;
-// The maximum number of samples of a block. A block ends earlier when its median is known to one
+// The maximum number of samples in a block. A block ends earlier when its median is known to one
 // percent, but not before ten samples.
 constexpr std::int64_t kBlockSamples = 48;
-// The time limit for the series of one case. A round that has begun is completed.
+// The time limit for the series of one case. The round that is running at the limit is completed.
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
-// The time limit after kMinRounds rounds.
+// The time limit for further rounds after the first kMinRounds rounds.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-// few rounds are enough, because PyTorch's time ranks nothing
+// The number of rounds for PyTorch. Few rounds are enough, because PyTorch's time ranks nothing.
 constexpr int kPyTorchRounds = kMinRounds;
-// The time limit for PyTorch in one case. A reference may consist of thousands of launches.
+// The time limit for PyTorch's samples in one case. A reference may consist of thousands of
+// launches.
 constexpr auto kMaxPyTorch = std::chrono::milliseconds(150);
-// The number of samples with warm caches, and of samples by the host's clock, in each block after
-// the first.
+// The number of side samples in each block after the first: samples with warm caches, and as many
+// samples by the host's clock.
 constexpr std::int64_t kLaterSideSamples = 1;
-constexpr std::int64_t kLaterWarmUpMs = 1;  // short, because the device has just worked
-// The time after a series during which the clocks stay high.
+constexpr std::int64_t kLaterWarmUpMs = 1;  // short, because the device was working just before
+// The time after a series for which the GPU's clocks stay high.
 constexpr auto kStillWarm = std::chrono::milliseconds(250);
 // The number of attempts to take a block in which the two clocks agree. They disagree if another
-// program uses the GPU in between: only the device's marks include that program's time.
+// program uses the GPU during the block: only the device's marks include that program's time.
 constexpr int kClockTries = 4;
 
 enum class Subject { submission, oracle, pytorch };
@@ -100,7 +102,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
-  // Several rounds even out a drift between the subjects. If only the submission is timed, one
+  // Several rounds spread a drift evenly over the subjects. If only the submission is timed, one
   // round is enough.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0; round < kMaxRounds && !distrusted_ &&
@@ -146,7 +148,7 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     record.baseline_latency = measured.oracle;
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
-    // The time of PyTorch's events includes the same overhead as the timer's marks.
+    // PyTorch is timed with CUDA events, whose overhead equals that of the timer's marks.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
@@ -182,7 +184,7 @@ bool TimingSession::has_no_kept_answers(CaseRecord& record) {
   return false;
 }
 
-/// Makes new inputs for a case. Inputs in memory files stay as they are, and so do inputs on which
+/// Creates new inputs for a case. Inputs in memory files are not replaced, nor are inputs on which
 /// the recorded launches depend.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
@@ -251,8 +253,8 @@ TimingDoubt TimingSession::doubt(const Timing& timing, const Launched& launched)
                               .peak_mhz = static_cast<double>(parts_.facts.clock_khz) / 1e3});
 }
 
-/// Times one block of the oracle. Returns true if its times agree: then no other program disturbs
-/// the GPU.
+/// Times one block of the oracle. Returns true if the block's times agree with each other, because
+/// no other program then disturbs the GPU.
 bool TimingSession::oracle_is_trusted(std::size_t case_index, const TimedBlock& block) {
   if (baseline_.empty() || auxiliary_.failed()) return false;
   const std::optional<Launched> launched = oracle_.launch(
@@ -267,8 +269,8 @@ void TimingSession::distrust(std::size_t case_index, const std::string& why) {
            {HintKind::times_not_trusted, id, "case '" + id + "' has no time: " + why});
 }
 
-/// Checks the alternatives that were timed. This is not needed if they are the first alternatives,
-/// which GpuJob::launch_and_judge() has checked.
+/// Checks the outputs of the alternatives that were timed. If these are the first alternatives, the
+/// check is not needed: GpuJob::launch_and_judge() has already done it.
 bool TimingSession::watch_ranked(std::size_t case_index, LaunchSession& session,
                                  const std::string& plan, const std::vector<std::int64_t>& chosen) {
   if (std::all_of(chosen.begin(), chosen.end(), [](std::int64_t index) { return index == 0; }))

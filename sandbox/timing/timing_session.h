@@ -1,27 +1,28 @@
-// TimingSession times a submission, its oracle and PyTorch in one series per case. So a drift of
-// the GPU's clocks affects all three alike.
+// TimingSession times a submission, its oracle and PyTorch together, in one series for each case.
+// So a drift of the GPU's clocks affects all three alike.
 //
 //   TimingSession session(run, {judge, launchers, facts, known}, prepared, outputs, oracle_plans);
 //   if (!session.measure(&launches, plans)) return;  // the verdict of `run` has the error
 //
 // A series consists of rounds. Each round takes one block of samples of each of the three subjects,
-// in random order. In a block of the submission the judge puts new inputs in place between warm-up
-// and samples, if it can. The first sample of the block is then the first run on these inputs. If
-// the first run is slower than the others, the submission keeps results from run to run. After the
-// block the judge compares the outputs of one sample. This sample is drawn at random when the block
-// is over. The series ends when the medians are precise enough. The caller holds the GPU
-// exclusively.
+// in random order. In a block of the submission, the judge replaces the inputs by new inputs
+// between warm-up and samples, if it can. The first sample of the block is then the first run on
+// these inputs. If the first run is slower than the others, the submission keeps results from run
+// to run. After the block, the judge compares the outputs of one sample, which is chosen at random
+// when the block is over. The series ends when the medians are precise enough. The caller must hold
+// the GPU exclusively.
 //
-// The first block chooses the alternatives of an autotuned plan. After the series the plan is
-// launched once more with these alternatives. The outputs are compared and attributed, because
-// earlier launches used the first alternatives. A time that contradicts another time is not ranked.
-// The case then has no latency, and the verdict has no Perf.
+// The first block chooses the alternatives (autotuner configurations) of the plan. After the
+// series, the plan is launched once more with these alternatives. The judge compares and attributes
+// the outputs of this launch, because earlier launches used the first alternatives. A time that
+// contradicts another time is not ranked. In that case the case has no latency, and the verdict has
+// no Perf.
 //
-// A profile is only advice. It reuses times of the oracle and of PyTorch that are minutes old, and
-// the judge compares only the outputs of its first block. A grade always times the oracle beside
-// the submission. It may reuse PyTorch's time, which ranks nothing, from an earlier grade. A grade
-// never reuses a time that a profile measured: otherwise a client could repeat profiles until the
-// reference is slow, and then submit. Belongs to the job's thread.
+// A profile is only advice. It reuses times of the oracle and of PyTorch that are some minutes old,
+// and the judge compares only the outputs of its first block. A grade always times the oracle
+// together with the submission. It may reuse PyTorch's time, which ranks nothing, from an earlier
+// grade. A grade never reuses a time that a profile measured. Otherwise a client could repeat
+// profiles until the reference is slow, and then submit. Each session belongs to the job's thread.
 #pragma once
 
 #include <atomic>
@@ -36,16 +37,16 @@
 
 namespace assay::sandbox {
 
-/// Returns for each case whether it is timed. These are the cases that the job names. If it names
-/// none, they are the large cases (sandbox/job/verdict_builder.h).
+/// Returns for each case whether it is timed. The timed cases are those that the job names. If it
+/// names none, they are the large cases (sandbox/job/verdict_builder.h).
 std::vector<bool> cases_to_time(const Job& job, const PreparedJob& prepared);
 
 /// Earlier measurements that later jobs of one GPU reuse. Thread-safe.
 struct MeasurementCache {
   BaselineCache baselines;  // used by profiles
   BaselineCache graded;     // used by grades: PyTorch's times, as grades measured them
-  /// The end of the last series, by the system's monotonic clock. Before the first series it is far
-  /// in the past.
+  /// The end of the last series, by the system's monotonic clock. Before the first series, the
+  /// value lies far in the past.
   std::atomic<std::int64_t> timed_at_ns{std::numeric_limits<std::int64_t>::min()};
 };
 
@@ -66,8 +67,8 @@ class TimingSession {
   TimingSession& operator=(const TimingSession&) = delete;
 
   /// Measures every timed case and writes the latencies into the verdict's records. If `session` is
-  /// null, the submission's latencies are known (host tier), and only the oracle and PyTorch are
-  /// timed. Returns false if the verdict has become an error.
+  /// null, the submission's latencies are already known (host tier), and only the oracle and
+  /// PyTorch are timed. Returns false if the verdict has become an error.
   bool measure(LaunchSession* session, const std::vector<std::string>& plans);
 
  private:
@@ -77,14 +78,14 @@ class TimingSession {
   void remember(const std::string& key, const BaselineTimes& measured);
   TimedBlock next_block(bool first) const;
   /// Makes the judge create new inputs, and returns their seed. Returns an empty seed if the inputs
-  /// stay. Returns nothing if the verdict has become an error.
+  /// were not replaced. Returns nothing if the verdict has become an error.
   std::optional<std::string> refresh(std::size_t i);
   bool has_no_kept_answers(CaseRecord& record);
   bool time_submission(std::size_t case_index, LaunchSession& session, const std::string& plan,
                        const TimedBlock& block, Samples& into);
   TimingDoubt doubt(const Timing& timing, const Launched& launched) const;
   bool oracle_is_trusted(std::size_t case_index, const TimedBlock& block);
-  /// Ends the timing of the submission, which then has no Perf.
+  /// Stops timing the submission, which then has no Perf.
   void distrust(std::size_t case_index, const std::string& why);
   bool watch_ranked(std::size_t case_index, LaunchSession& session, const std::string& plan,
                     const std::vector<std::int64_t>& chosen);
@@ -94,7 +95,8 @@ class TimingSession {
   bool rechecks(bool first_block) const {
     return first_block || run_.job().kind != JobKind::profile;
   }
-  /// Compares the outputs of a launch. If they are wrong, `when` is added to the reason.
+  /// Compares the outputs of a launch with the reference. If they are wrong, `when` is added to the
+  /// reason.
   bool still_right(CaseRecord& record, const Launched& launched, int output, const char* when,
                    bool keep = false);
   bool above_floor(CaseRecord& record);
@@ -104,10 +106,11 @@ class TimingSession {
   const PreparedJob& prepared_;
   const std::vector<UniqueFd>& outputs_;
   const std::vector<std::string> baseline_;
-  JobExecution auxiliary_;  // for the oracle, whose errors are not the submission's
+  // The execution of the oracle, because the oracle's errors are not the submission's.
+  JobExecution auxiliary_;
   LaunchSession oracle_;
   std::mt19937 random_;
-  const std::vector<bool> timed_;  // by case
+  const std::vector<bool> timed_;  // one element for each case
   bool warm_;                      // true if the GPU's clocks are high because of recent work
   // State of the case that is being measured:
   bool distrusted_ = false;        // true if the submission's times must not be ranked

@@ -6,7 +6,7 @@
 //   HeaderReader in(header, "compare");
 //   const std::vector<Argument> received = read_arguments(in, "outputs");
 //
-// Values and pure functions, thread-safe.
+// Plain structs and pure functions. Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct Argument {
   bool is_tensor = true;
   std::string dtype = {};
   std::vector<std::int64_t> shape = {}, strides = {};  // strides in elements
-  // Index into the frame's descriptors. Not set if the argument has no bytes, or if the frame has
-  // only one memory.
+  // The index of the argument's descriptor in the frame. It is not set if the argument has no
+  // bytes, or if the frame has only one memory.
   std::optional<std::int64_t> fd = {};
   std::int64_t offset = 0, nbytes = 0;  // position and number of the tensor's bytes in the memory
   std::string scalar_type = {};         // int | float | bool

@@ -6,7 +6,7 @@
 //   while (!deadline.over() && poll_until(entries, deadline) <= 0) continue;
 //   const bool in_time = deadline.wait(changed, lock, [&] { return done; });
 //
-// A stop request ends both kinds of wait at once. A Deadline is a value and may be copied freely.
+// A stop request ends both kinds of wait at once. A Deadline may be copied freely.
 #pragma once
 
 #include <poll.h>
@@ -43,8 +43,8 @@ class Deadline {
     const std::int64_t left_ns = std::max<std::int64_t>(at_ns_ - system_clock().monotonic_ns(), 0);
     return (left_ns + kNsPerMs - 1) / kNsPerMs;
   }
-  /// Waits on `condition` until `ready` is true, the deadline passes or a stop is requested.
-  /// Returns the last value of `ready`, which runs with `lock` held.
+  /// Waits on `condition` until `ready` returns true, the deadline passes or a stop is requested.
+  /// `ready` is called with `lock` held. Returns its last value.
   template <class Ready>
   bool wait(Condition& condition, MutexLock& lock, const Ready& ready) const {
     return system_clock().wait_until(condition, lock, stop_, at_ns_, ready);

@@ -6,7 +6,7 @@
 //   facts.name = "NVIDIA H200";
 //   facts.target = "cuda:90";
 //
-// A value, thread-safe.
+// A plain struct. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct DeviceFacts {
   std::string name = {};    // "NVIDIA H200"
   std::string target = {};  // "cuda:90"
   std::string cc = {};      // compute capability: "9.0"
-  // "580.159.03 (CUDA 13.0)": the version of the kernel module, if it can be read, and the version
-  // of the driver's interface.
+  // The versions of the driver, such as "580.159.03 (CUDA 13.0)": the version of the kernel module,
+  // if it can be read, and the version of the driver's interface.
   std::string driver = {};
   std::int64_t sms = 0;
   std::int64_t l2_bytes = 0;

@@ -12,7 +12,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::string_view kMagic = "ASY1";
-constexpr std::size_t kReadBytes = 256U << 10;  // about the capacity of a socket
+constexpr std::size_t kReadBytes = 256U << 10;  // about the capacity of a socket's buffer
 constexpr int kReadsAtOnce = 256;
 
 template <class T>
@@ -149,8 +149,9 @@ Frame FrameReceiver::take() {
   return taken;
 }
 
-/// Calls recvmsg once and appends the bytes to buffer_. It never reads beyond the current part, so
-/// that descriptors are assigned to the frame with which they came. Returns `frame` if bytes came.
+/// Calls recvmsg once and appends the bytes to buffer_. It never reads beyond the current part of
+/// the frame, so that descriptors are assigned to the frame with which they were sent. Returns
+/// `frame` if any bytes were received.
 FrameReceiver::State FrameReceiver::read_some() {
   const std::size_t have = buffer_.size();
   const std::size_t want = std::min(wanted_ - have, kReadBytes);

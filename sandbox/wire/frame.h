@@ -6,9 +6,9 @@
 //   Result<Frame> frame = receive_frame(socket, Deadline::after_ms(20'000));
 //   const bool peer_is_gone = !frame && frame.error().code == ErrorCode::unavailable;
 //
-// The peer may be hostile. Every size is checked against its cap before memory is reserved for it,
-// and descriptors are accepted only with the first byte of a frame. A header is a JSON object with
-// a string `type`. On one socket, one thread may send while another receives.
+// The peer may be hostile. Every size is checked against its limit before memory is allocated for
+// it, and descriptors are accepted only with the first byte of a frame. A header is a JSON object
+// with a string `type`. On one socket, one thread may send while another thread receives.
 #pragma once
 
 #include <cstddef>
@@ -38,12 +38,12 @@ struct HeaderCaps {
   std::size_t values = 0;
 };
 
-/// Limits for the headers of trusted processes. A timed launch sends up to 100,000 samples in one
+/// The limits for headers of trusted processes. A timed launch sends up to 100,000 samples in one
 /// header.
 inline constexpr HeaderCaps kTrustedHeader{.bytes = kMaxHeaderBytes, .values = 1U << 18};
-/// Limits for the headers of a candidate. The largest honest header reports the 256 kernels of a
-/// plan with a dozen values each. The limit bounds the server's heap, because each value of a
-/// parsed header takes 50 to 200 bytes, and the heap never shrinks below its largest size.
+/// The limits for headers of a candidate. The largest honest header reports the 256 kernels of a
+/// plan, with about a dozen values for each kernel. The limits bound the server's heap: each value
+/// of a parsed header takes 50 to 200 bytes, and the heap never shrinks after its largest size.
 inline constexpr HeaderCaps kCandidateHeader{.bytes = 512U << 10, .values = 8U << 10};
 
 struct Frame {
@@ -51,20 +51,20 @@ struct Frame {
   std::string payload;
   std::vector<UniqueFd> fds;
 
-  /// Returns the name of the message. A received frame always has a name.
+  /// Returns the type of the message. A received frame always has a type.
   std::string type() const { return header.value("type", std::string()); }
 };
 
-/// Sends one whole frame. The caller keeps the descriptors. Errors: invalid_argument if the frame
+/// Sends one whole frame. The descriptors stay the caller's. Errors: invalid_argument if the frame
 /// is above a limit, which is a defect of the sender; unavailable if the peer is gone;
-/// resource_exhausted if the deadline passed; cancelled; io. After any error except
+/// resource_exhausted if the deadline passes; cancelled; io. After any error except
 /// invalid_argument the stream is unusable.
 Status send_frame(int socket, const nlohmann::json& header, std::string_view payload,
                   const std::vector<int>& fds, const Deadline& deadline);
 
 /// Waits for one frame. Errors: unavailable if the stream ended between two frames; io if it ended
-/// inside a frame or a call failed; corrupt if the frame is malformed; resource_exhausted if the
-/// deadline passed; cancelled.
+/// inside a frame or a system call failed; corrupt if the frame is malformed; resource_exhausted if
+/// the deadline passes; cancelled.
 Result<Frame> receive_frame(int socket, const Deadline& deadline);
 
 /// Extracts frames from a stream as bytes arrive, for a caller that polls several descriptors.
@@ -78,7 +78,7 @@ class FrameReceiver {
     frame,      // take() returns the frame
     closed,     // end of stream between two frames
     truncated,  // end of stream inside a frame
-    malformed,  // the peer broke the protocol; message() says how
+    malformed,  // the peer broke the protocol; message() tells how
     broken,     // a system call failed; message() has the error
   };
 
@@ -110,9 +110,9 @@ class FrameReceiver {
 };
 
 /// Parses a header: one JSON object with a string `type`, nested at most kMaxHeaderNesting deep,
-/// with at most `most_values` values. It counts the nesting and the values in the text before it
-/// creates any object, because four bytes of text can become a hundred bytes of objects. Errors:
-/// corrupt if the text is no such header.
+/// with at most `most_values` values. The nesting and the values are counted in the text before any
+/// object is created, because four bytes of text can become a hundred bytes of objects. Errors:
+/// corrupt if the text is not such a header.
 Result<nlohmann::json> parse_header(std::string_view text, std::size_t most_values);
 
 /// The depth and the number of values of a JSON text. Both are meaningless if the text is not JSON.

@@ -7,7 +7,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t kQuotedTypeChars = 64;  // quoted characters of an unexpected message's type
+// Number of quoted characters of an unexpected message's type.
+constexpr std::size_t kQuotedTypeChars = 64;
 
 std::optional<std::int64_t> to_integer(const json& value) {
   if (!value.is_number_integer()) return std::nullopt;

@@ -36,7 +36,7 @@ class HeaderReader {
   HeaderReader(const nlohmann::json& object, std::string where);
 
   std::string text(const char* name);
-  /// Returns an empty string if the field is absent or null.
+  /// Returns the text, or an empty string if the field is absent or null.
   std::string optional_text(const char* name);
   std::int64_t integer(const char* name, std::int64_t low, std::int64_t high);
   /// Reads a size or an offset in bytes, from 0 to kHighestInteger.
@@ -47,22 +47,22 @@ class HeaderReader {
   /// Reads a number, "nan", "inf" or "-inf".
   double number(const char* name);
   std::optional<double> optional_number(const char* name);
-  /// The readers of lists reject a list with more than `most` entries, and then return an empty
-  /// list. integers() also rejects a list with an entry below `low`.
+  /// The functions below read lists. They reject a list with more than `most` entries, and then
+  /// return an empty list. integers() also rejects a list with an entry below `low`.
   std::vector<std::int64_t> integers(const char* name, std::size_t most,
                                      std::int64_t low = kLowestInteger);
   std::vector<double> numbers(const char* name, std::size_t most);
   std::vector<std::string> texts(const char* name, std::size_t most);
   std::vector<nlohmann::json> list(const char* name, std::size_t most);
-  /// Returns nullptr if the field is absent.
+  /// Returns the object, or nullptr if the field is absent.
   const nlohmann::json* object(const char* name);
-  /// Returns nullptr if the field is absent or null.
+  /// Returns the object, or nullptr if the field is absent or null.
   const nlohmann::json* optional_object(const char* name);
   bool has(const char* name) const;
 
-  /// Records an error, unless there is an error already.
+  /// Records an error. An earlier error is kept instead.
   void reject(const std::string& what);
-  /// Adopts the error of another reader, if there is one.
+  /// Takes over the error of another reader, if that reader has an error.
   void merge(const HeaderReader& other);
   Status status() const;
 
@@ -75,7 +75,7 @@ class HeaderReader {
   std::string error_;
 };
 
-/// Limits of lists in several messages.
+/// Limits for lists that occur in several messages.
 inline constexpr std::size_t kMaxKernels = 4'096;
 inline constexpr std::size_t kMaxSamples = 1'000'000;
 

@@ -4,9 +4,9 @@
 //   const LaunchError error{LaunchErrorKind::invalid_plan, "fill: the width is 0"};
 //   const std::string_view name = to_string(error.kind);  // "invalid_plan"
 //
-// LaunchError is separate from Error in base/result.h, because its kind decides the verdict: the
-// kind says whether the submission, its device code or the launcher is at fault. Values and pure
-// functions, thread-safe.
+// LaunchError is separate from Error in base/result.h, because its kind decides the verdict: it
+// says whether the submission, its device code or the launcher is at fault. Plain structs and pure
+// functions. Thread-safe.
 #pragma once
 
 #include <array>
@@ -19,9 +19,9 @@ namespace assay::sandbox {
 
 enum class LaunchErrorKind {
   invalid_plan,      // the plan failed its checks
-  launch_failure,    // the driver refused a binary or a launch
-  gpu_fault,         // device code trapped: illegal address, assert, misaligned access
-  gpu_memory_limit,  // over gpu_memory_bytes, or the device is full
+  launch_failure,    // the driver rejected a binary or a launch
+  gpu_fault,         // device code failed: illegal address, assert, misaligned access
+  gpu_memory_limit,  // the limit gpu_memory_bytes was exceeded, or the device's memory is full
   canary_violation,  // device code wrote outside its buffers
   internal_error,    // a broken device, driver or request: never the fault of the submission
 };

@@ -91,7 +91,7 @@ void write_samples(json& header, const LaunchSamples& samples) {
   if (samples.first_run_ns) header["first_run_ns"] = *samples.first_run_ns;
 }
 
-/// Returns nothing if the launch was not timed.
+/// Reads the samples. Returns nothing if the launch was not timed.
 std::optional<LaunchSamples> read_samples(HeaderReader& in) {
   LaunchSamples samples;
   samples.cold_ns = in.numbers("samples_ns", kMaxSamples);
@@ -123,7 +123,7 @@ void write_inspection(json& header, const Inspection& inspection) {
       inspection.deterministic ? json(*inspection.deterministic) : json(nullptr);
 }
 
-/// Returns nothing if the plan was not inspected.
+/// Reads the inspection. Returns nothing if the plan was not inspected.
 std::optional<Inspection> read_inspection(HeaderReader& in) {
   if (!in.has("timeline")) return std::nullopt;
   Inspection inspection;

@@ -7,7 +7,8 @@
 //   Result<Launched> read = parse_launched(frame);  // in the supervisor
 //
 // Each parser returns `corrupt` if the message has another type, or if a field is missing, has the
-// wrong type or is out of range. The error names the field. Values and pure functions, thread-safe.
+// wrong type or is out of range. The error names the field. Plain structs and pure functions.
+// Thread-safe.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -27,20 +28,21 @@ namespace assay::sandbox {
 /// The message that a launcher sends once, when its GPU context exists.
 struct LauncherReady {
   DeviceFacts device = {};
-  std::vector<LayerReport> layers = {};  // layers of the launcher's jail
+  std::vector<LayerReport> layers = {};  // isolation layers of the launcher's jail
 };
 nlohmann::json to_header(const LauncherReady& ready);
 Result<LauncherReady> parse_launcher_ready(const Frame& frame);
 
-/// The message that tells the supervisor that only the samples remain to be taken. The supervisor
-/// may now change the inputs. Then it sends a SampleRequest.
+/// The message that says that everything is done except taking the samples. The supervisor may now
+/// change the inputs. Then it sends a SampleRequest.
 struct Primed {
   std::string case_id = {};
 };
 nlohmann::json to_header(const Primed& primed);
 Result<Primed> parse_primed(const Frame& frame);
 
-/// For a timed launch the header also contains the median of the samples and its 95 % interval.
+/// Returns the header of the message. For a timed launch it also contains the median of the samples
+/// and its 95 % interval.
 nlohmann::json to_header(const Launched& launched);
 Result<Launched> parse_launched(const Frame& frame);
 
@@ -54,7 +56,7 @@ Result<LaunchFailure> parse_launch_failure(const Frame& frame);
 /// The output of `assay-launcher --probe`.
 struct LauncherProbe {
   std::vector<DeviceFacts> devices = {};
-  std::string reason = {};  // why there is no device
+  std::string reason = {};  // why no device was found
 };
 /// Returns one line of JSON, without a line feed.
 std::string to_line(const LauncherProbe& probe);

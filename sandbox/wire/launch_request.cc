@@ -23,7 +23,7 @@ TimedBlock read_block(HeaderReader& in) {
   return block;
 }
 
-/// Reads the index of a descriptor that came with the frame.
+/// Reads the index of a descriptor that was sent with the frame.
 std::size_t read_fd(HeaderReader& in, const char* name, const Frame& frame) {
   return static_cast<std::size_t>(
       in.integer(name, 0, static_cast<std::int64_t>(frame.fds.size()) - 1));

@@ -7,7 +7,8 @@
 //   Result<LaunchRequest> read = parse_launch_request(frame);  // in the launcher
 //
 // The payload of the frame is the plan. The frame's descriptors are memory files, or the handle of
-// the device memory that judge and launcher share. Values and pure functions, thread-safe.
+// the device memory that the judge and the launcher share. Plain structs and pure functions.
+// Thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ inline constexpr std::size_t kMaxTunables = 4'096;
 struct TimedBlock {
   std::int64_t min_samples = 10, max_samples = 40;
   std::int64_t max_time_ms = 120, warm_up_ms = 20;
-  // samples with warm caches, and as many samples by the host's clock
+  // The number of samples with warm caches, and the number of samples by the host's clock.
   std::int64_t side_samples = 3;
 };
 
@@ -39,43 +40,45 @@ struct LaunchInput {
   std::string name;
   std::size_t fd = 0;  // index into the descriptors of the frame
   std::uint64_t offset = 0, bytes = 0;
-  bool inout = false;  // the plan may write to it
+  bool inout = false;  // whether the plan may write to this input
 };
 
 struct LaunchRequest {
   std::string case_id;
   std::vector<LaunchInput> inputs = {};
   std::size_t output_fd = 0;        // index into the descriptors of the frame
-  std::uint64_t output_offset = 0;  // 0 in a memory file
+  std::uint64_t output_offset = 0;  // 0 if the outputs are in a memory file
   std::uint64_t output_bytes = 0;
-  // 0 if the descriptors are memory files. Otherwise the only descriptor is a handle of device
-  // memory with this many bytes.
+  // The size of the device memory in bytes, if the only descriptor is a handle of device memory. It
+  // is 0 if the descriptors are memory files.
   std::uint64_t device_bytes = 0;
   std::uint64_t gpu_memory_bytes = 0;  // limit for the plan's buffers
-  bool ablated = false;                // run without the submission's kernels
+  bool ablated = false;                // whether to run without the submission's kernels
 
-  /// The alternative of each tunable, as an earlier launch chose it. If empty, a timed launch
-  /// chooses the alternatives, and an untimed launch uses the first alternatives.
+  /// For each tunable, the alternative (autotuner configuration) that an earlier launch chose. If
+  /// the list is empty, a timed launch chooses the alternatives, and an untimed launch uses the
+  /// first alternatives.
   std::vector<std::int64_t> chosen = {};
 
   // The fields below apply only to timed launches.
   std::optional<TimedBlock> time = {};
-  bool inspect = false;  // also measures a timeline, and checks that the outputs are deterministic
-  // If true, the launcher sends `primed` before the samples and waits for `sample`. In between, the
-  // inputs can be changed.
+  // Whether to measure a timeline, and to check that the outputs are deterministic.
+  bool inspect = false;
+  // Whether the launcher sends `primed` before the samples and then waits for `sample`. In between,
+  // the supervisor can change the inputs.
   bool stage_next_inputs = false;
 };
 
 nlohmann::json to_header(const LaunchRequest& request);
 
-/// Errors: `corrupt` if a field is missing, has the wrong type or is out of range, or if a
-/// descriptor does not exist; the message names the field.
+/// Parses a request. Errors: `corrupt` if a field is missing, has the wrong type or is out of
+/// range, or if a descriptor does not exist; the message names the field.
 Result<LaunchRequest> parse_launch_request(const Frame& frame);
 
 /// The supervisor's answer to `primed`: the inputs have been changed, and the samples may be taken.
 struct SampleRequest {};
 nlohmann::json to_header(const SampleRequest& request);
-/// Errors: `corrupt` for any message except `sample`.
+/// Parses a `sample` message. Errors: `corrupt` for any other message.
 Status parse_sample_request(const Frame& frame);
 
 }  // namespace assay::sandbox

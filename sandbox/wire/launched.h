@@ -6,7 +6,7 @@
 //   launched.kernels.push_back({.name = "add", .registers = 32, .launches = 1});
 //   const bool timed = launched.samples.has_value();  // false
 //
-// Values, thread-safe.
+// Plain structs. Thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -31,41 +31,42 @@ struct KernelUse {
 
 /// The samples of one timed launch, in the order in which they were taken.
 struct LaunchSamples {
-  std::vector<double> cold_ns = {};  // without the discarded samples; not empty
-  // Warm samples. Each follows an untimed run and a refill of the inputs, which determine the
-  // contents of the caches.
+  std::vector<double> cold_ns = {};  // cold samples, without the discarded samples; never empty
+  // Warm samples. Each sample follows an untimed run and a refill of the inputs, so the contents of
+  // the caches are always the same.
   std::vector<double> warm_ns = {};
   // Cold samples by the host's clock, on a stream that is not blocked. A sample lasts from before
-  // queueing to after the wait, which is the time that a caller waits.
+  // the work is queued until the wait has ended, which is the time that a caller waits.
   std::vector<double> wall_ns = {};
   // The overhead of the timer's marks with cold caches. It is already subtracted from the cold
   // samples. The overhead with warm caches is subtracted from the warm samples.
   double overhead_ns = 0;
   double clock_mhz = 0;        // median during the cold samples; 0 if it was not read
-  std::int64_t discarded = 0;  // cold samples at a clock clearly below the median
-  // The first cold sample. Set only if nothing had run on its inputs before and its clock was not
-  // low.
+  std::int64_t discarded = 0;  // number of cold samples whose clock was clearly below the median
+  // The first cold sample. It is set only if nothing had run on the sample's inputs before, and if
+  // the sample's clock was not low.
   std::optional<double> first_run_ns = {};
 };
 
 struct Inspection {
-  // True if two runs gave the same bits. Not set if the device lacked memory for the comparison.
+  // True if two runs gave the same bits. Not set if there was too little device memory for the
+  // comparison.
   std::optional<bool> deterministic = {};
   std::vector<OperationTime> timeline = {};  // empty for plans with too many operations
 };
 
 struct Launched {
   std::string case_id = {};
-  // tensors; their offsets are relative to the memory for outputs
+  // The output tensors. Their offsets are relative to the memory for outputs.
   std::vector<Argument> outputs = {};
   std::vector<KernelUse> kernels = {};
   std::vector<std::string> choices = {};  // for each tunable, the label of the chosen alternative
   std::vector<std::int64_t> chosen = {};  // for each tunable, the index of the chosen alternative
-  // Inputs that the plan may only read, but wrote to. For a timed launch, they are the inputs that
-  // the checked sample wrote to.
+  // The names of inputs to which the plan wrote although it may only read them. In a timed launch,
+  // only writes of the checked sample count.
   std::vector<std::string> modified = {};
-  std::int64_t moves = 0;  // number of operations that only move data and may do a kernel's work
-  bool reordered = false;  // these, not the submission's kernels, made the order of an output
+  std::int64_t moves = 0;  // number of operations that move data without a kernel of the submission
+  bool reordered = false;  // whether these operations changed the order of an output's elements
   std::optional<LaunchSamples> samples = {};  // set only for a timed launch
   std::optional<Inspection> inspection = {};  // set only with `inspect`
 };

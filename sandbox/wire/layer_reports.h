@@ -1,5 +1,5 @@
-// Reads and writes the isolation layers of a jail in a message (docs/reference/frames.md). Zygotes,
-// candidates and launchers report which layers of their jails are active.
+// Reads and writes reports about the isolation layers of a jail (docs/reference/frames.md).
+// Zygotes, candidates and launchers report which isolation layers of their jails are active.
 //
 //   nlohmann::json header = {{"type", "parked"}, {"layers", to_json(layers)}};
 //   HeaderReader in(header, "parked");

@@ -53,7 +53,7 @@ Result<UniqueFd> copy_memfd(int fd, const std::string& name) {
   const auto size = static_cast<off_t>(*bytes);
   for (off_t at = 0; at < size;) {
     at = ::lseek(fd, at, SEEK_DATA);
-    if (at < 0 && errno == ENXIO) break;  // only a hole is left
+    if (at < 0 && errno == ENXIO) break;  // the rest of the file is a hole
     const off_t end = at < 0 ? at : ::lseek(fd, at, SEEK_HOLE);
     if (at < 0 || end < 0 || ::lseek(copy->get(), at, SEEK_SET) != at)
       return fail_errno("lseek in a memory file");

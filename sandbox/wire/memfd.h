@@ -23,22 +23,21 @@ namespace assay::sandbox {
 /// against resizing and further seals. A page uses memory only after it is first touched.
 Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 
-/// Creates a memory file with these contents, sealed against every change.
+/// Creates a memory file with these contents. Seals protect it against every change.
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
-/// Makes a memory file with the present contents of another one, which may not shrink. Holes stay
-/// holes. A process that has the other file cannot change the copy.
+/// Creates a memory file with the present contents of the file `fd`, which must be unable to
+/// shrink. Holes stay holes. A process that has `fd` cannot change the copy.
 Result<UniqueFd> copy_memfd(int fd, const std::string& name);
 
 /// Returns the size of a file that another process sent. The file must be a memory file that cannot
-/// shrink, so that access to a mapping cannot fault. Errors: corrupt if the file is of another
-/// kind.
+/// shrink, so that access to a mapping cannot fault. Errors: corrupt if the file is anything else.
 Result<std::uint64_t> check_foreign_memfd(int fd);
 
 class Mapping {
  public:
-  /// Maps [0, bytes) of `fd`. Every process that maps the file sees what is written to it. If
-  /// `bytes` is 0, the mapping is empty.
+  /// Maps the bytes [0, bytes) of `fd`. Every process that maps the file sees what is written to
+  /// the mapping. If `bytes` is 0, the mapping is empty.
   static Result<Mapping> map(int fd, std::uint64_t bytes, bool writable);
 
   Mapping() = default;

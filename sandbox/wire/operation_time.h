@@ -3,7 +3,7 @@
 //
 //   const OperationTime copy{.name = "copy", .submitted = false, .ns = 1'200};
 //
-// A value, thread-safe.
+// A plain struct. Thread-safe.
 #pragma once
 
 #include <string>
@@ -12,8 +12,9 @@ namespace assay::sandbox {
 
 /// The time of an operation that runs after the operations before it, with cold caches.
 struct OperationTime {
-  std::string name;        // name of the kernel, "copy" or "fill"
-  bool submitted = false;  // true for a kernel of the submission; false for data movement of torch
+  std::string name;  // name of the kernel, "copy" or "fill"
+  // True for a kernel of the submission; false if the operation moves data for torch.
+  bool submitted = false;
   double ns = 0;
 };
 

@@ -24,15 +24,15 @@
 namespace assay::sandbox {
 namespace {
 
-// The number of attempts to remove a group. A process leaves its group a moment after its end is
+// The number of attempts to remove a cgroup. A process leaves its cgroup shortly after its end is
 // reported, so the first attempt can fail.
 constexpr int kRemoveAttempts = 50;
 constexpr auto kRemovePause = std::chrono::milliseconds(2);
 constexpr std::int64_t kCpuPeriodUs = 100'000;  // the kernel's default value
 constexpr const char* kMostWeight = "10000";    // the maximum in version 2
 constexpr const char* kMostShares = "262144";   // the maximum in version 1
-// A quarter of the default weight, which other groups have. On a busy machine this is enough to
-// finish within the wall limits.
+// A quarter of the default weight that other cgroups have. Even on a busy machine this is enough to
+// finish within the time limits.
 constexpr const char* kYieldingWeight = "25";
 constexpr const char* kYieldingShares = "256";
 const std::string kPrefix = "assay-";
@@ -54,12 +54,12 @@ bool has_word(std::string text, const std::string& word, char separator) {
 }
 
 struct Hierarchy {
-  std::string mount;  // where the hierarchy is mounted
+  std::string mount;  // the folder where the hierarchy is mounted
   bool version2 = false;
 };
 
-/// Returns the hierarchies that may have the controller. The controller's own hierarchy of version
-/// 1 comes before the hierarchy of version 2.
+/// Returns the hierarchies that may contain the controller. A hierarchy of version 1 for this
+/// controller comes before the hierarchy of version 2.
 std::vector<Hierarchy> hierarchies(const std::string& controller) {
   std::vector<Hierarchy> found;
   for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
@@ -70,7 +70,7 @@ std::vector<Hierarchy> hierarchies(const std::string& controller) {
   return found;
 }
 
-/// Returns the group of this process in the controller's hierarchy, for example "/user.slice".
+/// Returns the cgroup of this process in the controller's hierarchy, for example "/user.slice".
 std::string own_group(const std::string& controller, bool version2) {
   std::ifstream groups("/proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
@@ -83,8 +83,8 @@ std::string own_group(const std::string& controller, bool version2) {
   return "/";
 }
 
-/// Makes the controller available to the groups below a folder of version 2. The kernel refuses if
-/// processes are in the folder's own group.
+/// Makes the controller available to the cgroups below a folder of version 2. The kernel refuses
+/// this if the folder's own cgroup contains processes.
 Status enable(const std::string& folder, const std::string& controller) {
   const std::string path = folder + "/cgroup.subtree_control";
   std::string enabled = read_small_file(path);
@@ -93,7 +93,8 @@ Status enable(const std::string& folder, const std::string& controller) {
   return write_kernel_file(path, "+" + controller);
 }
 
-/// Returns the number after `key` in lines of "key number", or 0 if the key is absent.
+/// Returns the number that follows `key` in a text of "key number" lines, or 0 if the key is
+/// absent.
 std::int64_t counter(const std::string& text, const std::string& key) {
   std::istringstream lines(text);
   std::string name;
@@ -135,7 +136,7 @@ Status limit_cpu(const std::string& folder, bool version2, std::int64_t percent)
   return write_kernel_file(folder + "/cpu.cfs_quota_us", quota);
 }
 
-/// Sets the group's share of processor time. The share matters only while all processors are busy.
+/// Sets the cgroup's share of CPU time. The share matters only while all CPU cores are busy.
 Status weigh_cpu(const std::string& folder, bool version2, const char* weight, const char* shares) {
   return version2 ? write_kernel_file(folder + "/cpu.weight", weight)
                   : write_kernel_file(folder + "/cpu.shares", shares);
@@ -147,7 +148,7 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   Result<CgroupPlace> place = find_cgroup_place(controller);
   if (!place) return fail(place.error());
   const std::string folder = place->folder + "/" + name;
-  // In version 2 the limit of another controller may have created the folder already.
+  // In version 2, setting the limit of another controller may have created the folder already.
   const bool shared = ::access(folder.c_str(), F_OK) == 0;
   if (Status made = make_group(folder); !made) return fail(made.error());
   if (Status set = set_limit(folder, place->version2); !set) {
@@ -157,15 +158,15 @@ Result<std::string> create_for(const std::string& controller, const std::string&
   return folder;
 }
 
-/// The groups of this process that could not be removed yet, because processes in them had not
-/// ended. Thread-safe.
+/// The cgroups of this process that could not be removed yet, because they still contained
+/// processes. Thread-safe.
 class Leftovers {
  public:
   void add(const std::string& folder) {
     const MutexLock lock(mutex_);
     folders_.push_back(folder);
   }
-  /// Tries once more to remove each of them.
+  /// Tries once more to remove each of these cgroups.
   void remove() {
     const MutexLock lock(mutex_);
     std::erase_if(folders_, [](const std::string& folder) {

@@ -1,7 +1,7 @@
-// Cgroup limits the memory, the number of processes and the processor time of one job slot. The
-// limits apply to all processes of the slot together. Cgroup uses version 1 or 2 of the kernel's
-// control groups, whichever the machine has. The supervisor creates the group. find_cgroup_place()
-// finds the folder for it.
+// Cgroup limits the memory, the number of processes and the CPU time of one job slot. The limits
+// apply to all processes of the slot together. Cgroup uses version 1 or 2 of the kernel's control
+// groups, depending on the machine. The supervisor creates a control group (cgroup) for each
+// candidate. find_cgroup_place() finds the folder for it.
 //
 //   LayerList layers(strict);
 //   Cgroup group = Cgroup::create(
@@ -9,7 +9,7 @@
 //   Status added = group.add(pid);  // before the process does anything
 //   const bool killed = group.out_of_memory();  // after its end
 //
-// The destructor removes the group once its processes are gone. Not thread-safe.
+// The destructor removes the cgroup once its processes have ended. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -26,15 +26,15 @@ namespace assay::sandbox {
 struct CgroupLimits {
   std::int64_t memory_bytes = 0;
   std::int64_t processes = 0;
-  std::int64_t cpu_percent = 0;  // sum over all processes of the group; 100 is one processor
-  // If true, the group gets less processor time than other groups while the processors are busy.
+  std::int64_t cpu_percent = 0;  // sum over all processes of the cgroup; 100 is one CPU core
+  // If true, the cgroup gets less CPU time than other cgroups while all CPU cores are busy.
   bool yields = false;
 };
 
 class Cgroup {
  public:
-  /// Creates the group, as far as the machine allows it. Reports the isolation layers
-  /// `cgroup_memory`, `cgroup_pids` and `cgroup_cpu`.
+  /// Creates the cgroup with those limits that the machine supports. Reports the isolation layers
+  /// `cgroup_memory`, `cgroup_pids` and `cgroup_cpu` to `layers`.
   static Cgroup create(const std::string& name, const CgroupLimits& limits, LayerList& layers);
 
   Cgroup() = default;
@@ -50,39 +50,40 @@ class Cgroup {
   ~Cgroup() { remove(); }
 
   Status add(pid_t pid);
-  /// Removes the limit of processor time and raises the group's weight. Call it after the group's
-  /// processes were killed, and do not use the group again. A killed process needs processor time
-  /// to end. Without this call, a fork bomb on a busy machine takes seconds to end.
+  /// Removes the CPU limit and raises the cgroup's weight, because a killed process needs CPU time
+  /// to end. Call this function after the cgroup's processes were killed, and do not use the cgroup
+  /// afterwards. Without this call, a fork bomb on a busy machine takes seconds to end.
   Status hurry_end();
   bool limits_memory() const { return !memory_.empty(); }
   bool limits_processes() const { return !pids_.empty(); }
-  /// Returns true if the kernel has killed a process of the group because the group exceeded its
+  /// Returns true if the kernel has killed a process of the cgroup because the cgroup exceeded its
   /// memory limit.
   bool out_of_memory() const;
-  /// Returns true if a process of the group could not be started because the group had too many
-  /// processes.
+  /// Returns true if the cgroup had too many processes, so that a further process could not be
+  /// started.
   bool out_of_processes() const;
 
  private:
   void remove();
   void forget();
 
-  /// Returns each folder of the group once. In version 2 one folder serves all controllers.
+  /// Returns each folder of the cgroup once. In version 2 one folder serves all controllers.
   std::vector<std::string> folders() const;
 
-  std::string memory_, pids_, cpu_;  // folders; empty if there is no limit
+  std::string memory_, pids_, cpu_;  // folder for each controller; empty if there is no limit
 };
 
-/// Removes the groups of supervisors that have ended, and kills the processes in these groups.
-/// Returns false if a group cannot be removed yet. In this case, call it again a moment later.
+/// Removes the cgroups of supervisors that have ended, and kills the processes in these cgroups.
+/// Returns false if a cgroup cannot be removed yet. In that case, call the function again a moment
+/// later.
 bool sweep_cgroups();
 
 struct CgroupPlace {
-  std::string folder;  // the folder below which new groups are created
+  std::string folder;  // the folder below which new cgroups are created
   bool version2 = false;
 };
 
-/// Finds the folder in which this process may create groups for a controller: "memory", "pids" or
+/// Finds the folder in which this process may create cgroups for a controller: "memory", "pids" or
 /// "cpu". Errors: unavailable if there is no such folder; the message lists the steps that would
 /// provide it.
 Result<CgroupPlace> find_cgroup_place(const std::string& controller);

@@ -70,8 +70,8 @@ std::vector<std::string> nodes_by_number(const GpuPlaces& places) {
   return ordered;
 }
 
-/// Returns the GPUs that a list names, in the order of the list. As in CUDA, the first GPU that
-/// does not exist ends the list.
+/// Returns the GPUs that a list names, in the order of the list. As in CUDA, the list ends at the
+/// first GPU that does not exist.
 Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
                                         std::string_view list) {
   std::vector<std::string> found;
@@ -90,7 +90,7 @@ Result<std::vector<std::string>> chosen(const std::vector<std::string>& nodes,
   return found;
 }
 
-/// Returns CUDA_VISIBLE_DEVICES from this process's environment.
+/// Returns the value of CUDA_VISIBLE_DEVICES in this process's environment.
 std::optional<std::string> visible_here() {
   const char* visible = std::getenv(kVisibleDevices);
   return visible == nullptr ? std::nullopt : std::optional<std::string>(visible);

@@ -34,10 +34,10 @@ inline constexpr const char* kByPciAddress = "PCI_BUS_ID";
 std::vector<std::string> gpu_nodes(const GpuPlaces& places = {});
 /// Returns the device file of cuda:`index`. `visible` is a list as in CUDA_VISIBLE_DEVICES. Without
 /// a list, all GPUs are visible. Errors: unavailable if there is no such GPU, and the message lists
-/// the existing GPUs; invalid_argument if the list names a GPU in another way than by its number.
+/// the existing GPUs; invalid_argument if the list does not name a GPU by its number.
 Result<std::string> gpu_node(int index, const std::optional<std::string>& visible,
                              const GpuPlaces& places = {});
-/// Returns the same for this process's CUDA_VISIBLE_DEVICES.
+/// Returns the device file of cuda:`index`. Uses this process's CUDA_VISIBLE_DEVICES as the list.
 Result<std::string> gpu_node(int index);
 /// Returns the number that the GPU with the device file `node` has in this process, under
 /// CUDA_DEVICE_ORDER=PCI_BUS_ID and without CUDA_VISIBLE_DEVICES. Errors: unavailable if the device

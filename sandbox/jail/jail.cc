@@ -22,9 +22,9 @@ constexpr int kExecFailed = 127;
 // If a signal ended the command, the exit status is this value plus the signal's number, as in
 // shells.
 constexpr int kSignalStatus = 128;
-// Slots that have no user id of their own share one user, and so one count of processes. The
-// process limit of such a slot is raised by this number, to leave room for the processes of other
-// slots.
+// A slot without its own user id shares a user id with other slots, and so also the kernel's count
+// of processes. The process limit of such a slot is raised by this number, to leave room for the
+// processes of the other slots.
 constexpr std::int64_t kSharedUserSlack = 4'096;
 
 const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
@@ -34,8 +34,8 @@ const std::vector<std::pair<std::string, std::string>> kFixedEnvironment = {
     {"USER", "assay"},
     {"LOGNAME", "assay"},
     {"LANG", "C.UTF-8"},
-    // Each library gets one thread, because threads do not survive a fork, and because jobs share
-    // the machine's processors.
+    // Each library uses one thread, because threads do not survive a fork, and because jobs share
+    // the machine's CPU cores.
     {"OMP_NUM_THREADS", "1"},
     {"OPENBLAS_NUM_THREADS", "1"},
     {"MKL_NUM_THREADS", "1"},
@@ -57,8 +57,8 @@ std::vector<char*> pointers(const std::vector<std::string>& strings) {
   return out;
 }
 
-/// Returns "NAME=value" strings in this order: the fixed list without the names that are in
-/// `added`, the variables of `added`, and ASSAY_TEMPLATE_LAYERS.
+/// Returns "NAME=value" strings in this order: the fixed list without the names that `added`
+/// contains, the variables of `added`, and ASSAY_TEMPLATE_LAYERS.
 std::vector<std::string> jail_environment(
     const std::vector<std::pair<std::string, std::string>>& added,
     const std::vector<LayerReport>& layers) {
@@ -84,7 +84,7 @@ Status execute(const std::vector<std::string>& command,
   return fail_errno("execve " + command.front());
 }
 
-/// Runs in the first process of the pid namespace. Applies the remaining layers of the list, then
+/// Runs in the first process of the pid namespace. Applies the remaining isolation layers, then
 /// executes the command. Returns only on failure.
 Status finish_template_jail(const TemplateJail& config, const RootFilesystem& root,
                             LayerList layers) {
@@ -94,7 +94,7 @@ Status finish_template_jail(const TemplateJail& config, const RootFilesystem& ro
       lacks = enter_root_filesystem(root);
       return lacks ? Status() : fail(lacks.error());
     });
-    // A root filesystem that is only half built must not be used. An error does not say how much is
+    // A half-built root filesystem must not be used. The error does not say how much has been
     // built, so every error ends the process.
     if (!lacks) return fail(lacks.error());
     if (entered)
@@ -172,10 +172,10 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
   layers.apply("job_descriptors", [&] { return close_other_descriptors({config.job_fd}); });
   layers.apply("job_session", enter_session);
   layers.apply("job_ipc_namespace", enter_ipc_namespace);
-  // If two jobs that run at the same time were in the same network namespace, they could
+  // Without this layer, two simultaneous jobs would share a network namespace, and could
   // communicate over the loopback interface or abstract sockets.
   layers.apply("job_network_namespace", enter_network_namespace);
-  // Without a separate mount namespace, these mounts would cover the machine's own folders.
+  // Without a separate mount namespace, these mounts would cover folders of the machine itself.
   if (layers.apply("job_mount_namespace", enter_mount_namespace)) {
     layers.apply("job_tmp", [&] {
       return mount_tmpfs_keeping_mounts("/tmp", config.tmp_bytes, config.tmp_inodes, "1777");

@@ -26,20 +26,21 @@ namespace assay::sandbox {
 inline constexpr int kMaxSlots = 256;
 
 struct TemplateJail {
-  bool strict = false;             // if true, a missing layer is an error
+  bool strict = false;             // if true, a missing isolation layer is an error
   int slots = 64;                  // number of user ids to map, one for each slot
   std::vector<std::string> binds;  // files and folders that are visible read-only at the same path
-  std::string python;              // the interpreter; its installation is visible too
+  // Path of the interpreter; the folders of its installation become visible too.
+  std::string python;
   std::vector<std::string> devices;  // device files of a GPU, for candidates of the host tier
   int keep_fd = -1;                  // the zygote's control socket
-  // Variables that are added to the fixed list, or that replace variables of the list.
+  // Variables that are added to the fixed list. A variable of the same name is replaced.
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> command;
 };
 
-/// Builds the template jail around this process and runs the command in it. Where the kernel allows
-/// a pid namespace, the command is process 1 of a new one. Returns the command's exit status after
-/// the command ends. Returns an error if the jail could not be built.
+/// Builds the template jail around this process and runs the command in it. If the kernel allows a
+/// pid namespace, the command becomes process 1 of a new pid namespace. Returns the command's exit
+/// status after the command has ended. Returns an error if the jail could not be built.
 Result<int> run_in_template_jail(const TemplateJail& config);
 
 struct JobJail {
@@ -52,8 +53,8 @@ struct JobJail {
   ResourceLimits limits;
 };
 
-/// Enters the job jail and returns its layers. Under strict isolation a missing layer is an error.
-/// After an error the caller must end.
+/// Enters the job jail and returns its isolation layers. Under strict isolation a missing layer is
+/// an error. After an error the caller must exit.
 Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config);
 
 /// Builds the system call filter for enter_job_jail(). Call it before the forks, so that the filter

@@ -30,11 +30,12 @@ constexpr std::uint64_t bit(int number) { return 1ULL << number; }
 constexpr std::uint64_t kExecute = bit(0), kWriteFile = bit(1), kReadFile = bit(2),
                         kReadFolder = bit(3), kMakeCharacterDevice = bit(6),
                         kMakeBlockDevice = bit(11);
-// The right to truncate. fopen("w") truncates even a device or a file of /proc.
+// The bit for the right to truncate. fopen("w") truncates even a device or a file of /proc.
 constexpr std::uint64_t kTruncate = bit(14);
 constexpr std::uint64_t kIoctlOnDevice = bit(15);
-constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // bind and connect TCP sockets
-constexpr std::uint64_t kScopes = bit(0) | bit(1);   // connect to abstract sockets, send signals
+constexpr std::uint64_t kNetwork = bit(0) | bit(1);  // binding and connecting TCP sockets
+// Connecting to abstract sockets, and sending signals.
+constexpr std::uint64_t kScopes = bit(0) | bit(1);
 
 /// Returns all file rights that this version of the interface knows.
 std::uint64_t files_of(int version) {

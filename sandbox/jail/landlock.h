@@ -1,12 +1,12 @@
-// Applies Landlock, a second barrier for files, TCP and signals besides mounts, namespaces and user
-// ids. The job may read every file that it sees, and write only in its own memory file systems. It
-// cannot bind or connect TCP sockets, connect to abstract sockets outside of the jail, or signal
-// processes outside of the jail.
+// Applies Landlock, a second barrier for files, TCP and signals, in addition to mounts, namespaces
+// and user ids. The job may read every file that is visible in the jail, and write only in its own
+// memory file systems. It cannot bind or connect TCP sockets. It can neither connect to abstract
+// sockets nor send signals to processes outside of the jail.
 //
 //   Status restricted = restrict_with_landlock({"/tmp", "/dev/shm"});
 //
 // Call it after no_new_privs and before the seccomp filter, in a process with one thread. The
-// restriction is permanent and applies to the caller and its children. The kernel restricts TCP
+// restriction is permanent and applies to the caller and its children. The kernel can restrict TCP
 // since version 6.7, and abstract sockets and signals since version 6.12. On older kernels only the
 // namespaces restrict TCP, sockets and signals.
 #pragma once
@@ -18,10 +18,10 @@
 
 namespace assay::sandbox {
 
-/// Restricts the calling process. In the folders `writable` it may create everything except device
-/// files. It may use the device files `devices`, and also null and zero. With `loopback`, Landlock
-/// does not restrict TCP; then only the network namespace does. Errors: unavailable if the kernel
-/// has no Landlock or has switched it off.
+/// Restricts the calling process. In the folders `writable` the process may create everything
+/// except device files. It may use the device files `devices`, null and zero. With `loopback`,
+/// Landlock does not restrict TCP, so only the network namespace does. Errors: unavailable if the
+/// kernel has no Landlock or has switched it off.
 Status restrict_with_landlock(const std::vector<std::string>& writable,
                               const std::vector<std::string>& devices = {}, bool loopback = false);
 

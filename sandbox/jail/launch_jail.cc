@@ -15,10 +15,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr int kUsers = 1;  // number of user ids besides root of the namespace
+constexpr int kUsers = 1;  // number of user ids in addition to the namespace's root
 
-/// Returns true if a user that owns nothing may use the device files. If not, the process keeps its
-/// user id, without capabilities.
+/// Returns true if a user without any privileges may use the device files. If not, the process
+/// keeps its user id, but gives up its capabilities.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -65,7 +65,7 @@ Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config) {
       const Result<std::string> made = enter_root_filesystem(root);
       return entered = made ? Status() : fail(made.error());
     });
-    // The process cannot continue with a root filesystem that is half built.
+    // A process with a half-built root filesystem cannot continue.
     if (!entered) return fail(entered.error());
   } else {
     layers.missing("launch_root_filesystem", "there is no mount namespace to build it in");

@@ -1,7 +1,7 @@
 // Builds the jail of the launcher. The launcher is trusted, but the GPU's driver parses submitted
-// binaries inside the launcher's process. A binary that compromises the driver in user space gains
-// little in the jail: there are no network, no files except system libraries, no device except its
-// GPU, and no capabilities.
+// binaries inside the launcher's process. A binary that takes control of the driver's user-space
+// code gains little in the jail. There is no network, no file except system libraries, no device
+// except the GPU, and no capability.
 //
 //   Result<std::vector<LayerReport>> layers =
 //       enter_launch_jail({.devices = {"/dev/nvidiactl"}, .keep_fd = socket});
@@ -22,9 +22,9 @@
 namespace assay::sandbox {
 
 struct LaunchJail {
-  bool strict = false;               // if true, a missing layer is an error
+  bool strict = false;               // if true, a missing isolation layer is an error
   std::vector<std::string> devices;  // device files that the process may use
-  // folders of libraries that are outside of the system's folders
+  // Folders of libraries that are not in the system's library folders.
   std::vector<std::string> libraries;
   int keep_fd = -1;  // the supervisor's socket
   // True if a profiler runs in the jail and starts the launcher. Profiler and launcher communicate
@@ -35,9 +35,9 @@ struct LaunchJail {
       .processes = 1'024, .open_files = 4'096, .file_bytes = 1LL << 30, .data_bytes = 0};
 };
 
-/// Returns the isolation layers, whose names begin with launch_. Under strict isolation a missing
-/// layer is an error. A root filesystem that is only half built is always an error. After an error
-/// the caller must end.
+/// Enters the jail and returns its isolation layers. Their names begin with launch_. Under strict
+/// isolation a missing layer is an error. A half-built root filesystem is always an error. After an
+/// error the caller must exit.
 Result<std::vector<LayerReport>> enter_launch_jail(const LaunchJail& config);
 
 }  // namespace assay::sandbox

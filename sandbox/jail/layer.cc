@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-// ASSAY_JAIL_MUTATIONS is defined for this file only.
+// The macro ASSAY_JAIL_MUTATIONS is defined only for this file.
 #ifdef ASSAY_JAIL_MUTATIONS
 constexpr bool kPossible = true;
 #else

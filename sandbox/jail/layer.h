@@ -1,19 +1,21 @@
 // Records the isolation layers of the jail. A layer is one mechanism, such as a namespace. Each
-// layer reports whether it is active, and if not, why. No missing layer stays unnoticed.
+// layer reports whether it is active; if it is not, it reports the reason. So every missing layer
+// is noticed.
 //
 //   LayerList list(strict);
 //   list.apply("no_new_privileges", forbid_new_privileges);
 //   if (Status complete = list.status(); !complete) return complete;  // only if strict
 //
-// A mutation leaves out one layer on purpose, so that the escape suite can show which attempt then
-// succeeds (docs/reference/generated/escapes.md). Mutations need a build with
-// ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is missing.
+// A mutation leaves out one layer on purpose. With it, the escape suite can show which attempt to
+// break out succeeds without the layer (docs/reference/generated/escapes.md). Mutations need a
+// build with ASSAY_JAIL_MUTATIONS=ON. A layer that a mutation leaves out reports that it is
+// missing.
 //
 //   Status left = leave_out("seccomp,no_dumps");
 //
 // A LayerList is not thread-safe. Call leave_out() once at the start of a process, before the first
-// thread starts. The functions that read its list are thread-safe. The supervisor passes the list
-// to assay-launcher and assay-jail. assay-jail passes it to the zygote.
+// thread starts. Functions that read the left-out layers are thread-safe. The supervisor passes the
+// left-out layers to assay-launcher and assay-jail. assay-jail passes them to the zygote.
 #pragma once
 
 #include <functional>
@@ -35,12 +37,12 @@ class LayerList {
  public:
   explicit LayerList(bool strict) : strict_(strict) {}
 
-  /// Runs the mechanism, unless a mutation leaves the layer out, and records the result. Returns
-  /// true if the layer is active.
+  /// Runs the mechanism and records the result. If a mutation leaves the layer out, does not run
+  /// the mechanism. Returns true if the layer is active.
   bool apply(const std::string& name, const std::function<Status()>& mechanism);
   /// Records the result of a mechanism that has already run. Returns true if the layer is active.
   bool add(const std::string& name, const Status& outcome);
-  /// Records that a mechanism cannot be tried, with the reason.
+  /// Records that a mechanism cannot even be tried, and the reason.
   void missing(const std::string& name, const std::string& why) {
     add(name, fail(ErrorCode::unavailable, why));
   }

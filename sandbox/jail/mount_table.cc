@@ -35,7 +35,7 @@ std::vector<Mount> parse_mounts(std::string_view table) {
   std::vector<Mount> mounts;
   for (std::size_t line = 0, end = 0; line < table.size(); line = end + 1) {
     end = std::min(table.find('\n', line), table.size());
-    std::array<std::string_view, 4> fields;  // the first one, the source, may be empty
+    std::array<std::string_view, 4> fields;  // the first field, the source, may be empty
     std::string_view rest = table.substr(line, end - line);
     for (std::string_view& field : fields) {
       field = rest.substr(0, rest.find(' '));

@@ -1,6 +1,6 @@
-// Reads the kernel's table of mounts (/proc/self/mounts). The kernel writes a space, tab, line feed
-// or backslash in a path as a backslash and three octal digits, and this undoes it: a parser that
-// does not loses the mounts below a folder whose name has a space.
+// Reads the kernel's table of mounts (/proc/self/mounts). In a path, the kernel writes a space,
+// tab, line feed or backslash as a backslash and three octal digits. This parser converts such
+// sequences back. Otherwise the mounts below a folder whose name contains a space would be missed.
 //
 //   for (const Mount& mount : parse_mounts(read_small_file("/proc/self/mounts")))
 //     if (mount.type == "cgroup2") show(mount.target);
@@ -17,11 +17,11 @@ namespace assay::sandbox {
 
 struct Mount {
   std::string target;   // the mount point, without escapes
-  std::string type;     // of the file system: "tmpfs", "cgroup2"
-  std::string options;  // separated by commas
+  std::string type;     // type of the file system: "tmpfs", "cgroup2"
+  std::string options;  // mount options, separated by commas
 };
 
-/// Returns the mounts in the order of the table. A line without four fields is left out.
+/// Returns the mounts in the order of the table. A line with fewer than four fields is left out.
 std::vector<Mount> parse_mounts(std::string_view table);
 
 }  // namespace assay::sandbox

@@ -21,13 +21,14 @@ namespace assay::sandbox {
 namespace {
 
 constexpr const char* kDeviceFolders[] = {"driver", "acpi", "scsi", "asound"};  // folders of /proc
-// Files in /proc that describe the whole machine, its load or its disks. Torch, Triton and the C
-// library do not need them. cpuinfo, meminfo and stat stay, because these programs read them.
+// Files in /proc that describe the whole machine, its load or its disks. torch, Triton and the C
+// library do not need these files. cpuinfo, meminfo and stat stay visible, because these programs
+// read them.
 constexpr const char* kMachineFiles[] = {
     "cmdline",    "diskstats", "interrupts", "loadavg",
     "partitions", "softirqs",  "uptime",     "sys/kernel/random/boot_id"};
-// The number and the arguments of the system call mount_setattr. Some C libraries are older than
-// this call. The number is the same on every architecture.
+// The number and the arguments of the system call mount_setattr, which some C libraries do not
+// know. The number is the same on every architecture.
 constexpr long kMountSetattr = 442;
 constexpr unsigned kAtRecursive = 0x8000;
 constexpr std::uint64_t kAttrReadOnly = 1, kAttrNoSuid = 2, kAttrNoDev = 4;
@@ -42,8 +43,8 @@ Status do_mount(const char* source, const std::string& target, const char* type,
   return {};
 }
 
-/// Makes one mount read-only on a kernel without mount_setattr. Flags that the kernel does not
-/// allow to be removed stay set.
+/// Makes one mount read-only on a kernel without mount_setattr. Other flags that the kernel does
+/// not allow to be removed are kept.
 Status remount_read_only(const std::string& target, bool devices) {
   struct statvfs facts {};
   if (::statvfs(target.c_str(), &facts) != 0) return fail_errno("statvfs " + target);
@@ -56,8 +57,8 @@ Status remount_read_only(const std::string& target, bool devices) {
   return do_mount("none", target, nullptr, flags, nullptr);
 }
 
-/// Returns the mount points below a folder. Mount points below another mount point of the list are
-/// omitted.
+/// Returns the mount points below a folder. Leaves out a mount point that is below another returned
+/// mount point.
 std::vector<std::string> mounts_below(const std::string& folder) {
   std::vector<std::string> found;
   for (Mount& mount : parse_mounts(read_small_file("/proc/self/mounts"))) {
@@ -101,8 +102,8 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
   struct stat facts {};
   if (::stat(source.c_str(), &facts) != 0) return fail_errno("stat " + source);
   if (Status point = make_mount_point(target, S_ISDIR(facts.st_mode)); !point) return point;
-  // The bind mount is recursive, because in a copied namespace the kernel does not reveal what
-  // other mounts hide.
+  // The bind mount is recursive, because in a copied namespace the kernel does not reveal files
+  // that other mounts hide.
   if (Status bound = do_mount(source.c_str(), target, nullptr, MS_BIND | MS_REC, nullptr); !bound)
     return bound;
   return make_read_only(target, devices);
@@ -137,7 +138,7 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
     struct stat facts {};
     if (::fstat(fd.get(), &facts) != 0) return fail_errno("fstat " + path);
     if (Status point = make_mount_point(path, S_ISDIR(facts.st_mode)); !point) return point;
-    // The copy of a mount keeps the restrictions of the original.
+    // A copy of a mount keeps the restrictions of the original mount.
     const std::string source = "/proc/self/fd/" + std::to_string(fd.get());
     if (Status bound = do_mount(source.c_str(), path, nullptr, MS_BIND | MS_REC, nullptr); !bound)
       return bound;
@@ -152,19 +153,19 @@ Status mount_proc(const std::string& target) {
   for (const char* folder : kDeviceFolders) {
     const std::string path = target + "/" + folder;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) continue;  // this machine has no such file
+    if (::stat(path.c_str(), &facts) != 0) continue;  // the file does not exist on this machine
     if (Status hidden =
             do_mount("tmpfs", path, "tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC,
                      "size=4096,mode=555");
         !hidden)
       return hidden;
   }
-  // A program that reads such a file finds it empty.
+  // Such a file looks empty to a program that reads it.
   const std::string null = target.substr(0, target.rfind('/')) + "/dev/null";
   for (const char* file : kMachineFiles) {
     const std::string path = target + "/" + file;
     struct stat facts {};
-    if (::stat(path.c_str(), &facts) != 0) continue;  // this kernel has none
+    if (::stat(path.c_str(), &facts) != 0) continue;  // the file does not exist on this kernel
     if (Status hidden = do_mount(null.c_str(), path, nullptr, MS_BIND, nullptr); !hidden)
       return hidden;
   }

@@ -23,17 +23,17 @@ Status bind_read_only(const std::string& source, const std::string& target, bool
 Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t inodes,
                    const std::string& mode);
 
-/// Mounts such a tmpfs over a folder that has other mounts below it. In the tmpfs only these mounts
-/// and the folders that lead to them are visible.
+/// Mounts a new tmpfs over a folder that contains other mounts. In the tmpfs only these mounts, and
+/// the folders that lead to them, are visible.
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 
 /// Mounts a new /proc for the caller's pid namespace. `target` ends in "/proc", and "/dev/null"
-/// lies beside it. The files in which drivers describe the machine's devices are hidden. The files
+/// must exist beside it. Files in which drivers describe the machine's devices are hidden. Files
 /// about the machine's boot, load, interrupts and disks are empty.
 Status mount_proc(const std::string& target);
 
-/// Makes a mount and all mounts below it read-only. The other restrictions of these mounts stay.
+/// Makes a mount and all mounts below it read-only. Other restrictions of these mounts are kept.
 Status make_read_only(const std::string& target, bool devices);
 
 }  // namespace assay::sandbox

@@ -23,9 +23,9 @@ namespace {
 
 constexpr std::string_view kHostName = "assay";
 
-// The first user id of the host for slots. Such ids are far above the ids of accounts, services and
-// subordinate-id ranges. Each jail uses its own block of ids, so that the kernel's per-user counts
-// of two supervisors are separate.
+// The first of the host's user ids that slots use. It is far above the ids of accounts, services
+// and subordinate-id ranges. Each jail uses its own block of ids, so that the kernel's per-user
+// counts of two supervisors are separate.
 constexpr std::uint32_t kHostSlotBase = 0x7000'0000;
 constexpr std::uint32_t kHostSlotBlock = 1024;
 constexpr std::uint32_t kHostSlotBlocks = 0x10000;
@@ -50,7 +50,7 @@ std::string map_text(std::uint32_t outside, int slots) {
 }
 
 /// Writes an id map of several ranges. The kernel accepts such a map only from a process that is
-/// outside the namespace and has the capability there. So a forked child writes it.
+/// outside the namespace and has the needed capability there. So a forked child writes the map.
 class MapWriter {
  public:
   static Result<MapWriter> start(const std::string& uids, const std::string& gids) {
@@ -71,8 +71,8 @@ class MapWriter {
     return writer;
   }
 
-  /// Tells the child to write the map, or to end if `write` is false, and waits for the child's
-  /// end.
+  /// Tells the child to write the map, or to exit without writing if `write` is false. Waits until
+  /// the child has ended.
   bool finish(bool write) {
     const bool told = write && ::write(go_.get(), "x", 1) == 1;
     go_.reset();
@@ -109,7 +109,7 @@ Result<int> enter_user_namespace(int slots) {
   } else if (::unshare(CLONE_NEWUSER) != 0) {
     return fail_errno("unshare(CLONE_NEWUSER)");
   }
-  // A process may map one id without privileges after it has given up setgroups.
+  // A process may map one id without privileges, but only after it has given up setgroups.
   if (Status denied = write_file("/proc/self/setgroups", "deny"); !denied)
     return fail(denied.error());
   if (Status uids = write_file("/proc/self/uid_map", map_text(uid, 0)); !uids)
@@ -130,7 +130,8 @@ Result<uid_t> slot_user(int slot) {
     const std::uint64_t outside = std::strtoull(after, &after, 10);
     const std::uint64_t count = std::strtoull(after, &after, 10);
     at = after;
-    // These are the host's own ids, and on the host kFirstSlotUid is an ordinary account.
+    // If the map starts with ids of the host itself, kFirstSlotUid is an ordinary account on the
+    // host.
     if (inside == 0 && outside == 0 && count > kHostSlotBase) {
       if (::geteuid() == 0) return kHostSlotBase + static_cast<uid_t>(slot);
       return fail(ErrorCode::unavailable, "only root can change user ids without a user namespace");
@@ -163,7 +164,8 @@ Status enter_uts_namespace() {
 Status make_child_pid_namespace() {
   if (::unshare(CLONE_NEWPID) == 0) return {};
   if (errno != EINVAL) return fail_errno("unshare(CLONE_NEWPID)");
-  // The kernel refuses this call while children are still set to start in another pid namespace.
+  // The kernel refuses the next call while children are still set to start in another pid
+  // namespace.
   if (Status back = leave_child_pid_namespace(); !back) return back;
   return enter(CLONE_NEWPID, "unshare(CLONE_NEWPID)");
 }

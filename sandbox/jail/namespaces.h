@@ -1,5 +1,5 @@
 // Enters the namespaces of the jail: user, network, System V IPC, host name, and the pid namespace
-// of a forked child. mounts.h has the mount namespace.
+// of a forked child. The mount namespace is in mounts.h.
 //
 //   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities
 //   Status network = enter_network_namespace();
@@ -17,10 +17,10 @@ namespace assay::sandbox {
 /// The user id of slot 0 inside the user namespace. Slot n has the user id kFirstSlotUid + n.
 inline constexpr uid_t kFirstSlotUid = 1000;
 
-/// Enters a new user namespace with id 0 mapped to the caller, which must have one thread. If the
-/// caller is root, the namespace also has `slots` ids, starting with kFirstSlotUid. They are mapped
-/// to a range of host ids that no account uses. Returns the number of ids for slots, which is
-/// either `slots` or 0.
+/// Enters a new user namespace in which id 0 is mapped to the caller. The caller must have one
+/// thread. If the caller is root, the namespace also contains `slots` ids, starting with
+/// kFirstSlotUid. These are mapped to a range of host ids that no account uses. Returns the number
+/// of ids for slots, which is either `slots` or 0.
 Result<int> enter_user_namespace(int slots);
 
 /// Returns the user id of slot `slot` in the caller's user namespace. Errors: unavailable if the
@@ -34,8 +34,8 @@ Status enter_ipc_namespace();
 Status enter_uts_namespace();
 
 /// Makes the next child of this process the first process of a new pid namespace. When that child
-/// dies, all its descendants die. The caller itself stays in its namespace, and may call this
-/// function again for its next child. The caller must not start a thread before
+/// dies, all its descendants die. The caller itself stays in its own namespace, and may call this
+/// function again for its next child. The caller must not start a thread before it has called
 /// leave_child_pid_namespace().
 Status make_child_pid_namespace();
 /// Makes later children start in the caller's own pid namespace again.

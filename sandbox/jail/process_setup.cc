@@ -66,8 +66,8 @@ Status close_other_descriptors(std::vector<int> keep) {
 }
 
 Status set_resource_limits(const ResourceLimits& limits) {
-  // Timers and queued signals (SIGPENDING) also count against the user who created the user
-  // namespace, and all jobs share that user.
+  // Timers and queued signals (SIGPENDING) also count for the user who created the user namespace,
+  // and all jobs have this user in common.
   const struct {
     int resource;
     const char* name;
@@ -84,7 +84,8 @@ Status set_resource_limits(const ResourceLimits& limits) {
   for (const auto& entry : wanted) {
     if (Status set = limit(entry.resource, entry.name, entry.value); !set) return set;
   }
-  // A lower niceness than the present one would need a capability that the process does not have.
+  // To set a niceness below the present niceness, the process would need a capability that it
+  // lacks.
   if (limits.niceness > ::getpriority(PRIO_PROCESS, 0) &&
       ::setpriority(PRIO_PROCESS, 0, limits.niceness) != 0)
     return fail_errno("setpriority");
@@ -100,12 +101,12 @@ Status become_user(uid_t id) {
 }
 
 Status drop_capability_bounds() {
-  // Kernels without ambient capabilities have none to clear.
+  // A kernel without ambient capabilities has no ambient capabilities to clear.
   if (::prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) != 0 && errno != EINVAL)
     return fail_errno("prctl(PR_CAP_AMBIENT_CLEAR_ALL)");
   for (int capability = 0; capability <= kHighestCapability; ++capability) {
     const int held = ::prctl(PR_CAPBSET_READ, capability, 0, 0, 0);
-    // beyond the last capability that this kernel knows
+    // This number is beyond the last capability that the kernel knows.
     if (held < 0 && errno == EINVAL) return {};
     if (held > 0 && ::prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) != 0)
       return fail_errno("prctl(PR_CAPBSET_DROP)");

@@ -1,6 +1,6 @@
-// Sets up the jail's properties of the process itself: its parent, session, descriptors, limits,
-// user and capabilities. Each function changes the calling process permanently. The process must
-// have one thread.
+// Sets up those properties of the jail that belong to the process itself: its parent, session,
+// descriptors, limits, user and capabilities. Each function changes the calling process
+// permanently. The process must have one thread.
 #pragma once
 
 #include <sys/types.h>
@@ -27,9 +27,9 @@ struct ResourceLimits {
   std::int64_t open_files = 1'024;
   std::int64_t file_bytes = 256LL << 20;
   // The limit of private writable memory in bytes, or 0 if the cgroup limits memory. The address
-  // space is not limited, because CUDA reserves huge ranges.
+  // space is not limited, because CUDA reserves huge address ranges.
   std::int64_t data_bytes = 0;
-  int niceness = 0;  // as in setpriority(); a process whose niceness is higher keeps it
+  int niceness = 0;  // as in setpriority(); a process with a higher niceness keeps its niceness
 };
 Status set_resource_limits(const ResourceLimits& limits);
 

@@ -22,12 +22,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kRootBytes = 16LL << 20;  // contains only directories and mount points
+// The root contains only directories and mount points.
+constexpr std::int64_t kRootBytes = 16LL << 20;
 constexpr std::int64_t kRootInodes = 16'384;
-constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;  // for the zygote; each job gets new folders
+// For the zygote; each job gets its own folders.
+constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
-constexpr int kMaxLinks = 40;      // limit for the path of a Python interpreter
-const std::string kBase = "/tmp";  // covered by a tmpfs while the root is built
+constexpr int kMaxLinks = 40;      // maximum number of links in the path of a Python interpreter
+const std::string kBase = "/tmp";  // covered by a tmpfs while the new root is built
 const std::string kOld = "/old", kNew = "/new";
 
 // Files that are visible if the host has them: the linker's configuration, the alternatives of
@@ -42,8 +44,8 @@ const std::vector<std::string> kDevices = {"/dev/null", "/dev/zero", "/dev/rando
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
 
-/// Resolves every symbolic link of the path. The path is later read below kOld, where an absolute
-/// link would lead to the wrong file.
+/// Resolves every symbolic link in the path. This is needed because the path is later read below
+/// kOld, where an absolute link would lead to the wrong file.
 Result<std::string> resolve(const std::string& path) {
   const std::unique_ptr<char, decltype(&::free)> real(::realpath(path.c_str(), nullptr), &::free);
   if (real == nullptr) return fail_errno("realpath " + path);
@@ -63,7 +65,8 @@ struct Bind {
   bool devices = false;
 };
 
-/// Collects the mounts and links. It resolves all paths while the host's root is still in place.
+/// Collects the mounts and links of the new root. All paths are resolved while the host's root is
+/// still in place.
 struct Contents {
   std::vector<Bind> binds;
   std::vector<std::pair<std::string, std::string>> links;
@@ -91,7 +94,7 @@ Result<Contents> resolve_contents(const RootFilesystem& root) {
   for (const std::vector<std::string>* devices : {&kDevices, &root.devices}) {
     for (const std::string& path : *devices) contents.binds.push_back({path, path, true});
   }
-  // A parent folder is mounted before the folders inside it. Otherwise it would hide them.
+  // A parent folder is mounted before the folders inside it. Otherwise its mount would hide them.
   std::multimap<std::string, Bind> ordered;
   for (Bind& bind : contents.binds) ordered.emplace(bind.target, std::move(bind));
   contents.binds.clear();
@@ -116,8 +119,8 @@ Status enter_base() {
   return mount_tmpfs(kNew, kRootBytes, kRootInodes, "0755");
 }
 
-/// Returns true if the path leads through a link that is visible already, such as /usr/local/cuda
-/// in /usr.
+/// Returns true if the path leads through a link that is already visible. An example is the link
+/// /usr/local/cuda in /usr.
 bool leads_through_link(const std::string& path) {
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     struct stat facts {};
@@ -127,8 +130,8 @@ bool leads_through_link(const std::string& path) {
   }
 }
 
-/// Makes the file visible at `place`. Does nothing if `place` exists: then it lies in a folder that
-/// is visible already, where no mount point can be created.
+/// Makes the file visible at `place`. Does nothing if `place` already exists: in that case it is in
+/// a visible folder, in which no mount point can be created.
 Status show_at(const std::string& place, const Bind& bind) {
   return exists(kNew + place) ? Status()
                               : bind_read_only(kOld + bind.source, kNew + place, bind.devices);
@@ -136,7 +139,7 @@ Status show_at(const std::string& place, const Bind& bind) {
 
 Status show(const Contents& contents) {
   // A symbolic link cannot be a mount point. So the file is mounted at the link's target. This is
-  // done after everything else, because the target may lie in another folder of the list.
+  // done after all other mounts, because the target may be in another folder of the list.
   std::vector<const Bind*> linked;
   for (const Bind& bind : contents.binds) {
     if (leads_through_link(bind.target)) {
@@ -155,8 +158,8 @@ Status show(const Contents& contents) {
   return {};
 }
 
-/// Mounts the writable folders. Call it before any file is made visible, because Python's
-/// installation may lie below /tmp.
+/// Mounts the writable folders. This precedes all other mounts, because Python's installation may
+/// be below /tmp.
 Status mount_writable() {
   for (const char* folder : {"/tmp", "/dev/shm"}) {
     if (Status made = make_directories(kNew + folder); !made) return made;
@@ -171,7 +174,8 @@ Status mount_writable() {
 /// Otherwise returns an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
-  // /proc stays writable as far as user ids allow, because drivers name their threads there.
+  // Subject to user ids, /proc stays writable, because drivers write the names of their threads
+  // there.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
                            MS_BIND | MS_REC, nullptr) != 0)
     return fail_errno("bind /proc");
@@ -179,14 +183,14 @@ Result<std::string> show_proc(bool host_proc) {
   const Status wanted = check_not_left_out("proc");
   const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
   if (own) return std::string();
-  // A container that hides parts of /proc does not allow a new /proc. Python needs a /proc anyway.
+  // A container that hides parts of /proc does not allow a new /proc. But Python needs a /proc.
   if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old)
     return fail(old.error());
   return "/proc is the host's, read-only, because of " + own.error().message;
 }
 
-/// Returns true if a folder is a Python installation or a virtual environment. Both have their own
-/// library folder. Any other folder, such as a ~/bin full of links, must not be visible.
+/// Returns true if a folder is a Python installation or a virtual environment. Both have a library
+/// folder of their own. Other folders, such as a ~/bin full of links, must not become visible.
 bool is_prefix(const fs::path& folder) {
   std::error_code error;
   if (folder == "/usr" || folder == "/" || folder.empty()) return false;

@@ -1,7 +1,8 @@
 // Builds the root filesystem of a jail: a tmpfs in which only the files that a program needs are
-// visible, read-only. It has no home directories, no store, no operators, no socket of the host,
-// and only the devices in `devices`. find_python_files() finds the files that a Python interpreter
-// needs. It uses only the interpreter's path and does not run the interpreter.
+// visible, read-only. It contains no home directories, no store, no operators and no socket of the
+// host. Its only devices are null, zero, the random devices and those in `devices`.
+// find_python_files() finds the files that a Python interpreter needs. It uses only the
+// interpreter's path and does not run the interpreter.
 //
 //   Result<PythonFiles> python = find_python_files("/srv/assay/.venv/bin/python");
 //   // python->directories: "/srv/assay/.venv" and "/home/me/.pyenv/versions/3.11.7"
@@ -18,11 +19,11 @@
 namespace assay::sandbox {
 
 struct RootFilesystem {
-  // Files and directories that are visible read-only at the same path. If one is missing, that is
-  // an error.
+  // Files and directories that become visible, read-only, at the same path. A missing file is an
+  // error.
   std::vector<std::string> binds;
   std::vector<std::pair<std::string, std::string>> links;  // symbolic links: path and target
-  // Device files besides null, zero and the random devices. If one is missing, that is an error.
+  // Device files in addition to null, zero and the random devices. A missing file is an error.
   std::vector<std::string> devices;
   // If true, the host's /proc is visible. A process without a separate pid namespace needs it.
   bool host_proc = false;

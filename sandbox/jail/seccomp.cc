@@ -18,7 +18,8 @@ struct ReleaseContext {
   void operator()(void* context) const { seccomp_release(context); }
 };
 
-/// Returns the filter in the kernel's form. libseccomp can only write this form to a file.
+/// Returns the filter in the form that the kernel uses. libseccomp can write this form only to a
+/// file.
 Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
   UniqueFd file(::memfd_create("seccomp", MFD_CLOEXEC));
   if (!file) return fail_errno("memfd_create for the seccomp filter");
@@ -38,15 +39,15 @@ Result<std::vector<sock_filter>> program_of(scmp_filter_ctx filter) {
 Result<SeccompFilter> SeccompFilter::build(SeccompProfile profile) {
   const std::unique_ptr<void, ReleaseContext> context(seccomp_init(SCMP_ACT_ALLOW));
   if (context == nullptr) return fail(ErrorCode::internal, "seccomp_init failed");
-  // On other architectures (32-bit, x32) system calls have other numbers, to which the rules do not
-  // apply.
+  // On other architectures (32-bit, x32) system calls have other numbers, so the rules would not
+  // apply there.
   if (const int result =
           seccomp_attr_set(context.get(), SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS);
       result < 0) {
     return fail_errno("seccomp_attr_set(ACT_BADARCH)", -result);
   }
-  // The filter tests for a hundred rare calls. As a binary tree it stays fast for common calls.
-  // Older versions of the library cannot build a tree.
+  // The filter tests for a hundred rare calls. As a binary tree it is still fast for common calls.
+  // Older versions of libseccomp cannot build a tree.
   seccomp_attr_set(context.get(), SCMP_FLTATR_CTL_OPTIMIZE, 2);
   if (Status added = add_seccomp_rules(context.get(), profile); !added) return fail(added.error());
   Result<std::vector<sock_filter>> program = program_of(context.get());

@@ -1,7 +1,7 @@
 // Builds and loads the system call filter. The filter is a denylist, because Python, LLVM and CUDA
 // use too many system calls for an allowlist. It denies calls that no submission needs, and calls
-// that undo another layer of the jail. The list is in seccomp_rules.cc. seccomp.cc builds and loads
-// the filter.
+// that would undo another isolation layer of the jail. The list is in seccomp_rules.cc. seccomp.cc
+// builds and loads the filter.
 //
 //   const Result<SeccompFilter> filter = SeccompFilter::build(SeccompProfile::candidate);
 //   Status loaded = filter->load();
@@ -22,7 +22,7 @@ namespace assay::sandbox {
 enum class SeccompProfile {
   candidate,  // for untrusted code without a GPU
   launcher,   // for a GPU's driver, which parses untrusted binaries
-  profiler,   // the same inside Nsight Compute, which creates named pipes
+  profiler,   // like launcher, but inside Nsight Compute, which creates named pipes
 };
 
 /// Adds every rule to a libseccomp filter (scmp_filter_ctx) that allows calls by default.

@@ -24,10 +24,10 @@
 namespace assay::sandbox {
 namespace {
 
-// Calls that are denied with any arguments. Names of calls that this machine's architecture lacks
-// are skipped.
+// Calls that are denied whatever their arguments are. Names of calls that this machine's
+// architecture lacks are skipped.
 constexpr const char* kDenied[] = {
-    // access to memory and descriptors of other processes
+    // Calls that access the memory or the descriptors of other processes.
     "ptrace",
     "process_vm_readv",
     "process_vm_writev",
@@ -36,7 +36,7 @@ constexpr const char* kDenied[] = {
     "pidfd_getfd",
     "move_pages",
     "migrate_pages",
-    // mounts and namespaces
+    // Calls that change mounts or namespaces.
     "mount",
     "umount",
     "umount2",
@@ -55,7 +55,7 @@ constexpr const char* kDenied[] = {
     "quotactl_fd",
     "swapon",
     "swapoff",
-    // kernel subsystems with many past vulnerabilities
+    // Calls to kernel subsystems with many past vulnerabilities.
     "bpf",
     "perf_event_open",
     "userfaultfd",
@@ -76,7 +76,7 @@ constexpr const char* kDenied[] = {
     "vm86",
     "vm86old",
     "modify_ldt",
-    // calls that change the machine
+    // Calls that change the whole machine.
     "kexec_load",
     "kexec_file_load",
     "init_module",
@@ -98,7 +98,7 @@ constexpr const char* kDenied[] = {
     "sethostname",
     "setdomainname",
     "vhangup",
-    // ways to bypass a path or a filter
+    // Calls that bypass a path or a filter.
     "name_to_handle_at",
     "open_by_handle_at",
     "execveat",
@@ -115,7 +115,7 @@ constexpr struct {
 
 // Calls that are denied only to candidates. A launcher may need them for a future GPU driver.
 constexpr const char* kDeniedToCandidates[] = {
-    // These calls would report what other jobs do with files that all jobs see.
+    // These calls would report what other jobs do with files that are visible to all jobs.
     "inotify_init",
     "inotify_init1",
     // Requests of native asynchronous I/O count against one limit for the whole machine
@@ -135,11 +135,11 @@ constexpr const char* kDeniedToCandidates[] = {
     "readahead",
 };
 
-// For candidates these calls do nothing and report success. A job's own files are in memory. A
-// flush of a file that all jobs see would flush the machine's disk.
+// For candidates these calls do nothing and report success. A job's own files are in memory.
+// Flushing a file that is visible to all jobs would flush the machine's disk.
 constexpr const char* kIdleForCandidates[] = {"fsync", "fdatasync", "sync_file_range"};
 
-// More denied calls. They are given by number, because some versions of libseccomp do not know
+// Further denied calls. They are given by number, because some versions of libseccomp do not know
 // their names. The numbers are the same on every architecture.
 constexpr int kDeniedNumbers[] = {
     428 /* open_tree */,      429 /* move_mount */,      430 /* fsopen */,
@@ -155,10 +155,12 @@ constexpr std::uint64_t kNamespaceFlags[] = {CLONE_NEWNS,  CLONE_NEWCGROUP, CLON
                                              CLONE_NEWNET, CLONE_NEWTIME};
 
 constexpr std::uint64_t kSetPtracer = 0x59616d61;  // PR_SET_PTRACER
-// PR_SCHED_CORE creates a cookie that keeps other processes off the sibling thread of a processor.
+// PR_SCHED_CORE creates a cookie that keeps other processes off the sibling hardware thread of a
+// CPU core.
 constexpr std::uint64_t kSchedCore = 62;
-// PR_SET_MEMORY_MERGE: the kernel would merge pages of this process with equal pages of others. The
-// first write to a merged page takes longer, which tells that another process has the same content.
+// PR_SET_MEMORY_MERGE lets the kernel merge pages of this process with equal pages of other
+// processes. The first write to a merged page takes longer, which reveals that another process has
+// a page with the same content.
 constexpr std::uint64_t kMemoryMerge = 67;
 constexpr std::uint64_t kDeniedPrctl[] = {PR_SET_SECCOMP,    PR_SET_DUMPABLE,  PR_SET_MM,
                                           PR_SET_SECUREBITS, PR_SET_PDEATHSIG, kSetPtracer,
@@ -231,8 +233,8 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // Other families (netlink, packet, vsock, AF_ALG, ...) either have no namespace or are not
-  // needed.
+  // Other socket families (netlink, packet, vsock, AF_ALG, ...) are not confined by a namespace or
+  // are not needed.
   for (const char* name : {"socket", "socketpair"}) {
     if (Status added = deny_when(filter, name, EAFNOSUPPORT, SCMP_A0(SCMP_CMP_GT, AF_INET)); !added)
       return added;
@@ -240,9 +242,9 @@ Status deny_by_argument(scmp_filter_ctx filter) {
   return deny_when(filter, "personality", EPERM, SCMP_A0(SCMP_CMP_NE, kQueryPersonality));
 }
 
-/// Denies every kind of special file except named pipes. The kind is four bits of the mode. A rule
-/// cannot express "is not", so the rules deny modes without the bit of named pipes and modes with
-/// any other of the four bits.
+/// Denies all kinds of special files except named pipes. The kind is given by four bits of the
+/// mode. A rule cannot express "is not a named pipe". So the rules deny every mode without the bit
+/// of named pipes, and every mode with any of the other three bits.
 Status deny_other_nodes(scmp_filter_ctx filter, int call, const char* name, unsigned mode) {
   static_assert((S_IFMT & ~S_IFIFO) == (S_IFCHR | S_IFDIR | S_IFREG));
   const scmp_arg_cmp others[] = {
@@ -284,12 +286,12 @@ Status deny_names(scmp_filter_ctx filter, std::span<const char* const> names) {
 Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status named = deny_names(filter, kDeniedToCandidates); !named) return named;
   // The network namespace confines TCP to the job's own loopback interface. But a job could send a
-  // TCP socket with SO_LINGER to the supervisor, and the supervisor would then block in close().
+  // TCP socket with SO_LINGER to the supervisor, which would then block in close().
   if (Status added = deny_when(filter, "socket", EAFNOSUPPORT, SCMP_A0(SCMP_CMP_EQ, AF_INET));
       !added)
     return added;
-  // Leases and notifications on files that all jobs see would report what other jobs do with these
-  // files.
+  // Leases and notifications on files that are visible to all jobs would report what other jobs do
+  // with these files.
   for (const std::uint64_t command : kDeniedFcntl) {
     if (Status added =
             deny_when(filter, "fcntl", EPERM, SCMP_A1(SCMP_CMP_MASKED_EQ, kLow32, command));
@@ -305,17 +307,16 @@ Status deny_to_candidates(scmp_filter_ctx filter) {
   if (Status idle = deny_when(filter, "msync", 0, SCMP_A2(SCMP_CMP_MASKED_EQ, MS_SYNC, MS_SYNC));
       !idle)
     return idle;
-  // Urgent bytes on unix sockets are a new feature that no submission needs. A bug in it let a
-  // process write to freed kernel memory (CVE-2025-38236).
+  // Urgent bytes on unix sockets are a recent feature that no submission needs. A bug in this
+  // feature allowed a process to write to freed kernel memory (CVE-2025-38236).
   for (const auto& call : kUrgent) {
     if (Status added = deny_when(filter, call.name, EOPNOTSUPP,
                                  SCMP_CMP(call.flags, SCMP_CMP_MASKED_EQ, MSG_OOB, MSG_OOB));
         !added)
       return added;
   }
-  // These options return a handle (pidfd) of the peer process or of a message's sender. That
-  // process is the supervisor, and the handle works across pid namespaces. Older kernels lack these
-  // options.
+  // These options return a handle (pidfd) of the peer process or of a message's sender, which is
+  // the supervisor. The handle works across pid namespaces. Older kernels lack these options.
   for (const auto& [name, option] :
        {std::pair("getsockopt", kPeerPidfd), std::pair("setsockopt", kPassPidfd)}) {
     const std::initializer_list<scmp_arg_cmp> asked = {
@@ -343,8 +344,8 @@ Status add_seccomp_rules(void* filter, SeccompProfile profile) {
   for (const int call : kDeniedNumbers) {
     if (Status denied = deny(filter, call, std::to_string(call)); !denied) return denied;
   }
-  // The flags of clone3 are in memory, which a filter cannot read. With ENOSYS the C library falls
-  // back to clone.
+  // The flags of clone3 are in memory, which a filter cannot read. If clone3 fails with ENOSYS, the
+  // C library uses clone instead.
   if (Status clone3 = check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), kClone3, 0), "clone3");
       !clone3)
     return clone3;

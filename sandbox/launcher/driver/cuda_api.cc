@@ -69,8 +69,8 @@ std::string library_folder() {
 }
 
 Result<int> count_devices(const CudaApi& api) {
-  // Lazy loading would load a kernel's code at its first launch. That launch can fall into a
-  // measurement, and can hang while the stream is blocked.
+  // With lazy loading, a kernel's code would be loaded at its first launch. That launch may be part
+  // of a measurement, and may hang while the stream is blocked.
   ::setenv("CUDA_MODULE_LOADING", "EAGER", 1);
   // A plan uses one stream, so one hardware queue is enough. With the default of eight queues, the
   // creation of a context takes a third longer.

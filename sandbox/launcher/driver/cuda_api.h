@@ -33,7 +33,7 @@ using CUstream = struct OpaqueStream*;
 using CUevent = struct OpaqueEvent*;
 using CUmemGenericAllocationHandle = unsigned long long;
 
-// CUresult
+// Values of CUresult.
 inline constexpr CUresult kSuccess = 0;
 inline constexpr CUresult kInvalidValue = 1;
 inline constexpr CUresult kOutOfMemory = 2;
@@ -54,7 +54,7 @@ inline constexpr CUresult kLaunchFailed = 719;
 inline constexpr CUresult kTensorMemoryLeak = 721;
 inline constexpr CUresult kUnknown = 999;
 
-// CUdevice_attribute
+// Values of CUdevice_attribute.
 inline constexpr int kAttributeClockRate = 13;  // kHz
 inline constexpr int kAttributeMultiprocessorCount = 16;
 inline constexpr int kAttributeMemoryClockRate = 36;       // kHz
@@ -64,7 +64,7 @@ inline constexpr int kAttributeComputeCapabilityMajor = 75;
 inline constexpr int kAttributeComputeCapabilityMinor = 76;
 inline constexpr int kAttributeMaxSharedMemoryPerBlockOptin = 97;
 
-// CUfunction_attribute
+// Values of CUfunction_attribute.
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;
 inline constexpr int kFunctionSharedSizeBytes = 1;
 inline constexpr int kFunctionLocalSizeBytes = 3;
@@ -73,14 +73,14 @@ inline constexpr int kFunctionMaxDynamicSharedSizeBytes = 8;
 inline constexpr int kFunctionNonPortableClusterSizeAllowed = 14;
 inline constexpr int kCachePreferShared = 1;  // CUfunc_cache
 
-// CUlaunchAttributeID, and the values of these attributes
+// Values of CUlaunchAttributeID, and the values of these attributes.
 inline constexpr int kLaunchCooperative = 2;
 inline constexpr int kLaunchClusterDimension = 4;
 inline constexpr int kLaunchClusterSchedulingPolicyPreference = 5;
 inline constexpr int kLaunchProgrammaticStreamSerialization = 6;
 inline constexpr int kClusterSchedulingPolicySpread = 1;
 
-// CUtensorMapInterleave, CUtensorMapL2promotion, CUtensorMapFloatOOBfill
+// Values of CUtensorMapInterleave, CUtensorMapL2promotion and CUtensorMapFloatOOBfill.
 inline constexpr int kTensorMapInterleaveNone = 0;
 inline constexpr int kTensorMapL2Promotion128B = 2;
 inline constexpr int kTensorMapFillNone = 0;
@@ -133,7 +133,8 @@ struct CUlaunchConfig {
   unsigned numAttrs;
 };
 
-/// Expands F(symbol, signature) for every function. libcuda.so.1 exports the symbol.
+/// Expands F(symbol, signature) for each function that the launcher uses. libcuda.so.1 exports the
+/// symbol.
 // clang-format off
 #define ASSAY_CUDA_FUNCTIONS(F)                                                                      \
   F(cuInit, CUresult(unsigned))                                                                      \
@@ -200,21 +201,21 @@ struct CudaApi {
 };
 
 /// Loads libcuda.so.1 once for the life of the process. Errors: `unavailable` if the library cannot
-/// be loaded, with the loader's message; `unavailable` if an old driver lacks a function, with the
-/// function's name.
+/// be loaded, and the message is the loader's; `unavailable` if an old driver lacks a function, and
+/// the message names the function.
 Result<const CudaApi*> open_cuda_api();
 
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls cuInit and returns the number of devices. Errors: `unavailable` if there is no device,
-/// with the reason.
+/// Calls cuInit and returns the number of devices. Errors: `unavailable` if there is no device; the
+/// message says why.
 Result<int> count_devices(const CudaApi& api);
 
 Result<DeviceFacts> read_device_facts(const CudaApi& api, int index);
 
 /// Decides whether the submission's device code, the launch or this launcher caused an error.
-/// `result` is not kSuccess. `doing` describes the call in the message.
+/// `result` must not be kSuccess. `doing` describes the call in the message.
 LaunchError classify(const CudaApi& api, CUresult result, const std::string& doing);
 
 }  // namespace assay::sandbox::cuda

@@ -12,7 +12,7 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// A kernel that uses more shared memory than this, static and dynamic together, must opt in.
+// If a kernel uses more shared memory than this, static and dynamic together, it must opt in.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;
@@ -108,8 +108,8 @@ class CudaDriver final : public GpuDriver {
 
   LaunchStatus write(DevicePtr to, std::span<const std::byte> from) override {
     if (from.empty()) return {};
-    // Copies on this object's stream. The synchronous call would return before the last piece of
-    // pageable memory has arrived on the device.
+    // This copies on the object's own stream. The synchronous call would return before the last
+    // part of pageable memory has arrived on the device.
     if (LaunchStatus s = check(api_.cuMemcpyHtoDAsync_v2(to, from.data(), from.size(), stream_),
                                "copy to the GPU");
         !s)
@@ -145,8 +145,8 @@ class CudaDriver final : public GpuDriver {
     }
     const auto high = static_cast<std::uint32_t>(pattern >> 32);
     if (low == high) return check(api_.cuMemsetD32Async(to, low, 2 * count, stream_), "fill");
-    // The driver has no 64-bit fill. Memory is seen as rows of 8 bytes, and each half of the
-    // pattern is written as a column that is one word wide.
+    // The driver has no 64-bit fill. So the memory is treated as rows of 8 bytes, and each half of
+    // the pattern is written to one column that is a 32-bit word wide.
     if (LaunchStatus s = check(api_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "fill"); !s)
       return s;
     return check(api_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "fill");
@@ -221,7 +221,7 @@ class CudaDriver final : public GpuDriver {
                   alignof(TensorMap) == alignof(CUtensorMap));
     constexpr std::size_t kMaxRank = 5;
     constexpr std::array<std::uint32_t, kMaxRank> kStep = {1, 1, 1, 1, 1};
-    std::array<std::uint64_t, kMaxRank> strides{};  // one element more than the driver reads
+    std::array<std::uint64_t, kMaxRank> strides{};  // has one element more than the driver reads
     std::copy(spec.strides.begin(), spec.strides.end(), strides.begin());
     TensorMap map;
     void* base = reinterpret_cast<void*>(spec.base);  // NOLINT(performance-no-int-to-ptr)
@@ -284,8 +284,9 @@ class CudaDriver final : public GpuDriver {
     return s;
   }
 
-  /// Some virtual GPUs do not support stream waits on host memory. On such a GPU the stream is
-  /// never blocked, and a measurement contains the gaps between launches that the host causes.
+  /// Allocates the word for which a blocked stream waits. Some virtual GPUs do not support stream
+  /// waits on host memory. On such a GPU the stream is never blocked, and a measurement includes
+  /// the gaps between launches that the host causes.
   LaunchStatus allocate_blocker() {
     void* word = nullptr;
     if (api_.cuMemHostAlloc(&word, sizeof(std::uint32_t), kMemHostAllocDeviceMap) != kSuccess)
@@ -305,8 +306,8 @@ class CudaDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel,
                                          std::uint32_t shared_bytes) {
     LoadedKernel loaded;
-    // The driver finds the end of the image from its headers. A copy with a zero byte after it
-    // keeps the driver from reading other memory if the image is truncated.
+    // The driver finds the end of the image from the image's headers. If the image is truncated,
+    // the zero byte at the end of this copy keeps the driver from reading other memory.
     const std::string bytes(image);
     if (const CUresult result = api_.cuModuleLoadData(&loaded.module, bytes.c_str());
         result != kSuccess) {
@@ -350,8 +351,8 @@ class CudaDriver final : public GpuDriver {
       params.push_back(bytes);
     if (result != kInvalidValue) return check(result, (doing + ": reading its parameters").c_str());
     if (facts.static_shared_bytes + shared_bytes <= kStaticSharedLimitBytes) return {};
-    // Triton's own launcher does the same: it prefers shared memory over L1 if a kernel opts in to
-    // more shared memory.
+    // Like Triton's own launcher, this prefers shared memory over L1 if a kernel opts in to more
+    // shared memory.
     if (LaunchStatus s =
             check(api_.cuFuncSetCacheConfig(loaded.function, kCachePreferShared), doing.c_str());
         !s)
@@ -373,7 +374,7 @@ class CudaDriver final : public GpuDriver {
   std::uint32_t* blocker_ = nullptr;  // mapped host memory; null if the stream cannot be blocked
   CUdeviceptr blocker_on_device_ = 0;
   std::vector<LoadedKernel> kernels_;
-  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: size in bytes by address
+  std::map<DevicePtr, std::uint64_t> shared_;  // current mappings: address -> size in bytes
 };
 
 }  // namespace

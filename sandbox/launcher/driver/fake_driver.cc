@@ -16,8 +16,8 @@ namespace assay::sandbox {
 namespace {
 
 constexpr DevicePtr kFirstAddress = 0x7f00'0000'0000;
-// The unused address space between two allocations. A stray access falls into it, and not into
-// another allocation.
+// The size of the unused address space between two allocations. A stray access hits this space
+// instead of another allocation.
 constexpr std::uint64_t kAddressGap = 1ULL << 20;
 constexpr std::uint64_t kAllocationAlignment = 256;
 constexpr double kOperationNs = 2000;
@@ -46,7 +46,7 @@ LaunchStatus vector_add(FakeLaunch& launch) {
   return {};
 }
 
-/// Acts as a cheat: writes the sum at the first launch, and nothing at later launches.
+/// Acts like a cheating kernel: writes the sum at the first launch, and nothing at later launches.
 LaunchStatus add_once(FakeLaunch& launch) {
   return launch.variable++ == 0 ? vector_add(launch) : LaunchStatus();
 }
@@ -57,7 +57,8 @@ LaunchStatus add_in_place(FakeLaunch& launch) {
   return vector_add(launch);
 }
 
-/// Sets y = x. The kernel's parameters are x, y, the count, and the two pointers that Triton adds.
+/// Copies floats: y = x. The kernel's parameters are x, y, the count, and the two pointers that
+/// Triton adds.
 LaunchStatus copy_floats(FakeLaunch& launch) {
   const std::uint64_t bytes = static_cast<std::uint32_t>(launch.params[2].value) * sizeof(float);
   const std::byte* x = launch.memory(0, 0, bytes);
@@ -80,7 +81,7 @@ LaunchStatus write_byte(FakeLaunch& launch) {
   return {};
 }
 
-/// Makes the system call, and stores its return value or the negative errno in `result`.
+/// Makes a system call, and stores its return value or the negative errno in `result`.
 LaunchStatus system_call(FakeLaunch& launch) {
   constexpr std::size_t kResult = 0, kNumber = 1, kFirst = 2;
   std::array<long, 6> arguments{};

@@ -9,9 +9,9 @@
 //   const std::size_t launches = gpu.launches().size();  // 0 so far
 //
 // Copies and fills are performed at once, and only inside allocations. An address outside of all
-// allocations is an illegal address and loses the context, as on a GPU. A kernel runs if a C++
-// function of the kernel's name was added. Otherwise the launch is only recorded. Device time is
-// simulated: it is a fixed cost per operation and per byte, with a small deterministic jitter. Not
+// allocations is an illegal address and makes the context unusable, as on a GPU. A kernel runs if a
+// C++ function with the kernel's name was added. Otherwise the launch is only recorded. Device time
+// is simulated: a fixed cost per operation and per byte, with a small deterministic jitter. Not
 // thread-safe.
 #pragma once
 
@@ -39,8 +39,8 @@ struct FakeLaunch {
   std::uint64_t& variable;
 
   /// Returns the host address of `bytes` bytes of device memory. The range begins `offset` bytes
-  /// after the address in parameter number `param`. Returns null if the range lies in no
-  /// allocation.
+  /// after the address in parameter number `param`. Returns null if no allocation contains the
+  /// range.
   std::byte* memory(std::size_t param, std::int64_t offset, std::uint64_t bytes) const;
 };
 
@@ -52,8 +52,8 @@ class FakeDriver : public GpuDriver {
 
   explicit FakeDriver(std::uint64_t memory_bytes = kDefaultMemoryBytes);
 
-  /// Makes kernels of this name run `body`. `param_bytes` contains the sizes of the parameters that
-  /// a real image would declare.
+  /// Makes kernels with this name run `body`. `param_bytes` contains the sizes of the parameters
+  /// that a real image would declare.
   void add_kernel(const std::string& name, std::vector<std::size_t> param_bytes, FakeKernel body);
 
   struct Record {
@@ -65,11 +65,11 @@ class FakeDriver : public GpuDriver {
   std::uint64_t allocated_bytes() const { return allocated_; }
   std::size_t shared_mappings() const { return shared_.size(); }
   std::size_t loaded_kernels() const;
-  /// Sets the device time of kernels of this name.
+  /// Sets the device time of kernels with this name.
   void set_kernel_ns(const std::string& name, double ns) { kernel_ns_[name] = ns; }
-  /// Sets the local memory per thread of kernels of this name.
+  /// Sets the local memory per thread of kernels with this name.
   void set_local_bytes(const std::string& name, std::int64_t bytes) { local_bytes_[name] = bytes; }
-  /// Makes every later call fail, as on a GPU that no longer responds on the bus.
+  /// Makes all later calls fail, as on a GPU that no longer responds on the bus.
   void lose_memory() {
     lost_ = LaunchError{LaunchErrorKind::internal_error,
                         "FAKE_ERROR_DEVICE_UNAVAILABLE (the device is gone)"};
@@ -78,8 +78,8 @@ class FakeDriver : public GpuDriver {
   void leave_memory(std::uint64_t bytes) {
     taken_ = static_cast<std::uint64_t>(facts_.memory_bytes) - bytes;
   }
-  /// Returns the host memory behind a range of device memory, or null if the range lies in no
-  /// allocation.
+  /// Returns the host memory behind a range of device memory, or null if no allocation contains the
+  /// range.
   std::byte* translate(DevicePtr address, std::uint64_t bytes);
 
   const DeviceFacts& facts() const override { return facts_; }
@@ -130,7 +130,7 @@ class FakeDriver : public GpuDriver {
 
   DeviceFacts facts_;
   std::uint64_t allocated_ = 0;
-  std::uint64_t taken_ = 0;  // bytes that other processes are said to have allocated
+  std::uint64_t taken_ = 0;  // number of bytes that other processes seem to have allocated
   DevicePtr next_address_;
   std::map<DevicePtr, std::vector<std::byte>> memory_;
   std::map<DevicePtr, Mapping> shared_;
@@ -139,7 +139,7 @@ class FakeDriver : public GpuDriver {
   std::map<std::string, std::int64_t> local_bytes_;
   std::vector<Loaded> loaded_;
   std::vector<Record> launches_;
-  std::optional<LaunchError> lost_;  // set after a fault: why the context is lost
+  std::optional<LaunchError> lost_;  // set after a fault: the reason why the context is lost
   double clock_ns_ = 0;
   double start_ns_ = 0;
   double stop_ns_ = 0;

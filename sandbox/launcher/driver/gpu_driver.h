@@ -39,7 +39,7 @@ struct KernelFacts {
   std::int64_t static_shared_bytes = 0;  // per block
   std::int64_t max_threads_per_block = 0;
   // The sizes of the parameters that the image declares, in order. Not set if the driver cannot
-  // report the sizes.
+  // report these sizes.
   std::optional<std::vector<std::size_t>> param_bytes;
 };
 
@@ -74,7 +74,8 @@ struct TensorMapSpec {
 struct ParamValue {
   std::uint64_t value = 0;
   std::size_t bytes = 8;
-  std::shared_ptr<const TensorMap> map = nullptr;  // if set, `bytes` is the descriptor's size
+  // If set, this is the argument, and `bytes` is the descriptor's size.
+  std::shared_ptr<const TensorMap> map = nullptr;
 };
 
 class GpuDriver {
@@ -94,8 +95,8 @@ class GpuDriver {
   virtual LaunchStatus write(DevicePtr to, std::span<const std::byte> from) = 0;
   virtual LaunchStatus read(std::span<std::byte> to, DevicePtr from) = 0;
   virtual LaunchStatus copy_async(DevicePtr to, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Fills `count` elements of `width` bytes each. The width is 1, 2, 4 or 8, and `to` is aligned
-  /// to it.
+  /// Fills `count` elements of `width` bytes each. The width is 1, 2, 4 or 8, and `to` is a
+  /// multiple of the width.
   virtual LaunchStatus fill_async(DevicePtr to, std::uint64_t count, std::uint32_t width,
                                   std::uint64_t pattern) = 0;
 
@@ -119,9 +120,9 @@ class GpuDriver {
   virtual LaunchStatus synchronize() = 0;
 
   // Timing. Work that is queued between block_stream() and unblock_stream() waits on the device
-  // until unblock_stream(). So the time that the host needs for queueing is not measured. At most
-  // kMaxBlockedOperations operations can wait. A device that cannot block its stream ignores both
-  // calls.
+  // until unblock_stream() is called. So the time that the host needs for queueing is not measured.
+  // At most kMaxBlockedOperations operations can wait. A device that cannot block its stream
+  // ignores both calls.
   virtual LaunchStatus block_stream() = 0;
   virtual void unblock_stream() = 0;
   virtual LaunchStatus mark_start() = 0;
@@ -132,9 +133,9 @@ class GpuDriver {
   virtual LaunchStatus reset_persisting_l2() = 0;
 };
 
-/// The maximum number of operations to queue on a blocked stream. The driver's queue has room for
-/// about a thousand entries. A call that adds to a full queue waits for room, and while the stream
-/// is blocked it waits forever.
+/// The maximum number of operations that may be queued on a blocked stream. The driver's queue has
+/// space for about a thousand entries. A call that adds to a full queue waits for space, and while
+/// the stream is blocked it waits forever.
 inline constexpr std::size_t kMaxBlockedOperations = 256;
 
 /// Checks that a device works: allocates memory, fills it, makes the device copy it, and reads the

@@ -127,7 +127,7 @@ std::optional<std::int64_t> version_at(std::string_view properties, std::string_
   for (std::int64_t value = 0; lines >> key >> value;) found[key] = value;
   const bool here = wanted && found.contains("location_id") &&
                     found["location_id"] == wanted->location && found["domain"] == wanted->domain;
-  const std::int64_t version = found["gfx_target_version"];  // 0 for a processor
+  const std::int64_t version = found["gfx_target_version"];  // 0 for a CPU
   return here && version > 0 ? std::optional(version) : std::nullopt;
 }
 

@@ -32,7 +32,7 @@ using HipEvent = struct OpaqueHipEvent*;
 using HipModule = struct OpaqueHipModule*;
 using HipFunction = struct OpaqueHipFunction*;
 
-// hipError_t
+// Values of hipError_t.
 inline constexpr HipResult kSuccess = 0;
 inline constexpr HipResult kOutOfMemory = 2;
 inline constexpr HipResult kNotInitialized = 3;
@@ -46,7 +46,7 @@ inline constexpr HipResult kAssert = 710;
 inline constexpr HipResult kLaunchFailure = 719;
 inline constexpr HipResult kUnknown = 999;
 
-// hipDeviceAttribute_t
+// Values of hipDeviceAttribute_t.
 inline constexpr int kAttributeClockRate = 5;  // kHz
 inline constexpr int kAttributeL2CacheSize = 19;
 inline constexpr int kAttributeComputeCapabilityMajor = 23;
@@ -57,7 +57,7 @@ inline constexpr int kAttributeMultiprocessorCount = 63;
 inline constexpr int kAttributeMaxSharedMemoryPerBlock = 74;
 inline constexpr int kAttributeCanUseStreamWaitValue = 10013;
 
-// hipFunction_attribute
+// Values of hipFunction_attribute.
 inline constexpr int kFunctionMaxThreadsPerBlock = 0;
 inline constexpr int kFunctionSharedSizeBytes = 1;
 inline constexpr int kFunctionLocalSizeBytes = 3;
@@ -67,12 +67,12 @@ inline constexpr unsigned kStreamNonBlocking = 1;
 inline constexpr unsigned kEventDefault = 0;
 inline constexpr unsigned kMallocSignalMemory = 2;
 inline constexpr unsigned kStreamWaitValueGte = 0;
-// Keys of a launch's `extra` list. The list contains key, value, key, value, kLaunchParamEnd.
+// Keys of a launch's `extra` list. The list has the form key, value, key, value, kLaunchParamEnd.
 inline constexpr std::uintptr_t kLaunchParamBufferPointer = 1, kLaunchParamBufferSize = 2,
                                 kLaunchParamEnd = 3;
 
-/// Expands F(symbol, signature) for every function. libamdhip64 exports the symbol. The type of an
-/// address is void*.
+/// Expands F(symbol, signature) for each function that the launcher uses. libamdhip64 exports the
+/// symbol. The type of an address is void*.
 // clang-format off
 #define ASSAY_HIP_FUNCTIONS(F)                                                              \
   F(hipInit, HipResult(unsigned))                                                           \
@@ -122,15 +122,15 @@ struct HipApi {
 };
 
 /// Loads libamdhip64 once for the life of the process. Errors: `unavailable` if the library cannot
-/// be loaded, with the loader's message; `unavailable` if an old ROCm lacks a function, with the
-/// function's name.
+/// be loaded, and the message is the loader's; `unavailable` if an old ROCm lacks a function, and
+/// the message names the function.
 Result<const HipApi*> open_hip_api();
 
 /// Loads the library and returns the library's folder. Returns /usr/lib if there is no library.
 std::string library_folder();
 
-/// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device,
-/// with the reason.
+/// Calls hipInit and returns the number of devices. Errors: `unavailable` if there is no device;
+/// the message says why.
 Result<int> count_devices(const HipApi& api);
 
 Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
@@ -140,13 +140,13 @@ Result<DeviceFacts> read_device_facts(const HipApi& api, int index);
 /// because the minor version and the stepping are written in hexadecimal.
 std::string target_of_version(std::int64_t gfx_target_version);
 
-/// Returns the version number of the GPU at `pci_place` ("0000:c1:00.0"). `properties` is the
-/// kernel driver's description of one GPU, the file `properties` of a node of its topology. Returns
-/// nothing if the described GPU is at another PCI address.
+/// Returns the version number of the GPU at the PCI address `pci_place` ("0000:c1:00.0").
+/// `properties` is the kernel driver's description of one GPU: the file `properties` of a node in
+/// its topology. Returns nothing if the described GPU is at another PCI address.
 std::optional<std::int64_t> version_at(std::string_view properties, std::string_view pci_place);
 
 /// Decides whether the submission's device code, the launch or this launcher caused an error.
-/// `result` is not kSuccess. `doing` describes the call in the message.
+/// `result` must not be kSuccess. `doing` describes the call in the message.
 LaunchError classify(const HipApi& api, HipResult result, const std::string& doing);
 
 }  // namespace assay::sandbox::hip

@@ -15,7 +15,7 @@ constexpr double kNsPerMs = 1e6;
 constexpr std::uint32_t kWholeValue = 0xFFFFFFFF;
 // The size of the buffer for kernel parameters. The runtime copies as many bytes as the image
 // declares. If an image declares more bytes than the plan passes, the runtime copies zeros from
-// this buffer and no other memory of this process.
+// this buffer instead of other memory of this process.
 constexpr std::size_t kParameterRoomBytes = 64 << 10;
 
 struct LoadedKernel {
@@ -131,8 +131,8 @@ class HipDriver final : public GpuDriver {
     if (low == high)
       return check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 2 * count, stream_),
                    "fill");
-    // HIP has no 64-bit fill. The two halves of the first element are written separately. Then each
-    // copy doubles the filled range.
+    // HIP has no 64-bit fill. So the two halves of the first element are written separately, and
+    // then each copy doubles the filled range.
     if (LaunchStatus s =
             check(api_.hipMemsetD32Async(at(to), static_cast<int>(low), 1, stream_), "fill");
         !s)
@@ -238,8 +238,8 @@ class HipDriver final : public GpuDriver {
     return tl::unexpected(classify(api_, result, doing));
   }
 
-  /// Writes each value at an offset that is a multiple of the value's size, as in the layout of a
-  /// kernel's arguments. Returns the size of all values together.
+  /// Writes each value at an offset that is a multiple of the value's size, which is the layout of
+  /// kernel arguments. Returns the size of all values together.
   LaunchResult<std::size_t> pack(std::span<const ParamValue> params) {
     std::size_t end = 0;
     for (const ParamValue& param : params) {
@@ -256,8 +256,9 @@ class HipDriver final : public GpuDriver {
     return end;
   }
 
-  /// Not every device supports stream waits. Without them the stream is never blocked, and a
-  /// measurement contains the gaps between launches that the host causes.
+  /// Allocates the word for which a blocked stream waits. Not every device supports stream waits.
+  /// Without them the stream is never blocked, and a measurement includes the gaps between launches
+  /// that the host causes.
   LaunchStatus allocate_blocker(int index) {
     int supported = 0;
     void* word = nullptr;
@@ -280,8 +281,8 @@ class HipDriver final : public GpuDriver {
   LaunchResult<LoadedKernel> load_module(std::string_view image, const std::string& kernel) {
     const std::string doing = "loading kernel '" + kernel + "'";
     LoadedKernel loaded;
-    // The copy ends with a zero byte. It keeps the runtime from reading other memory if the image
-    // is truncated.
+    // The zero byte at the end of this copy keeps the runtime from reading other memory if the
+    // image is truncated.
     const std::string bytes(image);
     if (LaunchStatus s = check(api_.hipModuleLoadData(&loaded.module, bytes.c_str()), doing); !s)
       return tl::unexpected(s.error());
@@ -318,8 +319,8 @@ class HipDriver final : public GpuDriver {
   HipStream stream_ = nullptr;
   HipEvent start_ = nullptr;
   HipEvent stop_ = nullptr;
-  // Signal memory, which both the host and the device can access. Null if the stream cannot be
-  // blocked.
+  // Signal memory, which both the host and the device can access. It is null if the stream cannot
+  // be blocked.
   std::uint32_t* blocker_ = nullptr;
   std::vector<LoadedKernel> kernels_;
 };

@@ -1,5 +1,5 @@
 // Defines LaunchResult<T>: a value, or the LaunchError that says why a launch plan could not be
-// performed. LaunchStatus is the result of a call without a value. Errors are returned, not thrown.
+// performed. LaunchStatus is for calls that return no value. Errors are returned, not thrown.
 //
 //   if (width == 0) return launch_fail(LaunchErrorKind::invalid_plan, "fill: the width is 0");
 //

@@ -29,21 +29,21 @@
 namespace assay::sandbox {
 
 /// Opens a CudaDriver for one device. Errors: `internal_error` if there is no driver or no device
-/// of this index; the message lists the existing devices.
+/// with this index; the message lists the existing devices.
 LaunchResult<std::unique_ptr<GpuDriver>> open_cuda_driver(int index);
 LaunchResult<std::unique_ptr<GpuDriver>> open_hip_driver(int index);
-/// Opens a HipDriver that uses the given table of functions. The caller knows the facts of the
+/// Opens a HipDriver that uses the given table of functions. The caller provides the facts of the
 /// device. Tests pass a table that needs no hardware.
 LaunchResult<std::unique_ptr<GpuDriver>> make_hip_driver(const hip::HipApi& api, int index,
                                                          DeviceFacts facts);
 
-/// Returns the devices, sorted by index. Errors: `unavailable` if there is no device, with the
-/// reason.
+/// Returns the devices, sorted by index. Errors: `unavailable` if there is no device; the message
+/// says why.
 Result<std::vector<DeviceFacts>> list_cuda_devices();
 Result<std::vector<DeviceFacts>> list_hip_devices();
 
-/// Lists the devices of an API. The API's namespace has the functions count_devices(api) and
-/// read_device_facts(api, index). Fails if reading any of the devices fails.
+/// Lists the devices of an API. The API's namespace must contain the functions count_devices(api)
+/// and read_device_facts(api, index). Returns an error if any of the devices cannot be read.
 template <class Api>
 Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
   if (!api) return fail(api.error());
@@ -58,7 +58,7 @@ Result<std::vector<DeviceFacts>> list_devices(Result<const Api*> api) {
   return devices;
 }
 
-/// Returns the facts of one device of an API. Only this device is queried, so another device may be
+/// Returns the facts of one device of an API. Only this device is queried, so other devices may be
 /// broken. If the index is wrong, the error names the valid indices.
 template <class Api>
 LaunchResult<DeviceFacts> device_at(Result<const Api*> api, int index, const std::string& kind) {

@@ -21,10 +21,10 @@
 //   LaunchResult<bool> unseen = initial.swap_inputs();
 //   restored = initial.restore_async();               // restores the new inputs
 //
-// stage() copies new inputs to device memory before they are needed. The reason: a source is mapped
-// into device memory only while it is read. When memory is unmapped, the next kernel is about 300
-// ns slower, because the GPU fetches its instructions again. The first run on new inputs must not
-// be slower than later runs.
+// stage() copies new inputs to device memory before they are needed. The reason is that a source is
+// mapped into device memory only while it is read. When memory is unmapped, the next kernel is
+// about 300 ns slower, because the GPU fetches its instructions again. The first run on new inputs
+// must not be slower than later runs.
 //
 // The destructors free all memory. Not thread-safe.
 #pragma once
@@ -40,7 +40,7 @@
 
 namespace assay::sandbox {
 
-// size of the guard before each buffer, and of the guard after it
+// The size of the guard before each buffer, and of the guard after it, in bytes.
 inline constexpr std::uint64_t kGuardBytes = 4096;
 inline constexpr std::uint32_t kBufferAlignment = 256;  // the alignment of allocations
 inline constexpr unsigned char kGuardByte = 0xC5;
@@ -52,12 +52,12 @@ class GuardedMemory {
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
 
-  /// Returns the number of bytes of device memory that add() allocates for such a buffer, guards
-  /// included. Returns UINT64_MAX if the number does not fit 64 bits.
+  /// Returns the number of bytes of device memory that add() allocates for such a buffer, including
+  /// the guards. Returns UINT64_MAX if the number exceeds 64 bits.
   static std::uint64_t cost(std::uint64_t bytes, std::uint32_t alignment);
 
-  /// Allocates a buffer and fills its guards. `alignment` is a power of two. Messages name the
-  /// buffer by `what`.
+  /// Allocates a buffer and fills its guards. `alignment` is a power of two. `what` is the buffer's
+  /// name in messages.
   LaunchResult<DevicePtr> add(std::uint64_t bytes, std::uint32_t alignment, std::string what);
 
   /// Waits for the queued work, then reads every guard back. Errors: canary_violation if a guard
@@ -92,20 +92,21 @@ class InitialState {
 
   /// Writes the first contents of every buffer.
   LaunchStatus write();
-  /// Copies the first contents of each buffer to separate device memory. Reads the contents from
+  /// Copies the first contents of each buffer to separate device memory. The contents are read from
   /// the source, because a run may have changed the buffer. If the device lacks memory for a copy,
   /// restore_async() reads the source instead.
   LaunchStatus keep_on_device();
-  /// Reads the new contents from each source, and stores them beside the first copy, masked with a
-  /// new key. restore_async() still restores the old contents. `trusted` is null on a device
-  /// without trusted kernels. Then stage() does nothing, and swap_inputs() reads the sources.
+  /// Reads the new contents from each source, and stores them beside the first copy. They are
+  /// masked with a new key. restore_async() still restores the old contents. If `trusted` is null
+  /// (the device cannot run trusted kernels), stage() does nothing, and swap_inputs() reads the
+  /// sources.
   LaunchStatus stage(TrustedKernels* trusted);
   /// Makes restore_async() restore the new contents from now on. Returns true if no kernel can have
-  /// read the new contents and their use will not slow the first run. Returns false if the device
-  /// lacked memory to stage them.
+  /// read the new contents and if using them will not slow down the first run. Returns false if the
+  /// device lacked memory to stage them.
   LaunchResult<bool> swap_inputs();
-  /// Queues the copies that restore the contents. They are copies from device to device where
-  /// possible.
+  /// Queues the copies that restore the contents. Where possible, the copies are from device to
+  /// device.
   LaunchStatus restore_async();
 
  private:

@@ -7,10 +7,10 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::uint64_t kPieceBytes = 16 << 20;  // bytes that the host compares at once
+constexpr std::uint64_t kPieceBytes = 16 << 20;  // number of bytes that the host compares at a time
 
 /// Compares `bytes` bytes of device memory at `a` with the bytes that expected(offset, size)
-/// returns, one piece after the other.
+/// returns, piece by piece.
 template <class Expected>
 LaunchResult<bool> same_by_pieces(GpuDriver& gpu, DevicePtr a, std::uint64_t bytes,
                                   Expected expected) {
@@ -42,7 +42,8 @@ DeviceBuffers::~DeviceBuffers() {
 
 LaunchStatus DeviceBuffers::open() {
   if (base_ != 0) return {};
-  // Earlier kernels must have ended, because they could access the memory as soon as it is mapped.
+  // All earlier kernels must have ended, because they could access the memory as soon as it is
+  // mapped.
   if (LaunchStatus s = gpu_.synchronize(); !s) return s;
   LaunchResult<DevicePtr> base = gpu_.map_shared(memory_.fd, memory_.bytes);
   if (!base) return tl::unexpected(base.error());

@@ -29,7 +29,7 @@ class SharedBuffers {
   virtual std::size_t inputs() const = 0;
   virtual const std::string& name(std::size_t input) const = 0;
   virtual std::uint64_t bytes(std::size_t input) const = 0;
-  /// True if a plan may write to the input.
+  /// Returns true if a plan may write to the input.
   virtual bool inout(std::size_t input) const = 0;
   /// Returns the size of the memory for outputs, in bytes.
   virtual std::uint64_t output_bytes() const = 0;
@@ -38,8 +38,8 @@ class SharedBuffers {
   virtual LaunchStatus copy_in(std::size_t input, DevicePtr to) = 0;
   /// Copies device memory at `from` to the memory for outputs, starting at `offset`.
   virtual LaunchStatus copy_out(std::uint64_t offset, DevicePtr from, std::uint64_t bytes) = 0;
-  /// Returns true if device memory at `at` equals an input, bit for bit. Maps the memory. `trusted`
-  /// performs the comparison on the device. If `trusted` is null, the host compares.
+  /// Returns true if the device memory at `at` equals an input, bit for bit. Maps the memory.
+  /// `trusted` performs the comparison on the device. If `trusted` is null, the host performs it.
   virtual LaunchResult<bool> same(std::size_t input, DevicePtr at, TrustedKernels* trusted) = 0;
   /// Waits for the copies and unmaps the memory. Until the next copy, device code cannot access the
   /// inputs or the memory for outputs.
@@ -87,7 +87,7 @@ struct DeviceInput {
 /// A handle to device memory that another process allocated.
 struct SharedDeviceMemory {
   int fd = -1;              // the handle, which the caller closes
-  std::uint64_t bytes = 0;  // size of the whole memory
+  std::uint64_t bytes = 0;  // size of the whole memory, in bytes
 };
 
 /// A range of the shared memory.
@@ -96,7 +96,7 @@ struct SharedRange {
 };
 
 /// Buffers in device memory of another process. The memory is mapped only during copies. All ranges
-/// must lie inside the memory, which RequestMemory checks.
+/// must be inside the memory; RequestMemory checks this.
 class DeviceBuffers final : public SharedBuffers {
  public:
   DeviceBuffers(GpuDriver& gpu, SharedDeviceMemory memory, std::vector<DeviceInput> inputs,

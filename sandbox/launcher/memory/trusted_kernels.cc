@@ -10,7 +10,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::uint32_t kThreads = 1024;
-// The number of 32-bit values that each thread of the scrub kernel holds in registers. At 1,024
+// The number of 32-bit values that each thread of the scrub kernel keeps in registers. With 1,024
 // threads, these values and the kernel's other registers fill all registers of a multiprocessor.
 constexpr std::uint32_t kRegisters = 56;
 constexpr std::uint32_t kWavesOfBlocks = 2;
@@ -18,11 +18,11 @@ constexpr std::uint32_t kTouchThreads = 128;
 constexpr std::uint32_t kStrideThreads = 256;
 constexpr std::uint64_t kStrideBlocksPerSm = 8;
 constexpr std::uint64_t kWordBytes = 16;
-constexpr std::size_t kReadings = 2;  // cycles, nanoseconds
+constexpr std::size_t kReadings = 2;  // cycles and nanoseconds
 
 /// Returns the text of the scrub kernel, which overwrites shared memory and registers. Each block
-/// allocates the whole shared memory of a multiprocessor and fills it. Then each thread holds
-/// kRegisters values at once.
+/// allocates the whole shared memory of a multiprocessor and fills it. Then each thread keeps
+/// kRegisters values in registers at once.
 std::string scrub_text() {
   std::string text = R"(.version 7.0
 .target sm_70
@@ -60,8 +60,8 @@ FILLED:
   return text + "  ret;\n}\n";
 }
 
-/// Writes the number of cycles and nanoseconds between two ticks of the timer. The kernel first
-/// waits for a tick, because some timers tick only once a microsecond.
+/// A kernel that writes the numbers of cycles and of nanoseconds between two ticks of the timer.
+/// The kernel first waits for a tick, because some timers tick only once a microsecond.
 constexpr const char* kClockText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -91,8 +91,8 @@ SPIN:
 }
 )";
 
-/// Sets *out if the ranges `a` and `b` differ. It compares words of 16 bytes in a grid-wide stride,
-/// and then the bytes after the last word one by one.
+/// A kernel that sets *out if the ranges `a` and `b` differ. It compares words of 16 bytes in a
+/// grid-wide stride, and then the bytes after the last word one by one.
 constexpr const char* kDifferText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -147,8 +147,8 @@ NEXT:
 }
 )";
 
-/// Each thread adds one to its own word. No kernel that reads and writes memory does less work.
-/// measurements/ground_truth.py reads this text.
+/// A kernel in which each thread adds one to its own word. No kernel that reads and writes memory
+/// does less work. measurements/ground_truth.py reads this text.
 constexpr const char* kTouchText = R"(.version 7.0
 .target sm_70
 .address_size 64
@@ -171,8 +171,8 @@ constexpr const char* kTouchText = R"(.version 7.0
 }
 )";
 
-/// Masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. A second run with the same key
-/// restores the contents.
+/// A kernel that masks memory: to[i] = from[i] ^ stream(i), in words of 8 bytes. A second run with
+/// the same key restores the contents.
 ///
 /// New inputs wait in the launcher's device memory while the submission's kernels still run on the
 /// old inputs. A kernel can guess the address of the new inputs, so it must not be able to use what
@@ -297,7 +297,7 @@ TrustedKernels::~TrustedKernels() {
 
 LaunchStatus TrustedKernels::scrub_async() {
   LaunchShape shape;
-  // A multiprocessor runs only one of these blocks at a time. There are more blocks than
+  // A multiprocessor can run only one of these blocks at a time. There are more blocks than
   // multiprocessors, so that the first wave of blocks reaches every multiprocessor.
   shape.grid[0] = kWavesOfBlocks * static_cast<std::uint32_t>(gpu_->facts().sms);
   shape.block[0] = kThreads;

@@ -8,9 +8,9 @@
 //   LaunchStatus done = gpu.synchronize();
 //   LaunchResult<double> mhz = trusted->clock_mhz();
 //
-// scrub_async() is needed because shared memory and registers keep the values that a kernel left in
-// them. On a large GPU they have tens of megabytes. That is enough to pass outputs from one sample
-// to the next.
+// scrub_async() is needed because shared memory and registers keep the values that a kernel left
+// there. On a large GPU this is tens of megabytes, enough to pass outputs from one sample to the
+// next.
 //
 // The kernels are PTX text. The driver compiles it when a launcher starts, before the launcher has
 // a job. The fake device cannot run these kernels. Not thread-safe. The GpuDriver must outlive the
@@ -28,8 +28,8 @@ namespace assay::sandbox {
 using MaskKey = std::array<std::uint64_t, 2>;
 inline constexpr std::uint64_t kMaskWordBytes = 8;
 
-// The duration of a reading of the clock. It is long, because the GPU's timer may tick only once a
-// microsecond.
+// The duration of one reading of the clock, in nanoseconds. It is long, because the GPU's timer may
+// tick only once a microsecond.
 inline constexpr std::uint64_t kClockSpinNs = 20'000;
 
 class TrustedKernels {
@@ -47,8 +47,8 @@ class TrustedKernels {
   /// Returns true if two ranges of device memory contain the same bytes. Both addresses are 16-byte
   /// aligned. Waits for the result.
   LaunchResult<bool> same(DevicePtr a, DevicePtr b, std::uint64_t bytes);
-  /// Queues a kernel that copies `from` to `to`, and masks or unmasks the copy (kMaskText). The
-  /// unit is a word of kMaskWordBytes. `to` may be equal to `from`.
+  /// Queues a kernel that copies `from` to `to`, and masks or unmasks the copy (kMaskText). `words`
+  /// counts words of kMaskWordBytes. `to` may be equal to `from`.
   LaunchStatus mask_async(DevicePtr to, DevicePtr from, std::uint64_t words, const MaskKey& key);
   /// Returns the clock rate that the last read_clock_async() measured on a multiprocessor. Call it
   /// after synchronize().

@@ -38,7 +38,7 @@ class ByteReader {
     return static_cast<T>(value);
   }
 
-  /// Returns exactly `size` bytes, or an empty view if fewer bytes are left.
+  /// Returns exactly `size` bytes, or an empty view if fewer bytes remain.
   std::string_view raw_bytes(std::string_view what, std::uint64_t size) {
     if (!ok()) return {};
     if (size > remaining()) {

@@ -18,7 +18,7 @@ bool inside(std::uint64_t offset, std::uint64_t bytes, std::size_t size) {
   return offset <= size && bytes <= size - offset;
 }
 
-/// Returns element number `entry` of a table. The caller has checked that the table lies inside the
+/// Returns element number `entry` of a table. The caller has checked that the table is inside the
 /// image.
 template <class T>
 T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
@@ -27,7 +27,7 @@ T entry_at(std::string_view image, std::uint64_t table, std::uint64_t entry) {
   return value;
 }
 
-/// Returns a section's name, or nothing if the name does not lie inside the file.
+/// Returns a section's name, or an empty text if the name is not inside the file.
 std::string_view name_of(std::string_view image, const Elf64_Ehdr& header,
                          const Elf64_Shdr& section) {
   if (header.e_shstrndx == SHN_UNDEF) return {};

@@ -15,14 +15,14 @@ namespace {
 /// A part of a buffer.
 struct Part {
   std::uint32_t buffer = 0;
-  std::uint64_t start = 0, end = 0;  // bytes
+  std::uint64_t start = 0, end = 0;  // in bytes
   auto key() const { return std::tie(buffer, start, end); }
   bool operator<(const Part& other) const { return key() < other.key(); }
 };
 
-/// A launch of the submission's kernel, or a copy. A copy has `in_order`, `to` and `from`.
+/// A launch of a kernel of the submission, or a copy. Only a copy has `in_order`, `to` and `from`.
 struct Event {
-  std::set<std::uint32_t> launch;  // the buffers of the parameters; empty for a copy
+  std::set<std::uint32_t> launch;  // the buffers of the launch's parameters; empty for a copy
   bool in_order = true;
   Part to, from;
 };
@@ -37,7 +37,8 @@ std::vector<PointerParam> pointers_of(const KernelOp& op) {
   return pointers;
 }
 
-/// Collects the events of a plan, in order. Those of all alternatives count.
+/// Collects the events of a plan in order, including the events of all alternatives (autotuner
+/// configurations).
 class Events {
  public:
   explicit Events(const Plan& plan) : plan_(plan) {
@@ -66,7 +67,8 @@ class Events {
     events_.push_back(std::move(event));
   }
 
-  /// Returns the part that a copy by a kernel may touch: a plan does not tell its end.
+  /// Returns the part that a copy kernel may touch. It extends to the buffer's end, because the
+  /// plan does not tell where the copy ends.
   Part rest_from(const PointerParam& pointer) const {
     return {pointer.buffer, pointer.offset, plan_.buffers[pointer.buffer].bytes};
   }
@@ -84,7 +86,7 @@ bool meets(const std::set<std::uint32_t>& one, const std::set<std::uint32_t>& ot
   return std::any_of(one.begin(), one.end(), [&](std::uint32_t it) { return other.contains(it); });
 }
 
-/// Returns the copies whose elements may get into one of the `reached` buffers.
+/// Returns the copies whose elements may reach one of the `reached` buffers.
 std::vector<Event> copies_to(std::set<std::uint32_t> reached, const std::vector<Event>& events) {
   std::vector<Event> copies;
   for (auto event = events.rbegin(); event != events.rend(); ++event) {
@@ -98,7 +100,7 @@ std::vector<Event> copies_to(std::set<std::uint32_t> reached, const std::vector<
   return copies;
 }
 
-/// Returns true if the elements have in memory the order of their indices.
+/// Returns true if the elements are in memory in the order of their indices.
 bool in_index_order(const PlanOutput& output) {
   std::int64_t reach = 0;
   for (std::size_t dim = output.shape.size(); dim-- > 0;) {
@@ -110,7 +112,8 @@ bool in_index_order(const PlanOutput& output) {
   return true;
 }
 
-/// Tells if these copies into one buffer have several sources or together change the order.
+/// Tells whether these copies into one buffer come from several sources, or change the order
+/// together.
 bool disorders(const std::set<std::pair<Part, Part>>& into) {
   for (auto before = into.begin(), after = before; ++after != into.end(); before = after) {
     if (after->second.buffer != before->second.buffer || after->first.start < before->first.end ||

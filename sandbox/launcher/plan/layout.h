@@ -1,21 +1,22 @@
-// Tells if the copies of a launch plan, and not the submission's kernels, put the elements of an
-// output in their order.
+// Tells whether the copies of a launch plan, and not the submission's kernels, determined the order
+// of an output's elements.
 //
 //   Result<Plan> plan = decode_plan(bytes);
 //   if (plan && reorders(*plan)) return;  // for family `layout`: not the submission's work
 //
 // For an operator of family `layout`, the order of the elements is the whole work. The recorder
-// performs torch's copies with kernels of its own or with the driver's copies, so a submission can
-// leave this work to them: `y = t.T.contiguous()`. A copy that keeps the order is no such work: it
-// pads, cuts off, converts, or moves a block. harness/interpreting/layout_log.py applies the same
-// rules without a GPU:
+// performs torch's copies with kernels of its own or with the driver's copies. So a submission
+// could leave its work to such copies, for example by `y = t.T.contiguous()`. Copies that keep the
+// order are allowed: they pad, cut off, convert, or move a block.
+// harness/interpreting/layout_log.py applies the same rules without a GPU:
 //  - Each copy keeps the order of its elements in memory.
 //  - The copies into a buffer come from one other buffer and together keep the order.
 //  - The copies out of a buffer read parts that do not overlap.
 //  - An output has its elements in memory in the order of its indices.
-// Only copies on the way to an output count. A kernel that has one buffer of that way may have read
-// all buffers of its parameters. Constants hold no data of an input, so copies of them do not
-// count. All functions are pure and thread-safe.
+// Only copies on the way to an output count. If a kernel has a parameter that is on this way, the
+// kernel may have read the buffers of all its parameters, so they are on the way too. Copies of
+// constants do not count, because constants contain no data of an input. All functions are pure and
+// thread-safe.
 #pragma once
 
 #include <string_view>
@@ -24,13 +25,13 @@
 
 namespace assay::sandbox {
 
-/// Returns true for a kernel of the recorder, which copies and casts in place of torch's kernels. A
-/// submission gains nothing by giving its own kernel such a name: the kernel then does not count as
-/// its work.
+/// Returns true for the recorder's own kernels, which copy and convert in place of torch's kernels.
+/// A submission gains nothing by giving its own kernel such a name, because the kernel then does
+/// not count as the submission's work.
 inline bool is_recorder_kernel(std::string_view kernel) { return kernel.starts_with("assay_"); }
 
-/// The recorder's kernel for copies that keep the order of the elements. Its first pointers are the
-/// target and the source.
+/// The name of the recorder's kernel for copies that keep the order of the elements. Its first two
+/// pointer parameters are the target and the source.
 inline constexpr std::string_view kInOrderCopy = "assay_copy_in_order";
 
 /// Returns true if the plan's copies, or the strides of an output, change the order of elements on

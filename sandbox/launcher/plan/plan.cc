@@ -12,8 +12,8 @@
 namespace assay::sandbox {
 namespace {
 
-// The smallest size of each kind of element in bytes. Before memory is reserved, the reader checks
-// that enough bytes follow for the given number of elements.
+// The minimum sizes of the kinds of elements, in bytes. Before memory is reserved for a list, the
+// reader checks that enough bytes follow for the number of elements.
 constexpr std::size_t kMinBufferBytes = 1 + 8 + 4 + 8;
 constexpr std::size_t kMinBinaryBytes = 4 + 4 + 8;
 constexpr std::size_t kMinOpBytes = 1 + 4 + 8 + 8 + 1 + 8;  // a fill is the smallest operation
@@ -25,7 +25,7 @@ constexpr std::size_t kMinOutputBytes = 4 + 8 + 4 + 4;
 // The first version of the format that has choices and tensor maps.
 constexpr std::uint32_t kChoiceVersion = 2;
 
-// Names are written into messages and JSON, so they must be valid UTF-8.
+// Reads a name. Names are written into messages and JSON, so they must be valid UTF-8.
 std::string read_string(ByteReader& in, std::string_view what) {
   const auto size = in.number<std::uint32_t>(what);
   if (size > kMaxStringBytes)
@@ -161,7 +161,7 @@ CopyOp read_copy(ByteReader& in) {
   return op;
 }
 
-/// Reads operations and counts them. The count includes the operations of alternatives.
+/// Reads operations and counts them, including the operations of alternatives.
 class OpReader {
  public:
   OpReader(ByteReader& in, std::uint32_t version) : in_(in), version_(version) {}

@@ -31,7 +31,7 @@ inline constexpr std::uint32_t kOldestPlanVersion = 1;
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
-// including the operations of alternatives
+// The maximum number of operations, including the operations of alternatives.
 inline constexpr std::uint32_t kMaxPlanOperations = 16384;
 inline constexpr std::uint32_t kMaxAlternatives = 64;  // for each choice
 inline constexpr std::uint32_t kMaxKernelParams = 256;
@@ -61,8 +61,8 @@ enum class BufferKind : std::uint8_t { input = 0, scratch = 1, constant = 2 };
 struct PlanBuffer {
   BufferKind kind = BufferKind::scratch;
   std::uint64_t bytes = 0;
-  std::string name;      // the argument's name; empty if this is no input
-  std::string constant;  // exactly `bytes` bytes; empty if this is no constant
+  std::string name;      // the argument's name; empty if the buffer is no input
+  std::string constant;  // exactly `bytes` bytes; empty if the buffer is no constant
   bool operator==(const PlanBuffer&) const = default;
 };
 
@@ -75,12 +75,12 @@ struct PlanBinary {
 
 struct ScalarParam {
   std::uint8_t size = 4;    // 1, 2, 4 or 8 bytes
-  std::uint64_t value = 0;  // only the low `size` bytes are used
+  std::uint64_t value = 0;  // only the lowest `size` bytes are used
   bool operator==(const ScalarParam&) const = default;
 };
 struct PointerParam {
   std::uint32_t buffer = 0;
-  std::uint64_t offset = 0;  // bytes
+  std::uint64_t offset = 0;  // in bytes
   bool operator==(const PointerParam&) const = default;
 };
 struct NullParam {
@@ -95,7 +95,7 @@ struct GlobalScratchParam {
 /// address of the replayed buffer. The innermost dimension comes first, as in the driver.
 struct TensorMapParam {
   std::uint32_t buffer = 0;
-  std::uint64_t offset = 0;      // bytes
+  std::uint64_t offset = 0;      // in bytes
   std::uint8_t type = 0;         // CUtensorMapDataType
   std::uint8_t swizzle = 0;      // CUtensorMapSwizzle
   std::uint8_t nan_outside = 0;  // 1: elements outside read as NaN; 0: as zero
@@ -118,7 +118,7 @@ struct KernelOp {
 };
 struct FillOp {
   std::uint32_t buffer = 0;
-  std::uint64_t offset = 0;  // bytes
+  std::uint64_t offset = 0;  // in bytes
   std::uint64_t count = 0;   // elements
   std::uint8_t width = 1;    // bytes per element: 1, 2, 4 or 8
   std::uint64_t pattern = 0;
@@ -134,14 +134,15 @@ struct CopyOp {
 };
 using SimpleOp = std::variant<KernelOp, FillOp, CopyOp>;
 
-/// One configuration of an autotuner, and the operations that the kernel performs with it.
+/// One configuration of an autotuner, with the operations that this configuration performs.
 struct Alternative {
   std::string label;
   std::vector<SimpleOp> ops;
   bool operator==(const Alternative&) const = default;
 };
 /// Work that can be done in several ways (alternatives). The launcher times the alternatives and
-/// uses the fastest. All choices that belong to the same tunable use the same alternative.
+/// uses the fastest alternative. All choices that belong to the same tunable use the same
+/// alternative.
 struct ChoiceOp {
   std::uint32_t tunable = 0;  // the number of the tunable in this plan
   std::vector<Alternative> alternatives;
@@ -151,10 +152,10 @@ using PlanOp = std::variant<KernelOp, FillOp, CopyOp, ChoiceOp>;
 
 struct PlanOutput {
   std::uint32_t buffer = 0;
-  std::uint64_t offset = 0;  // bytes
+  std::uint64_t offset = 0;  // in bytes
   std::string dtype;
   std::vector<std::int64_t> shape;
-  std::vector<std::int64_t> strides;  // elements
+  std::vector<std::int64_t> strides;  // in elements
   bool operator==(const PlanOutput&) const = default;
 };
 
@@ -168,8 +169,8 @@ struct Plan {
   bool operator==(const Plan&) const = default;
 };
 
-/// Reads a plan. Errors: `corrupt` if the bytes are not a plan; the message has the place and the
-/// reason. The only exception that it throws is bad_alloc.
+/// Reads a plan. Errors: `corrupt` if the bytes are not a plan; the message contains the position
+/// and the reason. Throws no exception except bad_alloc.
 Result<Plan> decode_plan(std::string_view bytes);
 
 /// Calls `visit(op)` for every KernelOp, FillOp and CopyOp in plan order, including the operations
@@ -194,7 +195,7 @@ bool for_each_operation(const Plan& plan, Visit visit) {
   return true;
 }
 
-// In the output memory, the offset of each output is a multiple of this number of bytes.
+// The offset of each output in the output memory is a multiple of this number of bytes.
 inline constexpr std::uint64_t kOutputAlignment = 256;
 
 /// Rounds an offset in the output memory up to kOutputAlignment.
@@ -209,7 +210,7 @@ std::string dtype_names();
 
 /// Returns the number of bytes from the start of the first element to the end of the last element.
 /// Returns 0 for an empty tensor. Returns nothing if the shape, the strides or the dtype are
-/// invalid, or if the number does not fit 64 bits.
+/// invalid, or if the number exceeds 64 bits.
 std::optional<std::uint64_t> output_span_bytes(const PlanOutput& output);
 
 /// Returns the offset of each output in the output memory, in order, followed by the end of the

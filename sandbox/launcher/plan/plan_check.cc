@@ -26,8 +26,8 @@ std::string describe(const Plan& plan, std::uint32_t index) {
          " bytes)";
 }
 
-/// Checks that `[offset, offset + bytes)` lies inside the buffer. An empty range may begin at the
-/// buffer's end.
+/// Checks that the range `[offset, offset + bytes)` is inside the buffer. An empty range may begin
+/// at the buffer's end.
 Status check_range(const Plan& plan, const std::string& where, std::uint32_t index,
                    std::uint64_t offset, std::uint64_t bytes) {
   if (index >= plan.buffers.size()) {
@@ -82,8 +82,8 @@ Status check_binaries(const Plan& plan) {
     const std::string where = "binary " + std::to_string(i);
     if (binary.kernel.empty() || binary.kernel.find('\0') != std::string::npos)
       return refuse(where, "the kernel's name is empty or contains a zero byte");
-    // PTX text is refused: the driver would compile it, and its PTX compiler is a large attack
-    // surface. No recorded plan needs PTX.
+    // PTX text is rejected: the driver would compile it, and the driver's PTX compiler is a large
+    // attack surface. No recorded plan needs PTX.
     if (Status elf = check_elf(binary.image); !elf)
       return refuse(where + ": kernel '" + binary.kernel + "'", elf.error().message);
   }
@@ -102,7 +102,7 @@ Status check_extents(const std::string& where, const KernelOp& op) {
     return refuse(where, "grid, block and cluster extents start at 1");
   if (op.grid[0] > kMaxGridX || op.grid[1] > kMaxGridYz || op.grid[2] > kMaxGridYz)
     return refuse(where, "the grid is over 2147483647 x 65535 x 65535 blocks");
-  // Each extent is checked separately before the product, so that the product cannot overflow.
+  // Each extent is checked before the product is computed, so that the product cannot overflow.
   const auto over = [](const Dim3& dims, std::uint32_t limit) {
     return dims[0] > limit || dims[1] > limit || dims[2] > limit || product(dims) > limit;
   };
@@ -124,14 +124,14 @@ constexpr std::array<std::uint64_t, 15> kTensorMapBits = {8,  16, 32, 32, 64, 64
                                                           64, 16, 32, 32, 32, 4,  4};
 constexpr std::uint8_t kFirstFloatTensorMap = 6;
 constexpr std::uint8_t kLastFloatTensorMap = 12;
-constexpr std::uint8_t kMaxTensorMapSwizzle = 3;  // means 128 bytes
+constexpr std::uint8_t kMaxTensorMapSwizzle = 3;  // this value means 128 bytes
 constexpr std::uint64_t kTensorMapAlignment = 16;
 constexpr std::uint64_t kMaxTensorMapExtent = 1ULL << 32;
 constexpr std::uint64_t kMaxTensorMapStride = 1ULL << 40;
 constexpr std::uint32_t kMaxTensorMapBox = 256;
 
-/// Checks the driver's rules that do not depend on the device. Also checks that the whole tensor
-/// lies inside its buffer.
+/// Checks the driver's rules that do not depend on the device. Also checks that the whole tensor is
+/// inside its buffer.
 Status check_tensor_map(const Plan& plan, const std::string& where, const TensorMapParam& map) {
   const std::size_t rank = map.shape.size();
   if (rank == 0 || rank > kMaxTensorMapRank || map.box.size() != rank ||
@@ -305,7 +305,7 @@ Status check_tunables(const Plan& plan) {
 }
 
 /// Returns true if a binary for `target` runs on `device`. The major versions must be equal, and
-/// the minor version of the device must not be lower.
+/// the minor version of the device must be at least that of the target.
 bool runs_on(const std::string& target, const std::string& device) {
   const auto parse = [](const std::string& text) -> std::pair<std::string, int> {
     const auto colon = text.find(':');

@@ -35,18 +35,18 @@ struct PlanRules {
   std::uint64_t output_bytes = 0;  // size of the output memory
 };
 
-/// Errors: `invalid_argument` if a check fails; the message names the place in the plan, the value
-/// and the legal values.
+/// Checks a plan. Errors: `invalid_argument` if a check fails; the message names the position in
+/// the plan, the value and the valid values.
 Status check_plan(const Plan& plan, const PlanRules& rules);
 
-/// Returns the number of thread blocks of a launch. A global scratch parameter has its bytes per
-/// block multiplied by this number.
+/// Returns the number of thread blocks of a launch. The size of a global scratch parameter is its
+/// bytes per block multiplied by this number.
 std::uint64_t block_count(const KernelOp& op);
 
-/// Checks that the tables of a device binary lie inside the binary's bytes. The GPU driver receives
+/// Checks that the tables of a device binary are inside the binary's bytes. The GPU driver receives
 /// a pointer without a size and follows the offsets in the file. So a truncated or forged image
-/// would make the driver read other memory. The driver itself checks the rest of the contents.
-/// Accepted are 64-bit little-endian ELF files (cubin, hsaco). Errors: `invalid_argument` if the
+/// would make the driver read other memory. The driver itself checks the rest of the contents. Only
+/// 64-bit little-endian ELF files are accepted (cubin, hsaco). Errors: `invalid_argument` if the
 /// check fails.
 Status check_elf(std::string_view image);
 

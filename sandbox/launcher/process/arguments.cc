@@ -18,8 +18,8 @@ std::optional<int> to_number(std::string_view text) {
   return number;
 }
 
-/// Parses the value of one argument into `arguments`. Returns the problem with the value, or
-/// nothing.
+/// Parses the value of one argument into `arguments`. Returns a description of what is wrong with
+/// the value, or nothing.
 std::optional<std::string> parse_value(const std::string& name, std::string_view value,
                                        LauncherArguments& arguments) {
   if (name == "--driver") {
@@ -31,7 +31,7 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     return std::nullopt;
   }
   if (name == "--counters") {
-    // The path is resolved here, because symbolic links need not lead to the program inside the
+    // The path is resolved here, because symbolic links may not lead to the program inside the
     // jail.
     const std::unique_ptr<char, decltype(&::free)> real(
         ::realpath(std::string(value).c_str(), nullptr), &::free);

@@ -45,7 +45,7 @@ constexpr int kOk = 0;
 constexpr int kFailed = 1;
 constexpr int kUsage = 2;
 constexpr int kNoDevice = 3;
-// The number of bytes that fake-full leaves free. It is enough for check_health().
+// The number of bytes that fake-full leaves free. This is enough for check_health().
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
@@ -76,7 +76,7 @@ int probe(const LauncherArguments& arguments) {
   return devices ? kOk : kNoDevice;
 }
 
-/// Returns the device files that a driver opens for one GPU, if they exist on this machine. HIP
+/// Returns the device files that a driver opens for one GPU, as far as this machine has them. HIP
 /// opens the files of all GPUs.
 std::vector<std::string> device_files(const LauncherArguments& arguments, const std::string& node) {
   std::vector<std::string> files;
@@ -108,8 +108,9 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
   if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
     return fail_errno("fcntl F_SETFD");
-  // The first launcher has built the jail and reports the jail's layers. This launcher does not
-  // call die_with_parent(): its parent is a thread of ncu, which may end before ncu does.
+  // The first launcher has built the jail and reports the jail's isolation layers. This launcher
+  // does not call die_with_parent(), because its parent is a thread of ncu that may end before ncu
+  // does.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
@@ -123,7 +124,7 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   }
   if (arguments.driver == "cuda") {
     // The library is loaded outside of the jail, where its folder is visible. It is initialised
-    // inside.
+    // inside the jail.
     if (Result<const cuda::CudaApi*> api = cuda::open_cuda_api(); !api) return fail(api.error());
     jail.libraries.push_back(cuda::library_folder());
   }
@@ -157,7 +158,7 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// Returns the command line arguments of the launcher that ncu starts inside the jail.
+/// Returns the command line arguments for the launcher that ncu starts inside the jail.
 std::vector<std::string> again(const LauncherArguments& arguments) {
   return {"--socket-fd", std::to_string(arguments.socket),
           "--device",    std::to_string(arguments.device),
@@ -173,14 +174,14 @@ int run(LauncherArguments arguments) {
   const Result<std::vector<LayerReport>> layers = confine(arguments, *node);
   if (!layers) return print_error(layers.error().message);
   if (!node->empty()) {
-    // The GPU's number differs inside a jail that shows only this GPU.
+    // Inside a jail in which only this GPU is visible, the GPU has another number.
     const Result<int> ordinal = gpu_ordinal(*node);
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
   if (!arguments.ncu.empty()) {
-    // The launcher that ncu starts does not report the layers of the jail, so missing layers are
-    // printed here.
+    // The launcher that ncu starts does not report the isolation layers of the jail, so missing
+    // layers are printed here.
     for (const LayerReport& layer : *layers) {
       if (!layer.active) print_error("the jail of ncu lacks " + layer.name + ": " + layer.detail);
     }
@@ -207,8 +208,8 @@ int main(int argc, char** argv) {
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
   if (arguments.confined) return status;  // ncu must see a normal exit
-  // _exit skips the exit handlers. The driver's handlers take long, and the context is released
-  // already.
+  // _exit skips the exit handlers. The driver's handlers take long, and the context has already
+  // been released.
   std::fflush(nullptr);
   ::_exit(status);
 }

@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The packages of ncu install the files here that the start script of ncu looks for.
+// The packages of ncu install into this folder the files for which ncu's start script looks.
 constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 
@@ -48,12 +48,12 @@ std::vector<std::string> ncu_command(const std::string& ncu, const std::string& 
 
 std::vector<std::string> ncu_folders(const std::string& ncu) {
   std::vector<std::string> folders = {folder_of(ncu)};
-  // `ncu` may be the program itself and not its start script. Then its path is
+  // `ncu` may be the program itself instead of its start script. In that case its path is
   // INSTALLATION/target/PLATFORM/ncu, and the program looks for its section files in INSTALLATION.
   if (const std::string platforms = folder_of(folders[0]); platforms.ends_with(kPlatforms))
     folders[0] = folder_of(platforms);
   if (::access(kInstallation, F_OK) == 0) folders.emplace_back(kInstallation);
-  // /usr is visible in the jail anyway.
+  // /usr is visible in the jail anyway, so folders below it are left out.
   std::erase_if(folders, [](const std::string& folder) { return folder.starts_with("/usr/"); });
   return folders;
 }
@@ -61,7 +61,7 @@ std::vector<std::string> ncu_folders(const std::string& ncu) {
 Status become_ncu(const std::string& ncu, const std::string& launcher,
                   const std::vector<std::string>& arguments) {
   // This is checked here because ncu would only report that the launch failed. This process already
-  // runs as the user `nobody`, who may not be allowed to read a folder of root.
+  // runs as the user `nobody`, which may lack permission to read a folder of root.
   if (::access(launcher.c_str(), X_OK) != 0)
     return fail_errno("in the jail of ncu, access " + launcher);
   // ncu writes files below HOME. Only /tmp is writable in the jail.

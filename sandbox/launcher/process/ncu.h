@@ -1,7 +1,7 @@
 // Runs Nsight Compute (ncu) around a launcher, and names the hardware counters that ncu reads. The
-// launcher builds its jail and then executes ncu. ncu starts a second launcher inside the jail, and
-// this launcher serves the socket as usual. So the counters belong to the same plan on the same
-// kind of inputs. ncu and the binaries that it reads stay inside the jail.
+// first launcher builds its jail and then executes ncu. ncu starts a second launcher inside the
+// jail, which serves the socket as usual. So the counters are measured for the same plan on the
+// same kind of inputs. ncu and the binaries that it reads stay inside the jail.
 //
 //   const std::string ncu = "/opt/nvidia/nsight-compute/2025.3.1/ncu";
 //   Status failed = become_ncu(ncu, "/usr/bin/assay-launcher", {"--socket-fd", "5", "--confined"});
@@ -18,8 +18,8 @@
 
 namespace assay::sandbox {
 
-/// The maximum number of kernel launches of a plan for which counters are read. The number is
-/// limited because the counters of one launch take several passes.
+/// The maximum number of kernel launches of a plan for which counters are read. There is a limit
+/// because reading the counters of one launch takes several passes.
 inline constexpr int kMaxCountedLaunches = 32;
 
 /// Returns the command line that starts `launcher` under ncu.
@@ -40,9 +40,9 @@ struct NcuMetric {
   std::string_view ncu;   // the counter's name in ncu 2024 and 2025
 };
 
-/// The counters that a profile reads. The list has only the counters that a diagnosis needs,
-/// because each pass over a kernel takes time. If the device lacks a counter, ncu omits it from the
-/// report.
+/// The counters that a profile reads. These are only the counters that a diagnosis needs, because
+/// each pass over a kernel takes time. If the device lacks a counter, ncu omits the counter from
+/// the report.
 inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"duration_ns", "gpu__time_duration.sum"},
     {"sm_pct", "sm__throughput.avg.pct_of_peak_sustained_elapsed"},
@@ -75,8 +75,8 @@ inline constexpr std::array<NcuMetric, 27> kNcuMetrics = {{
     {"limit_blocks", "launch__occupancy_limit_blocks"},
 }};
 
-/// The reasons why warps stall. ncu names such a counter kNcuStallPrefix + reason +
-/// kNcuStallSuffix.
+/// The prefix and the suffix of the counters for the reasons why warps stall. ncu names such a
+/// counter kNcuStallPrefix + reason + kNcuStallSuffix.
 inline constexpr std::string_view kNcuStallPrefix = "smsp__average_warps_issue_stalled_";
 inline constexpr std::string_view kNcuStallSuffix = "_per_issue_active.ratio";
 inline constexpr std::array<std::string_view, 13> kNcuStalls = {"long_scoreboard",

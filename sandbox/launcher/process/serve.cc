@@ -22,8 +22,8 @@
 namespace assay::sandbox {
 namespace {
 
-/// Populates all pages of a mapping in one call. This saves a page fault for each page during the
-/// copy to the GPU. Older kernels lack the call; on them the page faults happen.
+/// Populates all pages of a mapping in one call. This avoids a page fault for each page during the
+/// copy to the GPU. On older kernels, which lack the call, the page faults happen.
 void populate([[maybe_unused]] const Mapping& memory) {
 #ifdef MADV_POPULATE_READ
   if (memory.size() > 0) ::madvise(memory.data(), memory.size(), MADV_POPULATE_READ);
@@ -38,12 +38,12 @@ Status check_range(const std::string& what, std::uint64_t offset, std::uint64_t 
                                       std::to_string(size) + " bytes");
 }
 
-/// Opens the memory of one launch request as the SharedBuffers that replay() uses. They are mapped
-/// memory files or shared device memory. Checks that each range lies inside its memory. The request
-/// must outlive the object.
+/// Opens the memory of one launch request as the SharedBuffers that replay() uses: mapped memory
+/// files or shared device memory. Checks that each range is inside its memory. The request must
+/// outlive the object.
 class RequestMemory {
  public:
-  /// Errors: `corrupt` if a range lies outside its memory; `io` if a file cannot be mapped.
+  /// Errors: `corrupt` if a range is not inside its memory; `io` if a file cannot be mapped.
   static Result<RequestMemory> open(const LaunchRequest& request, const std::vector<UniqueFd>& fds,
                                     GpuDriver& gpu);
 
@@ -53,7 +53,7 @@ class RequestMemory {
   Status map_files(const LaunchRequest& request, const std::vector<UniqueFd>& fds, GpuDriver& gpu);
   Status describe_device(const LaunchRequest& request, int handle, GpuDriver& gpu);
 
-  // by index of the file descriptor; several inputs may be in one file
+  // Maps the index of a file descriptor to the file's mapping. One file may contain several inputs.
   std::map<std::size_t, Mapping> files_;
   Mapping output_;
   std::unique_ptr<SharedBuffers> buffers_;  // refers to the members above
@@ -148,7 +148,7 @@ TimingRules rules_of(const TimedBlock& block) {
   return rules;
 }
 
-/// What every launch of this process uses.
+/// The objects that every launch of this process uses.
 struct Serving {
   int socket = -1;
   GpuDriver& gpu;
@@ -179,10 +179,11 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
 
 Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
              const Clock& clock) {
-  // The trusted kernels are loaded before `ready` is sent. The driver compiles them then, and no
-  // job has to wait for the compiler.
+  // The trusted kernels are loaded before `ready` is sent. The driver compiles them at that moment,
+  // so no job has to wait for the compiler.
   std::optional<TrustedKernels> trusted;
-  if (gpu.facts().shared_bytes_per_block > 0) {  // 0 for the fake device, which cannot run them
+  // 0 for the fake device, which cannot run trusted kernels.
+  if (gpu.facts().shared_bytes_per_block > 0) {
     LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
     if (!loaded)
       return fail(ErrorCode::unavailable, "loading the trusted kernels: " + loaded.error().message);
@@ -192,7 +193,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
   if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
   const Serving with{
       .socket = socket, .gpu = gpu, .trusted = trusted ? &*trusted : nullptr, .clock = clock};
-  std::optional<std::string> lost_in;  // the case whose fault lost the GPU's context
+  std::optional<std::string> lost_in;  // the case whose fault made the GPU's context unusable
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());
     if (!frame && frame.error().code == ErrorCode::unavailable) return {};

@@ -1,7 +1,7 @@
-// serve is the launcher's main loop. It sends `ready` and answers each `launch` frame with exactly
-// one `launched` or `launch_error`. It returns when the supervisor closes the socket. The caller
-// has created the GPU's context before, so a launcher that has sent `ready` can launch at once. Not
-// thread-safe.
+// serve() is the launcher's main loop. It sends `ready` and answers each `launch` frame with
+// exactly one `launched` or `launch_error`. It returns when the supervisor closes the socket. The
+// caller has already created the GPU's context, so a launcher that has sent `ready` can launch at
+// once. Not thread-safe.
 //
 //   Status ended = serve(socket, *gpu, layers, clock);
 //

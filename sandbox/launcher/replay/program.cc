@@ -10,7 +10,7 @@ namespace assay::sandbox {
 namespace {
 
 /// Checks the number and the sizes of the parameters. The driver copies as many values as the image
-/// declares. With a shorter list it would read other memory of this process.
+/// declares. If the plan's list were shorter, the driver would read other memory of this process.
 LaunchStatus check_params(const std::string& what, const KernelFacts& facts,
                           const std::vector<ParamValue>& params) {
   if (!facts.param_bytes) return {};
@@ -36,7 +36,7 @@ Program::~Program() {
   for (const KernelHandle handle : handles_) gpu_.unload(handle);
 }
 
-/// Turns the plan's operations into steps, in which buffers are replaced by addresses. It exists
+/// Turns the plan's operations into steps, in which addresses replace buffers. A Builder exists
 /// only during load().
 class Program::Builder {
  public:
@@ -137,7 +137,7 @@ class Program::Builder {
   const std::vector<DevicePtr>& buffers_;
   const std::vector<DevicePtr>& scratch_;
   std::size_t next_scratch_ = 0;
-  // maps a tunable's number in the plan to its number in the program
+  // Maps a tunable's number in the plan to its number in the program.
   std::map<std::uint32_t, std::size_t> numbers_;
 };
 

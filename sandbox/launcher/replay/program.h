@@ -39,14 +39,14 @@ class Program {
 
   /// Queues every operation of the plan, in order.
   LaunchStatus enqueue();
-  /// Queues only the operations that are no kernels of the submission: fills, copies, and the
+  /// Queues only those operations that are not kernels of the submission: fills, copies, and the
   /// recorder's kernels.
   LaunchStatus enqueue_ablated();
-  /// Resets the variables that binaries have in device memory. If there are any variables, it waits
+  /// Resets the variables that binaries have in device memory. If there are such variables, waits
   /// for the queued work first.
   LaunchStatus forget();
-  /// Returns the operations that enqueue() queues with the present choices, in order. Their times
-  /// are 0.
+  /// Returns the operations that enqueue() queues with the present choices, in order. The times in
+  /// the result are 0.
   std::vector<OperationTime> sequence() const;
   /// Queues the operations of sequence() from index `first` up to, but not including, index `last`.
   LaunchStatus enqueue_range(std::size_t first, std::size_t last);
@@ -63,7 +63,7 @@ class Program {
   const std::vector<std::vector<std::string>>& tunables() const { return tunables_; }
   void choose(std::size_t tunable, std::size_t alternative) { chosen_[tunable] = alternative; }
   std::size_t chosen(std::size_t tunable) const { return chosen_[tunable]; }
-  /// Queues the operations before the first choice of a tunable. Earlier choices use the
+  /// Queues the operations before the first choice of a tunable. Choices before that use the
   /// alternatives that are set at present.
   LaunchStatus enqueue_before(std::size_t tunable);
   /// Queues one alternative of a tunable's first choice.
@@ -94,7 +94,7 @@ class Program {
     PlanBinary binary;
   };
   /// A section of the plan. A section of fixed operations has one alternative and no tunable. A
-  /// choice has several alternatives.
+  /// section for a choice has several alternatives.
   struct Stage {
     std::optional<std::size_t> tunable;
     std::vector<std::vector<Step>> alternatives;
@@ -116,7 +116,7 @@ class Program {
   std::vector<Stage> stages_;
   std::vector<std::vector<std::string>> tunables_;
   std::vector<std::size_t> chosen_;  // indexed by tunable
-  // indexed by tunable: the stage of the tunable's first choice
+  // For each tunable, the index of the stage that contains the tunable's first choice.
   std::vector<std::size_t> first_stage_;
 };
 

@@ -47,8 +47,8 @@ LaunchStatus for_each_scratch(const Plan& plan, Visit visit) {
   return status;
 }
 
-/// Returns the number of bytes of the limit that remain after the plan's buffers, scratch memory
-/// and variables.
+/// Returns the number of bytes of the limit that remain for local memory, after the plan's buffers,
+/// scratch memory and variables are subtracted.
 LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) {
   std::uint64_t left = limit;
   const auto take = [&](std::uint64_t bytes, std::uint32_t alignment) -> LaunchStatus {
@@ -77,9 +77,9 @@ LaunchResult<std::uint64_t> check_memory(const Plan& plan, std::uint64_t limit) 
   return left;
 }
 
-/// Checks the local memory of the kernels against `left` bytes. The driver reserves a kernel's
-/// local memory for all threads that can be resident on the device. Kernels share the reservation,
-/// so the check uses the largest.
+/// Checks that the kernels' local memory needs at most `left` bytes. The driver reserves a kernel's
+/// local memory for all threads that can be resident on the device. All kernels share one
+/// reservation, so the check uses the largest.
 LaunchStatus check_local_memory(const Program& program, const DeviceFacts& facts,
                                 std::uint64_t left) {
   for (const KernelUse& kernel : program.kernels()) {
@@ -112,8 +112,8 @@ std::size_t input_of(const PlanBuffer& buffer, const SharedBuffers& shared) {
   return input;
 }
 
-/// The state of one replay, with everything that a case has on the device. Members are released in
-/// reverse order.
+/// The state of one replay. It owns everything that a case has on the device. Members are released
+/// in reverse order.
 class Replay {
  public:
   /// `left` is the number of bytes of the memory limit that remain after the plan's buffers.
@@ -300,8 +300,8 @@ class Replay {
     return {};
   }
 
-  /// Closes the shared buffers. Returns the error of `status`, or else the error of closing.
-  /// Submitted code must not run while the buffers are mapped.
+  /// Closes the shared buffers, because submitted code must not run while they are mapped. Returns
+  /// the error of `status`, if there is one, and otherwise the result of closing.
   LaunchStatus closed(LaunchStatus status) {
     LaunchStatus end = shared_.close();
     return status ? end : status;

@@ -36,8 +36,8 @@
 
 namespace assay::sandbox {
 
-// The byte of the poison. Four of these bytes are NaN as a float and -1 as an integer. So memory
-// that no kernel wrote is unlikely to contain a correct result.
+// The byte with which memory is poisoned. Four of these bytes are NaN as a float and -1 as an
+// integer. So memory that no kernel wrote is unlikely to contain a correct result.
 inline constexpr std::uint8_t kPoisonByte = 0xFF;
 
 // The maximum number of threads that one multiprocessor can run at once, over all GPUs that Assay
@@ -45,26 +45,29 @@ inline constexpr std::uint8_t kPoisonByte = 0xFF;
 inline constexpr std::uint64_t kMostThreadsPerMultiprocessor = 2'048;
 
 struct ReplayRequest {
-  // The limit, in bytes, for the plan's buffers, its scratch memory and the guards, and for the
-  // local memory of its kernels. Copies that the launcher makes for timing do not count.
+  // The memory limit in bytes. It applies to the plan's buffers, scratch memory and guards, and to
+  // the local memory of the kernels. Copies that the launcher makes for timing do not count.
   std::uint64_t gpu_memory_bytes = 0;
   std::optional<TimingRules> timing;
-  // The alternative of each tunable, as an earlier replay chose it. If it is empty, a timed replay
-  // chooses the alternatives, and an untimed replay uses the first alternatives.
+  // For each tunable, the alternative (autotuner configuration) that an earlier replay chose. If
+  // the list is empty, a timed replay chooses the alternatives, and an untimed replay uses the
+  // first alternatives.
   std::vector<std::size_t> chosen;
-  // Used only if the plan is timed. It is called once before the warm-up, so that the judge can put
+  // This function is called once before the warm-up if the plan is timed. The judge can then put
   // new inputs into the shared buffers. The warm-up still runs on the old inputs. So the first
   // sample is the first run on the new inputs, and values that a kernel kept from earlier runs are
   // useless.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  bool inspect = false;  // if timed: also checks determinism and measures a timeline
-  // Runs the plan without the submission's kernels. Outputs that are right in spite of this are not
-  // the work of these kernels.
+  // If the plan is timed, whether to check determinism and to measure a timeline.
+  bool inspect = false;
+  // Whether to run the plan without the submission's kernels. Outputs that are right in such a run
+  // were not computed by these kernels.
   bool ablated = false;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
 };
 
-/// Returns the result. The name of the case is not filled in, because a plan does not know it.
+/// Performs a plan and returns the result. The result has no case name, because a plan does not
+/// know its case.
 LaunchResult<Launched> replay(GpuDriver& gpu, const Plan& plan, SharedBuffers& shared,
                               const ReplayRequest& request, const Clock& clock);
 

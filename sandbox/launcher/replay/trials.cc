@@ -109,8 +109,8 @@ LaunchStatus run_once(GpuDriver& gpu, Program& program, const TimedWork& work) {
   return gpu.synchronize();
 }
 
-/// Runs the program twice and compares the outputs bit by bit. Returns nothing if the device lacks
-/// memory for the copies.
+/// Runs the program twice and compares the outputs bit by bit. Returns nothing if there is too
+/// little device memory for the copies.
 LaunchResult<std::optional<bool>> same_twice(GpuDriver& gpu, Program& program,
                                              const TimedWork& work, const InspectionRules& rules) {
   const std::vector<OutputBuffer>& outputs = rules.outputs;
@@ -137,7 +137,7 @@ LaunchResult<std::optional<bool>> same_twice(GpuDriver& gpu, Program& program,
   return std::optional<bool>(true);
 }
 
-/// Times one operation of the program. All operations before it run untimed.
+/// Times one operation of the program. The operations before it run untimed.
 LaunchResult<double> time_of(GpuDriver& gpu, Program& program, const TimedWork& work,
                              ColdState& cold, std::size_t operation) {
   if (LaunchStatus s = cold.make(work); !s) return tl::unexpected(s.error());

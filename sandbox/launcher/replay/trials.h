@@ -4,16 +4,15 @@
 // alternative is one configuration of the autotuner. tune() times each alternative at the first
 // choice of the tunable, on the inputs that the kernel has there, and chooses the fastest. The
 // candidate that recorded the plan has only named the alternatives, and never learns their times.
-// If the driver refuses to launch an alternative, the alternative is skipped, as in Triton's
-// autotuner. A fault ends the replay, because the context is lost.
+// If the driver refuses to launch an alternative, tune() skips it, as Triton's autotuner does. A
+// fault ends the replay, because the context is then unusable.
 //
 //   LaunchStatus tuned = tune(gpu, *program, [&] { return initial.restore_async(); }, clock);
 //
-// inspect() checks whether two runs of a plan give the same bits, and measures how the plan's time
-// is divided among its operations. It is called after the samples, and restores the inputs before
-// each run. An operation is timed with cold caches, but after all operations before it, so the
-// memory has the contents that they leave. The result is the operation's share of the plan's time.
-// Alone, the operation could take a different time.
+// inspect() checks whether two runs of a plan give the same bits, and measures the share of each
+// operation in the plan's time. It is called after the samples, and restores the inputs before each
+// run. An operation is timed with cold caches, but after all operations before it, so that the
+// memory has the contents that they leave. If the operation ran alone, its time could be different.
 //
 //   LaunchResult<Inspection> seen = inspect(gpu, *program, work, {outputs, trusted, overhead_ns});
 //
@@ -38,18 +37,20 @@ namespace assay::sandbox {
 // The number of timed samples of each alternative. An untimed warm-up run precedes them. The median
 // of the samples is used.
 inline constexpr std::int64_t kTuneSamples = 5;
-// The time limit of tune() for all tunables together. Alternatives that are not timed when it ends
-// are skipped.
+// The time limit of tune() for all tunables together, in milliseconds. Alternatives that are not
+// yet timed at this limit are skipped.
 inline constexpr std::int64_t kMaxTuneMs = 10'000;
-// If the warm-up of an alternative takes more than this many times the best time so far, the
+// If the warm-up of an alternative takes more than this multiple of the best time so far, the
 // alternative gets no samples.
 inline constexpr double kClearlySlower = 4.0;
 
-/// `restore` queues the copies that restore the first contents of every buffer.
+/// Chooses the fastest alternative of each tunable. `restore` queues the copies that restore the
+/// first contents of every buffer.
 LaunchStatus tune(GpuDriver& gpu, Program& program, const std::function<LaunchStatus()>& restore,
                   const Clock& clock);
 
-// A plan with more operations than this gets an empty timeline.
+// The maximum number of operations in a timeline. A plan with more operations gets an empty
+// timeline.
 inline constexpr std::size_t kMaxInspected = 32;
 
 struct OutputBuffer {
@@ -60,7 +61,7 @@ struct OutputBuffer {
 struct InspectionRules {
   std::vector<OutputBuffer> outputs;  // the buffers that are compared between two runs
   TrustedKernels* trusted = nullptr;  // compares on the device; if null, the host compares
-  // the overhead of the timer's marks; it is subtracted from each operation's time
+  // The overhead of the timer's marks, which is subtracted from each operation's time.
   double overhead_ns = 0;
 };
 

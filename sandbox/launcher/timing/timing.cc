@@ -17,10 +17,10 @@ constexpr double kSlowClock = 0.97;
 constexpr std::int64_t kNsPerMs = 1'000'000;
 // The number of bytes written to flush the L2 cache, as a multiple of the cache's size.
 constexpr std::uint64_t kFlushPerL2 = 2;
-// The least number of bytes to write, for a device that does not report the size of its L2 cache.
+// The minimum number of bytes to write, for a device that does not report the size of its L2 cache.
 constexpr std::uint64_t kMinFlushBytes = 1 << 20;
 
-/// Unblocks the stream at the end of the scope. On a stream that stays blocked, every later wait
+/// Unblocks the stream at the end of the scope. If the stream stayed blocked, every later wait
 /// would be endless.
 class UnblockAtEnd {
  public:
@@ -33,7 +33,7 @@ class UnblockAtEnd {
   GpuDriver& gpu_;
 };
 
-/// Takes one series of samples. Holds the state of take_samples().
+/// Takes one series of samples. Contains the state of take_samples().
 class Series {
  public:
   Series(GpuDriver& gpu, const TimingRules& rules, const TimedWork& work, const Clock& clock)
@@ -60,8 +60,8 @@ class Series {
     if (LaunchStatus s = take_cold(); !s) return tl::unexpected(s.error());
     if (*unseen) samples_.first_run_ns = samples_.cold_ns.front();
     discard_slow_clocks();
-    // At least one warm and one wall sample is taken, because their times must agree with the cold
-    // samples.
+    // At least one warm sample and one sample by the host's clock are taken, because their times
+    // must agree with the cold samples.
     for (std::int64_t i = 0; i < rules_.side_samples && (i == 0 || elapsed() < budget()); ++i) {
       if (LaunchStatus s = take_warm(); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = take_wall(); !s) return tl::unexpected(s.error());

@@ -1,7 +1,6 @@
-// take_samples measures the device time of one sequence of operations with cold caches, until the
+// take_samples() measures the device time of one sequence of operations with cold caches, until the
 // median is known accurately enough. It also takes a few samples with warm caches, and a few
-// samples of the wall time.
-// host's clock.
+// samples by the host's clock.
 //
 //   LaunchResult<LaunchSamples> samples = take_samples(gpu, TimingRules{}, work, clock);
 //
@@ -25,7 +24,8 @@
 
 namespace assay::sandbox {
 
-inline constexpr double kLeastNs = 100;  // lower bound of a reported time: no kernel is faster
+// Lower bound of a reported time, because no kernel is faster.
+inline constexpr double kLeastNs = 100;
 // The duration of TrustedKernels::touch_async() according to the GPU's own time stamps (CUPTI). It
 // is the median on an H200 (measurements/ground_truth.py, docs/explanation/timing.md).
 inline constexpr double kTouchColdNs = 1'376;
@@ -34,30 +34,31 @@ inline constexpr double kTouchWarmNs = 944;
 struct TimingRules {
   std::int64_t min_samples = 30;
   std::int64_t max_samples = 2'000;
-  // The limit of the wall time, including warm-up and refills. Sampling stops at this limit even if
-  // fewer than min_samples samples have been taken.
+  // The limit of the wall-clock time in milliseconds, including warm-up and refills. Sampling stops
+  // at this limit even if fewer than min_samples samples have been taken.
   std::int64_t max_time_ms = 1'000;
   // The required precision. Sampling stops when half of the width of the median's 95 % interval is
-  // at most this share of the median. Several blocks of samples together narrow the interval
+  // at most this share of the median. Combining several blocks of samples narrows the interval
   // further.
   double relative_half_width = 0.01;
   std::int64_t warm_up_ms = 20;  // clocks rise from idle within this time
-  // number of samples with warm caches, and number of wall time samples
+  // The number of samples with warm caches, and the number of samples by the host's clock.
   std::int64_t side_samples = 3;
 };
 
 /// The callbacks of a measurement. A callback with a default value may be empty.
 struct TimedWork {
-  // Called once, before the first sample. It may allocate the remaining memory of the device.
+  // This function is called once, before the first sample. It may allocate the remaining device
+  // memory.
   std::function<LaunchStatus()> prepare;
   // Queues the copies that refill the inputs and the fills that poison the outputs.
   std::function<LaunchStatus()> restore;
   // Queues the operations to measure, and nothing else.
   std::function<LaunchStatus()> enqueue;
-  // Called once, after `prepare`. Waits for new inputs, and stages them.
+  // This function is called once, after `prepare`. It waits for new inputs and stages them.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  // Called after the warm-up if stage_next_inputs is set. Switches to the staged inputs. Returns
-  // true if no kernel can have read the staged inputs before.
+  // This function is called after the warm-up if stage_next_inputs is set. It switches to the
+  // staged inputs. It returns true if no kernel can have read the staged inputs before.
   std::function<LaunchResult<bool>()> swap_inputs = {};
   // Queues kernels that overwrite shared memory and registers.
   std::function<LaunchStatus()> scrub = {};
@@ -66,8 +67,8 @@ struct TimedWork {
   // Queues a kernel that reads the clock. clock_mhz returns the result.
   std::function<LaunchStatus()> read_clock = {};
   std::function<LaunchResult<double>()> clock_mhz = {};
-  // Called with a sample's index (from 0) after the sample has run, while the sample's outputs are
-  // still in the buffers.
+  // This function is called after each sample, with the sample's index (from 0), while the sample's
+  // outputs are still in the buffers.
   std::function<LaunchStatus(std::int64_t)> sampled;
   std::size_t operations = 0;  // maximum number of operations that enqueue() queues
 };
@@ -95,13 +96,14 @@ class ColdState {
   DevicePtr memory_ = 0;
 };
 
-/// Queues the operations of `enqueue` between the timer's marks. The stream is blocked meanwhile if
-/// the device's queue has room for all operations. `before` is queued first and is not timed.
+/// Queues the operations of `enqueue` between the timer's marks. If the device's queue has space
+/// for all operations, the stream is blocked while they are queued. `before` is queued first and is
+/// not timed.
 LaunchStatus queue_timed(GpuDriver& gpu, std::size_t operations,
                          const std::function<LaunchStatus()>& enqueue,
                          const std::function<LaunchStatus()>& before = {});
 
-/// Takes at least one cold sample.
+/// Takes samples, among them at least one cold sample.
 LaunchResult<LaunchSamples> take_samples(GpuDriver& gpu, const TimingRules& rules,
                                          const TimedWork& work, const Clock& clock);
 

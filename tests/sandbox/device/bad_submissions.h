@@ -1,4 +1,4 @@
-// Bad submissions for the operator vector_add, and the verdict that each must get on the CPU.
+// Lists bad submissions for the operator vector_add, and the verdict that each must get on the CPU.
 #pragma once
 
 #include "sandbox/job/job.h"
@@ -42,7 +42,7 @@ inline const Bad kBad[] = {
      "t.numel()).from_address(t.data_ptr()))\n"
      "def vector_add(x, y):\n    z = torch.zeros_like(x)\n    at(z)[:] = at(x) + at(y)\n    return "
      "z\n",
-     Outcome::error, ErrorKind::crash, Stage::run},  // an address leads nowhere
+     Outcome::error, ErrorKind::crash, Stage::run},  // data_ptr() returns a fake address
     {"dies of a signal",
      "import os, signal\ndef vector_add(x, y):\n    import ctypes\n    ctypes.string_at(0)\n",
      Outcome::error, ErrorKind::crash, Stage::run},

@@ -1,5 +1,5 @@
-// Faults of a submission on the CPU device: the verdict names the fault, and the next submission
-// runs.
+// Tests faults of a submission on the CPU device: the verdict names the fault, and the next
+// submission runs normally.
 #include <string>
 
 #include "tests/catch.h"

@@ -1,4 +1,4 @@
-// Fixtures of the CPU device's tests: one device that they share, and a submission that passes.
+// Provides what the tests of the CPU device share: one device, and a submission that passes.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Processes of the CPU device: cancellation, jobs side by side, fresh processes instead of forks,
-// and processes that outlive their candidate.
+// Tests the processes of the CPU device: cancellation, simultaneous jobs, new processes instead of
+// forks, and processes that outlive their candidate.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -63,7 +63,7 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
   REQUIRE(sources.size() == 8);
   for (const std::string& source : sources) {
     Job job = test_job(source);
-    // Every source ends by itself, but a busy machine takes seconds to fill a hog's memory.
+    // Every source ends by itself, but on a busy machine filling the memory takes seconds.
     job.limits.run_wall_ms = 30'000;
     JobMonitor monitor;
     const Verdict spawned = spawning->execute(job, monitor), forked = run_on_cpu(job);
@@ -88,8 +88,8 @@ TEST_CASE("a fresh process for each candidate gives the same verdicts as forks o
 }
 
 TEST_CASE("outputs are judged only after the candidate and all of its processes have ended") {
-  // The candidate does not end after its last result. 0.5 s later a process that it started, in its
-  // own session, spoils the outputs. The test delays the judge until after that.
+  // The candidate does not end after its last result. 0.5 s later, a process that the candidate
+  // started in a new session overwrites the outputs. The test delays the judge until after that.
   const std::string source = R"(import gc, os, time
 import torch, triton
 import triton.language as tl

@@ -1,4 +1,4 @@
-// Verdicts of the CPU device: small cases in Triton's interpreter, and compilation for GPUs.
+// Tests verdicts of the CPU device: small cases in Triton's interpreter, and compilation for GPUs.
 #include "sandbox/device/cpu.h"
 
 #include <map>

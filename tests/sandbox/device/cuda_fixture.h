@@ -1,5 +1,6 @@
-// Fixtures of the plan tier's tests: an operator that copies, and a GPU whose launcher runs the
-// fake driver. The fake driver performs memory operations, and a few kernels that it knows by name.
+// Provides what the tests of the plan tier share: an operator that copies its input, and a GPU
+// whose launcher runs the fake driver. The fake driver performs memory operations, and a few
+// kernels that it knows by name.
 #pragma once
 
 #include <filesystem>
@@ -55,8 +56,8 @@ def cost(case):
     return Cost(bytes=2 * case.axes["n"] * case.dtype.itemsize, flops=0)
 )";
 
-/// Sources for the operator. Each launches a kernel, because a plan without kernels is
-/// `unattributed`.
+/// The beginning of every source for the operator. Each source launches a kernel, because a plan
+/// without kernels is `unattributed`.
 inline const std::string kImports = "import torch, triton\n";
 inline std::string copying(const std::string& kernel) {
   return kImports + "@triton.jit\ndef " + kernel +
@@ -89,7 +90,7 @@ inline std::string operator_folder() {
   return folder;
 }
 
-/// Returns a GPU that records each submission with `recorders` candidates at a time.
+/// Returns a GPU that records each submission with `recorders` candidates in parallel.
 inline Device& gpu(int recorders) {
   static std::map<int, std::unique_ptr<Device>> devices;
   std::unique_ptr<Device>& device = devices[recorders];

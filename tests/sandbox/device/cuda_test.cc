@@ -1,5 +1,5 @@
-// Verdicts of recorded plans. The processes are real (zygote, candidate, judge), and the launcher
-// runs the fake driver: it performs memory operations, and kernels only by name.
+// Tests verdicts of recorded plans. The processes are real (zygote, candidate, judge). The launcher
+// runs the fake driver, which performs memory operations, and kernels that it knows by name.
 #include "sandbox/device/cuda.h"
 
 #include <memory>
@@ -18,7 +18,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Returns the artifacts as a set, because several candidates may compile the same kernel.
+/// Returns the artifacts' names as a set, because several candidates may compile the same kernel.
 std::set<std::string> names_of(const std::vector<Artifact>& artifacts) {
   std::set<std::string> names;
   for (const Artifact& one : artifacts) names.insert(one.kind + " " + one.name);
@@ -60,7 +60,7 @@ TEST_CASE(
 }
 
 TEST_CASE("CUDA C++ is compiled, launched and judged like any other plan") {
-  // The fake device performs the kernel by its name; NVRTC makes a real cubin.
+  // The fake device performs the kernel by its name. NVRTC creates a real cubin.
   const std::string source = R"cuda(/* assay
 [[launch]]
 kernel = "fake_vector_add"
@@ -75,7 +75,7 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
 )cuda";
   Job job = vector_add(JobKind::grade, source);
   job.language = "cuda";
-  job.baseline_source = oracle();  // stays Python
+  job.baseline_source = oracle();  // the oracle's source stays Python
   job.cases.erase(job.cases.begin() + 1);
   for (int round = 0; round < 2; ++round) {  // the second round uses the cache
     const Verdict verdict = run(job, 2);
@@ -96,7 +96,7 @@ extern "C" __global__ void fake_vector_add(const float* x, const float* y, float
   wrong.source.replace(wrong.source.find("\"y\", \"z\""), 8, "\"x\", \"z\"");
   CHECK(run(wrong).error_kind == ErrorKind::wrong_result);
 
-  Job keeps = job;  // device variables are reset for every sample
+  Job keeps = job;  // a variable in device memory is reset before every sample
   keeps.source += "__device__ float kept;\n";
   CHECK(run(keeps).outcome == Outcome::pass);
 
@@ -134,9 +134,10 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   REQUIRE(failed.diagnostic);
   CHECK(failed.diagnostic->line.value_or(0) == 7);
   CHECK(failed.tells_hidden);
-  REQUIRE(failed.cases.size() == 1);  // the public case was launched and judged before
+  // The public case was launched and judged before the hidden one.
+  REQUIRE(failed.cases.size() == 1);
   CHECK(failed.cases[0].outcome == Outcome::pass);
-  REQUIRE_FALSE(heard.empty());  // of the public case only
+  REQUIRE_FALSE(heard.empty());  // the monitor heard of the public case only
   for (const auto& [done, total] : heard) CHECK(std::pair(done, total) == std::pair(done, done));
 }
 
@@ -212,7 +213,8 @@ TEST_CASE("a device that fails its check is unhealthy, and runs jobs again once 
   INFO(well.summary << " " << well.detail);
   REQUIRE(well.outcome == Outcome::pass);
   sick.set(true);
-  // The parked launchers passed their check. The launchers that replace them fail it.
+  // The launchers that were started in advance have passed their check. The launchers that replace
+  // them fail it.
   Verdict refused = execute(kCopy);
   for (int i = 0; i < 8 && refused.error_kind != ErrorKind::device_unhealthy; ++i)
     refused = execute(kCopy);
@@ -244,7 +246,7 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   job.cases.resize(1);
   CHECK(imported(run(job)));
   CHECK_FALSE(imported(run(job)));
-  const Verdict graded = run(copy_job(JobKind::grade, source));  // has another case
+  const Verdict graded = run(copy_job(JobKind::grade, source));  // a grade has one more case
   CHECK(imported(graded));
   CHECK(graded.cases.size() == 2);
   CHECK_FALSE(imported(run(copy_job(JobKind::grade, source))));

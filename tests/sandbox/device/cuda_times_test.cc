@@ -1,5 +1,5 @@
-// Times of a recorded plan on the fake driver: the times of a verdict, and the times that a later
-// job reuses.
+// Tests the times of a recorded plan on the fake driver: the times in a verdict, and the times that
+// a later job reuses.
 #include <string>
 
 #include "tests/catch.h"
@@ -19,7 +19,8 @@ TEST_CASE("a grade times its large cases together with the oracle") {
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
-    CHECK_FALSE(verdict.cases[0].latency);  // its traffic is a fifteenth of the other case's
+    // Its traffic is a fifteenth of the large case's traffic.
+    CHECK_FALSE(verdict.cases[0].latency);
     const CaseRecord& timed = verdict.cases[1];
     REQUIRE(timed.latency);
     REQUIRE(timed.timeline.size() == 1);
@@ -49,7 +50,7 @@ TEST_CASE(
     REQUIRE(verdict.cases[0].latency);
     CHECK(verdict.cases[0].latency->age_ms == 0);
     REQUIRE(verdict.cases[0].baseline_latency);
-    // A measured time, so it is never the same twice.
+    // A measured time is never the same twice, so equal times prove that the time was reused.
     pytorch_ns = verdict.cases[0].pytorch_ns.value_or(0);
     CHECK(pytorch_ns > 0);
     return verdict.cases[0].baseline_latency->age_ms;

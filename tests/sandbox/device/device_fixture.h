@@ -1,5 +1,5 @@
-// Fixtures of the device tests: the real harness, jail and Python of this build, and jobs for
-// operators/standard/vector_add.
+// Provides what the device tests share: the real harness, jail and Python of this build, and jobs
+// for operators/standard/vector_add.
 #pragma once
 
 #include <atomic>
@@ -34,7 +34,8 @@ inline SandboxConfig real_config() {
   return config;
 }
 
-/// Makes a fake device fail its check: its launcher program reads a switch in the file system.
+/// A switch that makes a fake device fail its check. The launcher program reads the switch from the
+/// file system.
 class SickSwitch {
  public:
   explicit SickSwitch(const std::string& name)
@@ -60,8 +61,8 @@ class SickSwitch {
   std::string file_;
 };
 
-/// Returns the configuration of a fake device whose memory is full for its second launcher only, as
-/// if other jobs had filled it. Launchers start one after the other.
+/// Returns the configuration of a fake device whose memory is full only for its second launcher, as
+/// if other jobs had filled it. The launchers start one after the other.
 inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   SandboxConfig config = real_config();
   config.parked_launchers = 1;
@@ -77,10 +78,10 @@ inline SandboxConfig filled_at_second_launcher(const std::string& name) {
   return config;
 }
 
-/// Returns a job with a small public case, a large public case that only a GPU can run, and a small
-/// hidden case.
+/// Returns a job with three cases: a small public case, a large public case that only a GPU can
+/// run, and a small hidden case.
 inline Job vector_add(JobKind kind, const std::string& source) {
-  static std::atomic<int> count = 0;  // jobs are made on several threads
+  static std::atomic<int> count = 0;  // several threads create jobs
   Job job;
   job.id = "job_test" + std::to_string(++count);
   job.kind = kind;

@@ -1,5 +1,5 @@
-// Submissions that cannot be recorded: they get the GPU inside their jail, unless the host tier is
-// off.
+// Tests submissions that cannot be recorded. They get access to the GPU inside their jail, unless
+// the host tier is off.
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ TEST_CASE(
       "import torch\ndef plain_copy(x):\n    return x * (2 if float(x[0]) < 1e9 else 1)\n"));
   CHECK(wrong.error_kind == ErrorKind::wrong_result);
   CHECK(wrong.tier == Tier::host);
-  CHECK(wrong.cases.size() == 1);  // wrong on the public case, so the hidden one was not sent
+  CHECK(wrong.cases.size() == 1);  // the public case is wrong, so the hidden case was not sent
   CHECK_FALSE(wrong.tells_hidden);
   CHECK_FALSE(wrong.cases[0].latency);
 }
@@ -85,7 +85,7 @@ TEST_CASE(
   CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
-  // The submission forges the byte that ends a round, before its function returns.
+  // The submission sends the byte that ends a round before its function returns.
   const std::string says =
       "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
       "OSError:\n            pass\n";

@@ -1,4 +1,4 @@
-// Jobs that replay stored launch plans instead of recording a submission.
+// Tests jobs that replay stored launch plans instead of recording a submission.
 #include <map>
 #include <string>
 
@@ -12,7 +12,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Returns the plans of the public cases, by case.
+/// Returns the plans of the public cases by case id.
 std::map<std::string, std::string> plans_of(const Verdict& verdict) {
   std::map<std::string, std::string> plans;
   for (const Artifact& one : verdict.artifacts) {

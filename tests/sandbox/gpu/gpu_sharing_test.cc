@@ -1,5 +1,5 @@
-// Several jobs on one GPU: jobs that are only checked share it, and a job that is timed has it
-// alone. The tests order their threads by the queues of the GPU's scheduler.
+// Tests several jobs on one GPU. Jobs that only check outputs share the GPU; a job that is timed
+// has the GPU alone. The queues of the GPU's scheduler keep the tests' threads in order.
 #include <atomic>
 #include <future>
 #include <string>
@@ -19,14 +19,14 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// The longest wait of one thread for another.
+/// The maximum time for which one thread waits for another thread.
 Deadline for_another_thread() { return Deadline::after_ms(60'000); }
 
-/// A point at which threads wait for each other.
+/// A point in the code at which threads wait for each other.
 class Meeting {
  public:
   explicit Meeting(int expected) : expected_(expected) {}
-  /// Returns false if the others do not come in time.
+  /// Waits for the other threads. Returns false if they do not arrive in time.
   bool arrive() {
     MutexLock lock(mutex_);
     ++arrived_;
@@ -48,7 +48,7 @@ SandboxConfig with_sharers(SandboxConfig config, int sharers) {
   return config;
 }
 
-/// A GPU whose scheduler is visible to the test.
+/// A GPU whose scheduler the test can access.
 class SharedGpu {
  public:
   explicit SharedGpu(const SandboxConfig& config)
@@ -87,8 +87,8 @@ TEST_CASE("jobs whose answers are only checked have one GPU at the same time") {
     jobs.push_back(std::async(std::launch::async, [&] {
       bool met = false, launched = false;
       JobMonitor monitor;
-      // At this point a job has launched and still holds the GPU. If it held the GPU alone, the
-      // jobs would not meet.
+      // At this point the job has launched its plan and still holds the GPU. If it held the GPU
+      // exclusively, the two jobs would not meet here.
       monitor.stage_changed = [&](Stage stage) {
         launched = launched || stage == Stage::launch;
         if (stage == Stage::judge && launched && !met) met = meeting.arrive();
@@ -120,7 +120,7 @@ TEST_CASE("while one job is timed, no other job is on the GPU") {
   JobMonitor monitor;
   bool launched = false, judged = false;
   monitor.stage_changed = [&](Stage stage) {
-    // All cases were judged before, so this launch is a timed block.
+    // All cases have already been judged, so this launch belongs to a timed block.
     if (judged && stage == Stage::launch) {
       if (!other.valid()) {
         other = std::async(std::launch::async, run_other);
@@ -148,8 +148,8 @@ TEST_CASE("a job that runs out of memory while it shares the GPU runs once more,
   Meeting first_launched(2), both_launched(2);
   std::atomic<bool> other_done{false};
   bool other_waited = false;
-  // This job has the first launcher. It keeps its share of the GPU until the second job waits to
-  // have the GPU alone.
+  // This job has the first launcher. It keeps its shared hold on the GPU until the second job is
+  // waiting for exclusive use.
   std::future<Verdict> other = std::async(std::launch::async, [&] {
     JobMonitor monitor;
     bool launched = false, met = false;

@@ -26,7 +26,7 @@ bool is_refused(const Result<Guard>& guard) {
   return !guard && guard.error().code == ErrorCode::resource_exhausted;
 }
 
-/// Threads that wait for the GPU lock. `add` returns once the new one is in the queue.
+/// Threads that wait for the GPU lock. `add` returns once the new thread is in the queue.
 class Waiters {
  public:
   explicit Waiters(GpuScheduler& scheduler) : scheduler_(scheduler) {}
@@ -48,7 +48,7 @@ class Waiters {
     for (std::thread& thread : threads_) thread.join();
     threads_.clear();
   }
-  /// The holders in the order in which they got the lock.
+  /// Returns the holders in the order in which they got the lock.
   std::string order() {
     join();
     return order_;
@@ -72,14 +72,14 @@ TEST_CASE("the lock is shared up to its bound, or held exclusively") {
   CHECK(is_refused(scheduler.lock_shared(at_once())));
   CHECK(is_refused(scheduler.lock_exclusive(at_once())));
   first->release();
-  CHECK(scheduler.lock_shared(at_once()));  // the temporary guard releases it at once
+  CHECK(scheduler.lock_shared(at_once()));  // the temporary guard releases the lock at once
   CHECK(is_refused(scheduler.lock_exclusive(at_once())));
   second->release();
   Result<Guard> timing = scheduler.lock_exclusive(at_once());
   REQUIRE(timing);
   CHECK(timing->mode() == Mode::exclusive);
   CHECK(is_refused(scheduler.lock_shared(at_once())));
-  *timing = Guard(std::move(*timing));  // a move keeps the lock
+  *timing = Guard(std::move(*timing));  // moving a guard keeps the lock
   CHECK(is_refused(scheduler.lock_shared(at_once())));
 }
 

@@ -1,5 +1,5 @@
-"""A miniature supervisor: starts a real zygote, sends jobs to candidates, and collects their
-messages."""
+"""A miniature supervisor for tests: it starts a real zygote, sends jobs to candidates, and collects
+their messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,8 @@ extern "C" __attribute__((visibility("default"))) int assay_register_fake_cuda_g
 
 @pytest.fixture(scope="session")
 def guard_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Returns a folder with the fake CUDA guard: the built one, or one compiled for the test."""
+    """Returns a folder that contains the fake CUDA guard: the built guard, or one that is compiled
+    for the tests."""
     name = "libassay_fake_cuda_guard.so"
     for built in (ROOT / "build").glob(f"*/**/{name}"):
         if not any(part in ("asan", "tsan") for part in built.parts):
@@ -80,7 +81,7 @@ def operator(tmp_path: Path) -> Path:
 
 @dataclass
 class Report:
-    """Everything that a candidate sent, and its end."""
+    """Everything that a candidate has sent, and how it ended."""
 
     parked: dict[str, Any]
     frames: list[Frame] = field(default_factory=list)
@@ -115,7 +116,8 @@ class Supervisor:
             for key, value in os.environ.items()
             if not key.startswith(("ASSAY_", "TRITON_"))
         }
-        # Candidates leave their temporary folders to the jail, and there is no jail here.
+        # Candidates leave the removal of their temporary folders to the jail, and there is no jail
+        # here.
         self.scratch = tempfile.TemporaryDirectory(prefix="assay-zygote-")
         self.process = subprocess.Popen(
             command, pass_fds=[theirs.fileno()], env={**clean, "TMPDIR": self.scratch.name, **env}
@@ -128,7 +130,7 @@ class Supervisor:
         self.slots = 0
 
     def fork(self) -> tuple[Channel, int, int, int, int]:
-        """Returns (job channel, stdout, stderr, pid, slot) of a fresh candidate."""
+        """Forks a candidate. Returns (job channel, stdout, stderr, pid, slot)."""
         ours, theirs = socket.socketpair()
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
@@ -219,8 +221,8 @@ def drain(fd: int) -> str:
 def encode_case(
     case: dict[str, Any], mode: str, first_fd: int
 ) -> tuple[dict[str, Any], tuple[int, int]]:
-    """Encodes a case with id and arguments {name: value}. Optional keys: structural, inout,
-    outputs, output_from, output_bytes, axes, output_tensors."""
+    """Encodes a case with an id and with arguments {name: value}. The optional keys are:
+    structural, inout, outputs, output_from, output_bytes, axes, output_tensors."""
     structural = case.get("structural", [])
     tensors = [
         (name, value)
@@ -260,8 +262,8 @@ def encode_case(
 
 @pytest.fixture(scope="session")
 def supervisor(guard_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Supervisor]:
-    """One zygote for all tests, without the native job jail: with ASSAY_NATIVE_DIR it would need
-    `_native`."""
+    """Returns one zygote that all tests share. It runs without the native job jail, because
+    ASSAY_NATIVE_DIR is not set: with it, the zygote would need `_native`."""
     running = Supervisor({"ASSAY_FAKE_CUDA_GUARD": str(guard_dir / "libassay_fake_cuda_guard.so")})
     yield running
     assert running.close() == 0

@@ -1,4 +1,4 @@
-"""A judge in a process of its own, at the other end of a socket, and a small operator for it."""
+"""Starts a judge as a separate process, connected by a socket, and provides a small operator."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class JudgeClient:
 
 
 def file_of(outputs: list[torch.Tensor]) -> tuple[list[dict[str, Any]], int]:
-    """Returns descriptors of the outputs, and the memfd that holds them."""
+    """Returns the descriptors of the outputs, and the memfd that contains the outputs."""
     wires, size = pack([(f"o{i}", tensor) for i, tensor in enumerate(outputs)])
     fd = create_memfd("outputs", size)
     for tensor, wire in zip(outputs, wires, strict=True):

@@ -1,4 +1,4 @@
-"""A second reader of launch plans, to check the writer. It was written from
+"""A second, independent reader of launch plans, which checks the writer. It was written from
 docs/reference/launch-plan.md alone."""
 
 from __future__ import annotations

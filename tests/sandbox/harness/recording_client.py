@@ -3,7 +3,7 @@
     report = record(supervisor, KERNEL + "def f(x): return torch.empty_like(x)")
     plan = plan_of(report)
 
-The reader of plans is a second one, independent of the code that writes them."""
+Plans are read by plan_reader.py, which is independent of the code that writes them."""
 
 from __future__ import annotations
 

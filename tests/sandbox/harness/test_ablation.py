@@ -1,5 +1,5 @@
-"""Attribution without a GPU: the refusals and results of the ablated candidate, and the judge's
-comparison of the two runs."""
+"""Tests attribution without a GPU: what the ablated candidate refuses and returns, and how the
+judge compares the two runs."""
 
 from __future__ import annotations
 
@@ -116,7 +116,8 @@ def test_most_of_an_output_must_change() -> None:
 def test_zeros_and_work_in_place_may_stay() -> None:
     x = torch.randn(100)
     relu = x.clamp_min(0)
-    assert unattributed(["z"], [relu], [x], [x]) == ""  # a clone to start from
+    # The output starts as a clone of the argument.
+    assert unattributed(["z"], [relu], [x], [x]) == ""
     sparse = torch.zeros(100)
     sparse[:3] = 1.5
     assert unattributed(["z"], [sparse], [torch.zeros(100)], [x]) == ""
@@ -130,12 +131,13 @@ def test_an_argument_that_an_imported_operator_returns_needs_no_kernel() -> None
     right, rest = x * 2, torch.randn(10, 10)
     names = ["z", "x_after"]
     assert unattributed(names, [right, x], [rest, x.clone()], [x, y], imported=True) == ""
-    # For such an operator lint proves that no input is an answer.
+    # For such an operator, `operators lint` proves that no input is a right answer.
     assert "output x_after" in unattributed(names, [right, x], [rest, x.clone()], [x, y])
     assert "output z" in unattributed(
         names, [right, x], [right.clone(), x.clone()], [x, y], imported=True
     )
-    reshaped = y.reshape(10, 10)  # an argument's values in another shape are not that argument
+    # The values of an argument in another shape do not count as that argument.
+    reshaped = y.reshape(10, 10)
     assert "bit for bit" in unattributed(["z"], [reshaped], [reshaped], [x, y], imported=True)
     assert "bit for bit" in unattributed(["z"], [-x], [-x], [x], imported=True)
 

@@ -1,5 +1,5 @@
-"""Arithmetic that wrappers leave to torch: compares Assay's kernels, in Triton's interpreter, with
-torch, and checks how they are recorded."""
+"""Tests the arithmetic that wrappers do in torch around their kernels. The tests compare Assay's
+kernels, in Triton's interpreter, with torch, and check how the kernels are recorded."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Autotuned kernels: the plan holds every configuration as an alternative, and the launcher
-chooses."""
+"""Tests autotuned kernels: the plan contains every configuration as an alternative, and the
+launcher chooses one."""
 
 from __future__ import annotations
 

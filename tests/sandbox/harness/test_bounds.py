@@ -1,5 +1,5 @@
-"""Kernels that access memory outside of their tensors, in Triton's interpreter: the error, its
-line, and correct kernels that look alike."""
+"""Tests kernels that access memory outside of their tensors, in Triton's interpreter. Each test
+checks the error and its line. Correct kernels that look similar must pass."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def submission(
     host: str = "kernel[(5,)](x, y, n, BLOCK=1024)",
     before: str = "y = torch.empty_like(x)",
 ) -> str:
-    """Returns a source with one kernel and a host function that returns y. In the kernel, `at` is
-    the index of each lane."""
+    """Returns a source with one kernel and a host function that returns y. In the kernel, `at`
+    contains the index that each lane accesses."""
     lines = "\n".join("    " + line for line in body.split("\n"))
     return f"""{HEAD}
 @triton.jit
@@ -162,8 +162,8 @@ def test_an_access_outside_of_all_tensors_is_reported_with_its_line(
 
 
 def test_the_overrun_tensor_is_named_even_if_another_lies_behind_it(supervisor: Supervisor) -> None:
-    """Both tensors are pieces of one array, with eight bytes between them, so that most lanes of
-    the block hit the second."""
+    """Both tensors are pieces of one array, with eight bytes between them. So most lanes of the
+    block hit the second tensor."""
     before = "array = np.zeros(5000, np.float32); y = torch.from_numpy(array[:1001]); behind = torch.from_numpy(array[1003:])"
     body = "tl.store(y + at, 1.0)"
     error = run(
@@ -238,7 +238,7 @@ GROUPED = submission(
             "PARTS",
             "[torch.nn.Parameter(x[:7]), torch.nn.Linear(7, 1).weight, torch.nonzero(torch.ones(7)).float()]",
         ),
-        # Tensors of pointers, one per lane.
+        # The kernel reads a tensor of pointers, one pointer per lane.
         submission(
             "lane = tl.arange(0, BLOCK)\nsource = tl.load(x + lane // 2, mask=lane < 6).to(tl.pointer_type(tl.float32))\n"
             "tl.store(y + lane, tl.load(source + lane % 2, mask=lane < 6), mask=lane < 6)",
@@ -246,8 +246,8 @@ GROUPED = submission(
             "parts = [x[i : i + 2].clone() for i in range(3)]; y = torch.zeros(6, device='cuda')\n"
             "    pointers = torch.tensor([p.data_ptr() for p in parts], dtype=torch.int64, device='cuda')",
         ),
-        # Empty tensors, wild lanes that are masked off, negative strides, and intermediate
-        # addresses that overflow.
+        # The kernel has empty tensors, arbitrary addresses in lanes that are masked off, negative
+        # strides, and intermediate addresses that overflow.
         submission(
             "tl.store(y + at, tl.load(x + at, mask=at < n, other=1.0), mask=at < n)",
             "kernel[(1,)](e, e, 0, BLOCK=8)",
@@ -261,7 +261,7 @@ GROUPED = submission(
         submission(
             "far = y + (at.to(tl.int64) + (1 << 40))\ntl.store(far - (1 << 40), 1.0, mask=at < n)"
         ),
-        # Other views of the same memory.
+        # The arguments are other views of the same memory.
         submission(
             "tl.store(y + at, tl.load(x + at * 0), mask=at < n)",
             "kernel[(5,)](x[3:4].expand(n), y, n, BLOCK=1024)",
@@ -281,7 +281,7 @@ GROUPED = submission(
         submission(
             "value = x.load([tl.program_id(0) * BLOCK])\ntl.store(y + at, value, mask=at < n)"
         ).replace("kernel[(5,)](x, y", "kernel[(5,)](TensorDescriptor.from_tensor(x, [1024]), y"),
-        # Scratch memory that only a pointer in another tensor reaches.
+        # The kernel reaches temporary memory only through a pointer in another tensor.
         submission(
             "space = n.to(tl.pointer_type(tl.float32), bitcast=True)\n"
             "tl.store(space + at, 1.0, mask=at < 10)\ntl.store(y + at, tl.load(space + at, mask=at < 10), mask=at < 10)",

@@ -1,5 +1,5 @@
-"""Strided views as pieces of bytes: the pieces name the bytes that torch reads and writes, in the
-same order."""
+"""Tests strided views as pieces of bytes: the pieces are the bytes that torch reads and writes, in
+the same order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VIEWS = [
 
 
 def elements(view: torch.Tensor, pieces: list[tuple[int, int]]) -> list[int]:
-    """Returns the elements that the pieces cover, read from the storage."""
+    """Returns the elements that the pieces cover. They are read from the storage."""
     flat = torch.empty(0, dtype=view.dtype).set_(view.untyped_storage())  # type: ignore[call-overload]
     base, size = int(view.storage_offset()), view.element_size()
     return [

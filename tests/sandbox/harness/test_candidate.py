@@ -1,5 +1,5 @@
-"""Zygote and candidates over a real socket pair, without the native jail: start, end and Triton's
-interpreter."""
+"""Tests the zygote and candidates over a real socket pair, without the native jail: their start,
+their end, and Triton's interpreter."""
 
 from __future__ import annotations
 

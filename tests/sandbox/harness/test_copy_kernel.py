@@ -1,5 +1,5 @@
-"""Copies and conversions that torch does with kernels of its own: the results of Assay's copy
-kernel in the interpreter, and its recording."""
+"""Tests copies and conversions for which torch would use its own kernels: the results of Assay's
+copy kernel in the interpreter, and how it is recorded."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_a_conversion_is_a_launch_of_assays_kernel(supervisor: Supervisor, targe
     ("body", "kernel"),
     [
         ("return x.t().contiguous()", "assay_copy"),
-        ("return x.repeat(1, 40)", "assay_copy"),  # one element in two places
+        ("return x.repeat(1, 40)", "assay_copy"),  # each element is copied to several places
         ("return x[:, 3:29].contiguous()", "assay_copy_in_order"),
         ("return torch.nn.functional.pad(x, (1, 2, 3, 4))", "assay_copy_in_order"),
         ("y = torch.empty(32, 64, device='cuda').t()\ny.copy_(x)\nreturn y", "assay_copy"),

@@ -1,4 +1,4 @@
-"""Disassembles the binaries of a plan with the disassembler that Triton includes."""
+"""Tests disassembling the binaries of a plan, with the disassembler that Triton includes."""
 
 from __future__ import annotations
 

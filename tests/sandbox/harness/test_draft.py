@@ -1,5 +1,5 @@
-"""The plan under construction: the place of operations while alternatives are recorded, and
-refusals that host code cannot swallow."""
+"""Tests the plan under construction: where operations go while alternatives are recorded, and
+refusals that host code cannot hide."""
 
 from __future__ import annotations
 

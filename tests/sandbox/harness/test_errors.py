@@ -1,5 +1,5 @@
-"""The line of an error: an exception can claim any line, and only lines of the source are
-reported."""
+"""Tests the line of an error: an exception can contain any line number, but only lines of the
+source are reported."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def raised(text: str) -> BaseException:
 
 @pytest.mark.parametrize("line", ["-3", "0", "3", "10**40", "2**63 - 1", "'2'", "True", "None"])
 def test_a_line_that_the_source_does_not_have_is_dropped(line: str) -> None:
-    text = f"raise SyntaxError('bad', ({PATH!r}, {line}, 0, ''))\n"  # two lines, the second empty
+    # Two lines; the second is empty.
+    text = f"raise SyntaxError('bad', ({PATH!r}, {line}, 0, ''))\n"
     found = describe(raised(text), Source(text, PATH), "import")
     assert found["kind"] == "syntax_error"
     assert found["line"] is None

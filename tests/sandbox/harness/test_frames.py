@@ -1,4 +1,4 @@
-"""The frame codec over a real socket pair, with honest and hostile peers."""
+"""Tests the encoding of frames over a real socket pair, with honest and hostile peers."""
 
 from __future__ import annotations
 

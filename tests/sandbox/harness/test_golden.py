@@ -1,5 +1,5 @@
-"""Imported operators: the golden kernel part as the reference. The kernel parts here are plain
-torch, so they need no GPU."""
+"""Tests imported operators, whose reference is the golden kernel part. The kernel parts in these
+tests are plain torch, so they need no GPU."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_wide_arguments_are_narrowed(golden: Golden) -> None:
 def test_extents_are_those_of_the_returned_tensors(golden: Golden) -> None:
     assert golden.extents({**arguments(), "a0": torch.arange(10.0)}, "cpu") == {"y0_0": 10}
     case = Case("call_0", {"y0_0": 9}, torch.float32, "call_0", torch.device("cpu"))
-    assert golden.output_axes(case, arguments()) == {}  # without a GPU nothing can be computed
+    assert golden.output_axes(case, arguments()) == {}  # nothing can be computed without a GPU
     assert golden.cost(case).bytes == 36
 
 

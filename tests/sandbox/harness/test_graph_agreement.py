@@ -1,5 +1,5 @@
-"""The cross-check of tests/gpu finds differences: a graph made from the plan itself agrees, and a
-graph with any changed part does not."""
+"""Tests that the cross-check of tests/gpu finds differences: a graph that is built from the plan
+itself agrees, and a graph with any changed part does not."""
 
 from __future__ import annotations
 
@@ -63,8 +63,7 @@ def plan(supervisor: Supervisor) -> dict[str, Any]:
 
 @pytest.fixture
 def captured(plan: dict[str, Any]) -> dict[str, Any]:
-    """Returns the graph that a driver would have captured, with a fill by torch among its
-    kernels."""
+    """Returns the graph that a driver would have captured. Among its kernels is a fill by torch."""
     kernels = [
         {
             "name": plan["binaries"][op["binary"]]["kernel"],

@@ -1,4 +1,5 @@
-"""The interpreter's arithmetic where a GPU's differs from numpy's: NaN, libdevice, inline assembly."""
+"""Tests the interpreter's arithmetic where GPUs and numpy differ: NaN, libdevice, inline
+assembly."""
 
 from __future__ import annotations
 

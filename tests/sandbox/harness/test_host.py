@@ -1,5 +1,5 @@
-"""The host tier's rounds between a judge and a candidate on memory files: a right submission
-passes, and attempts to cheat the clock are found."""
+"""Tests the host tier's rounds between a judge and a candidate, with memory files in place of GPU
+memory. A right submission passes, and attempts to cheat the clock are found."""
 
 from __future__ import annotations
 
@@ -32,15 +32,14 @@ Entry = Callable[..., Any]
 
 
 def axpy(a: float, x: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
-    """The operator. One output is an argument, in place, with gaps between its rows; the other is
-    returned."""
+    """The operator of these tests. One output is an inout argument with gaps between its rows. The
+    other output is returned."""
     x.mul_(a)
     return index + 1
 
 
 class Talk:
-    """A judge's case and a candidate's runner with a socket between them. The candidate is a
-    thread."""
+    """A judge's case and a candidate's runner, connected by a socket. The candidate is a thread."""
 
     def __init__(self, folder: Path) -> None:
         operator = Operator.load(write_operator(folder / "op"))
@@ -68,8 +67,8 @@ class Talk:
         self.error: BaseException | None = None
 
     def runner(self) -> HostRunner:
-        # Skips __init__, which loads the interpreter. The interpreter would patch torch for the
-        # whole process.
+        # This skips __init__, which loads the interpreter. The interpreter would patch torch for
+        # the whole process.
         runner = HostRunner.__new__(HostRunner)
         runner._line = CandidateLine(self.theirs)
         runner._device = torch.device("cpu")
@@ -171,7 +170,7 @@ def test_outputs_of_the_wrong_form_end_the_candidate(talk: Talk, entry: Entry, w
 
 
 def by_hand(talk: Talk, before: Callable[[Callable[[], None]], None]) -> None:
-    """Acts as a candidate by hand. `before` gets a function that writes the right outputs, and the
+    """Acts as a candidate. `before` is called with a function that writes the right outputs. The
     candidate reports completion when `before` returns."""
     line = CandidateLine(talk.theirs)
     layout = lay_out(talk.case.arguments, talk.case.output_tensors)
@@ -211,13 +210,13 @@ def test_outputs_written_after_done_do_not_count(talk: Talk) -> None:
 def test_outputs_that_change_after_the_clock_has_stopped_are_named(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changed outputs are refused even if they become right: the bytes that were read when the
-    clock stopped differ from those a moment later."""
+    """Changed outputs are rejected even if they become right. The bytes that were read when the
+    clock stopped differ from the bytes that are read a moment later."""
     synchronized: list[int] = []
 
     def slow(_: HostCase) -> None:
         synchronized.append(1)
-        if len(synchronized) == 2:  # the watched bytes have been read, the others have not
+        if len(synchronized) == 2:  # the watched bytes have been read, the other bytes have not
             time.sleep(0.5)
 
     monkeypatch.setattr(HostCase, "_synchronize", slow)
@@ -242,8 +241,8 @@ def out_of_memory(*_: Any) -> None:
 def test_a_candidate_that_takes_the_gpus_memory_is_reported(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The candidate takes memory by calls of the driver, which torch's limit does not see. The
-    judge then has no memory for a round."""
+    """The candidate allocates memory by calls of the driver, to which torch's limit does not apply.
+    So the judge has no memory left for a round."""
     monkeypatch.setattr(shared_memory, "create", out_of_memory)
     monkeypatch.setattr(host_rounds, "taken_by_others", lambda _: 130 << 30)
     with pytest.raises(

@@ -1,5 +1,5 @@
-"""The judge over a real socket, on small operators made by the tests: preparing, comparing, and
-defects of operators."""
+"""Tests the judge over a real socket, with small operators that the tests create: preparing,
+comparing, and defects of operators."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_wrong_values_are_counted_and_shown(judge: JudgeClient, operator: Path) 
     frame = judge.prepare(operator)
     right = right_answer(frame)
     wrong = [right[0].clone(), right[1].clone()]
-    wrong[0][1, 2] += 0.002  # times the scale of 10, this is over the tolerance
+    wrong[0][1, 2] += 0.002  # multiplied by the scale of 10, this error is above the tolerance
     result = judge.compare(wrong)
     assert (result["kind"], result["mismatches"]) == ("wrong_result", 1)
     assert result["max_abs_error"] == pytest.approx(0.02, rel=1e-3)

@@ -1,4 +1,4 @@
-"""The judge's checks of an operator."""
+"""Tests the checks that the judge makes of an operator."""
 
 from __future__ import annotations
 

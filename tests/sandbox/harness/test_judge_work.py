@@ -1,5 +1,5 @@
-"""The judge's work besides answers: times, references computed ahead, memory returned to the
-device, lost contexts."""
+"""Tests what the judge does besides answering: it measures times, computes references in advance,
+returns memory to the device, and reports lost contexts."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path)
 def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
 ) -> None:
-    """The device has 1,024 bytes in all."""
+    """The device has 1,024 bytes in total."""
     calls = []
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)
@@ -133,7 +133,7 @@ def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
         return references() == count
 
     prepare("first", 1)
-    assert comes_to(references_of_one := 2)  # once more in float64
+    assert comes_to(references_of_one := 2)  # once in the case's dtype, and once in float64
     prepare("second", len(cases))
     assert judge.ask({"type": "settle", "job": "timed"}).type == "settled"
     settled = references()
@@ -151,8 +151,8 @@ def test_references_are_computed_ahead_but_not_while_a_job_is_timed(
 
 
 def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Events belong to the current device. On another device they would measure the time between
-    two calls of the host."""
+    """Events belong to the current device. On another device, they would measure the time between
+    two calls by the host."""
     current: list[torch.device] = []
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _: "a GPU")

@@ -1,8 +1,8 @@
-"""The plan passes to a kernel the parameters that its binary declares. Their number and sizes are
-read from the cubin itself.
+"""Tests that a plan passes to each kernel the parameters that the kernel's binary declares. The
+number and the sizes of the declared parameters are read from the cubin itself.
 
-The launcher compares the two on a device. This test finds a mistake without a device, for each
-version of Triton that the tests run with."""
+The launcher compares declared and passed parameters on a device. This test finds a mistake without
+a device, with whichever version of Triton is installed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from conftest import Supervisor
 from harness.recording.resources import _attributes, _sections
 from plan_reader import read_plan
 
-# EIATTR_KPARAM_INFO: index, ordinal, offset; the size in bytes in the upper 14 bits of the last
-# word
+# An attribute EIATTR_KPARAM_INFO contains index, ordinal and offset of a parameter. Its size in
+# bytes is in the upper 14 bits of the last word.
 KPARAM_INFO = 0x17
 HEAD = """
 import torch
@@ -48,7 +48,7 @@ def f(x):
 
 
 def declared(image: bytes, kernel: str) -> list[int]:
-    """Returns the bytes of each parameter, in order."""
+    """Returns the size of each parameter in bytes, in order."""
     found = {}
     for kind, value in _attributes(_sections(image)[f".nv.info.{kernel}"]):
         if kind == KPARAM_INFO:

@@ -1,5 +1,5 @@
-"""Copies by torch that change the order of elements, and those that do not. The rules for launch
-plans are tested in tests/sandbox/launcher/plan/layout_test.cc."""
+"""Tests which of torch's copies change the order of elements.
+tests/sandbox/launcher/plan/layout_test.cc tests the same rules for launch plans."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def column(buffer: str, index: int) -> View[str]:
         (((4, 1), (8, 1)), True),  # rows with gaps
         (((4, 1), (1, 3)), False),  # a transposition
         (((1, 3), (1, 3)), True),  # both sides transposed
-        (((4, 1), (0, 1)), False),  # one row in three places
+        (((4, 1), (0, 1)), False),  # one row repeated three times
         (((4, 1), (3, 1)), False),  # rows that overlap
     ],
 )

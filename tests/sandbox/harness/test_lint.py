@@ -1,5 +1,5 @@
-"""The judge's part of `operators lint` on small operators. tests/e2e/test_operators_lint.py tests
-the whole command."""
+"""Tests the judge's part of `operators lint` with small operators. tests/e2e/test_operators_lint.py
+tests the whole command."""
 
 from __future__ import annotations
 
@@ -78,8 +78,8 @@ def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
 
 
 def test_an_operators_own_mutant_must_be_rejected_by_some_case(tmp_path: Path) -> None:
-    # 40 rows of 19 normal values: every maximum is above zero, where a kernel that starts from zero
-    # is right.
+    # The input has 40 rows of 19 normal values, so every maximum is above zero. A wrong kernel that
+    # starts from zero would be right here.
     checks = checks_of(row_max(tmp_path, OWN), "normal")
     assert not named(checks, "rejects starts at zero").ok
     assert named(checks, "rejects half of the columns left out").ok
@@ -137,7 +137,8 @@ def cost(case):
 
 
 def scaled(folder: Path, factor: str, wide: str, rows: int = 5) -> dict[str, str]:
-    """Returns the failed checks of an operator with a scalar, by name, with their details."""
+    """Returns the failed checks of an operator that has a scalar. Maps the check's name to its
+    details."""
     spec = SPEC.replace("(x: Tensor)", "(x: Tensor, factor: float)").replace(
         "[[outputs]]", '[[arguments]]\nname = "factor"\ntype = "float"\nrole = "input"\n[[outputs]]'
     )

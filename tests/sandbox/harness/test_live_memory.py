@@ -1,5 +1,5 @@
-"""The memory that counts as a tensor's (all live memory, from every source, and no freed memory),
-the addresses that code sees, and the copies that hold a device's values."""
+"""Tests which memory belongs to tensors (all live memory, whatever its source, and no freed
+memory), the fake addresses that code sees, and the copies that contain a device's values."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Elements that depend on uninitialised memory are open. Elements that differ from run to run for
-another reason are not."""
+"""Tests that elements that depend on uninitialised memory are open (exempt from checking). Elements
+that differ between runs for another reason are not open."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_unwritten_elements_and_results_computed_from_them_are_open() -> None:
 
 def test_an_effect_that_one_content_hides_shows_with_another() -> None:
     for code in (
-        lambda: torch.fmax(torch.empty(2), torch.ones(2)),  # NaN loses against a number
+        lambda: torch.fmax(torch.empty(2), torch.ones(2)),  # fmax of NaN and a number is the number
         lambda: torch.empty(2).nan_to_num(0.0) * 0.01,
         lambda: torch.empty(2, dtype=torch.int64),
         lambda: torch.empty(2, dtype=torch.bool),
@@ -43,8 +43,8 @@ def test_a_small_difference_opens_an_element_of_deterministic_code() -> None:
 
 
 def test_nondeterministic_rounding_opens_nothing() -> None:
-    """Imitates the order of atomic additions: some elements differ even with the same contents,
-    others only with different contents."""
+    """The test imitates a varying order of atomic additions. Some elements differ even with the
+    same contents, and other elements differ only with different contents."""
     noise = iter(torch.rand(8, 100) * 1e-4)
 
     def code() -> torch.Tensor:

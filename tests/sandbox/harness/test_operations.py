@@ -1,5 +1,5 @@
-"""The recorder and the run without a GPU use one list of torch operations, so they allow the same
-ones."""
+"""Tests that the recorder and the run without a GPU allow the same torch operations, because they
+use one list."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ MOVES = {
 
 
 def watched(*values: torch.Tensor) -> tuple[HostWatch, LiveMemory, list[torch.Tensor]]:
-    """Returns a watch whose arguments have these values, its memory, and the arguments."""
+    """Returns a HostWatch whose arguments have these values, its live memory, and the arguments."""
     live = LiveMemory()
     watch = HostWatch(live, Refusals(), LayoutLog())
     arguments = [value.clone() for value in values]
@@ -54,7 +54,7 @@ def watched(*values: torch.Tensor) -> tuple[HostWatch, LiveMemory, list[torch.Te
 
 @pytest.mark.parametrize("name", MOVES)
 def test_operations_that_move_data_are_allowed(name: str) -> None:
-    """Host code moves values that it does not have: it sees zeros, and kernels see the values."""
+    """Host code moves values that it cannot read: it sees zeros, but kernels see the values."""
     values = torch.arange(1.0, 9.0)
     expected = MOVES[name](values)
     watch, live, (x,) = watched(values)

@@ -1,5 +1,5 @@
-"""Launch plans of real submissions: kernels and their figures, buffers, fills and copies. Recording
-takes milliseconds."""
+"""Tests the launch plans of real submissions: kernels with their resources, buffers, fills and
+copies. Also tests that recording takes only milliseconds."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_vector_add(supervisor: Supervisor, tmp_path: Path) -> None:
 
 
 def cuobjdump(image: bytes, folder: Path) -> dict[str, int]:
-    """Returns the figures of NVIDIA's own tool."""
+    """Returns the resources of a kernel as NVIDIA's own tool reports them."""
     path = folder / "kernel.cubin"
     path.write_bytes(image)
     tool = Path(triton.__file__).parent / "backends" / "nvidia" / "bin" / "cuobjdump"
@@ -202,5 +202,6 @@ def test_recording_again_takes_milliseconds(supervisor: Supervisor) -> None:
         os.close(pair[1])
     exited = supervisor.control.receive()
     assert exited is not None and exited.header["slot"] == slot
-    # Last, so that a slow machine does not leave the candidate to the tests that follow.
+    # This check is last, because its failure on a slow machine must not leave the candidate to
+    # later tests.
     assert between[len(between) // 2] < 0.020

@@ -1,5 +1,5 @@
-"""Arguments in a launch plan: numbers, tuples, structural values, tensors written in place, and
-tensor descriptors."""
+"""Tests arguments in a launch plan: numbers, tuples, structural values, tensors that are written in
+place, and tensor descriptors."""
 
 from __future__ import annotations
 

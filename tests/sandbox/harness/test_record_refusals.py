@@ -1,5 +1,5 @@
-"""Submissions that are refused while they are recorded: work that a plan cannot hold, kernels that
-do not compile, state between calls, and outputs on the host."""
+"""Tests submissions that are refused while they are recorded: work that a plan cannot contain,
+kernels that do not compile, state that is kept between calls, and outputs on the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recording for other targets, and in the dialects Gluon and TLX."""
+"""Tests recording for other targets, and in the dialects Gluon and TLX."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first refusal of a call decides, whatever the call does with it."""
+"""Tests that the first refusal of a call decides, whatever the call does with that refusal."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Inputs and outputs in memory that judge and launcher share. A file replaces the GPU's memory here;
-tests/gpu tests the real driver."""
+"""Tests inputs and outputs in memory that the judge and the launcher share. Here a file takes the
+place of GPU memory; tests/gpu tests the real driver."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from judge_client import SPEC, write_operator
 
 
 class FileBuffers:
-    """`SharedBuffers` over a memory file."""
+    """Acts like `SharedBuffers`, but uses a memory file."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -84,14 +84,15 @@ class Conversation:
         return torch.as_strided(flat, wire["shape"], wire["strides"])
 
     def inputs(self, case: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns x and index in the shared memory."""
+        """Returns x and index as views of the shared memory."""
         places = {one["name"]: one["offset"] for one in case["device"]["inputs"]}
         return self.view(case["arguments"][1], places["x"]), self.view(
             case["arguments"][2], places["index"]
         )
 
     def answer(self, case: dict[str, Any], factor: float) -> list[dict[str, Any]]:
-        """Writes axpy's outputs one after the other, as a launcher does. Returns their descriptors."""
+        """Writes axpy's outputs one after the other, as a launcher does. Returns their
+        descriptors."""
         x, index = self.inputs(case)
         at = case["device"]["output_offset"]
         wires = [
@@ -142,7 +143,7 @@ def test_inputs_and_outputs_go_through_the_shared_buffers(
     assert reply.header["device"] == {"fd": 2, "bytes": talk.buffers.size}
     assert len(reply.fds) == 3
     first, second = reply.header["cases"]
-    # Only structural bytes are in the memory file.
+    # The memory file contains only the bytes of structural arguments.
     assert "fd" in first["arguments"][2] and "fd" not in first["arguments"][1]
     ranges = sorted(
         (one["offset"], one["offset"] + wire["nbytes"])
@@ -184,7 +185,7 @@ def test_kept_outputs_are_compared_with_those_of_the_run_without_kernels(
             "keep": True,
         }
         assert talk.ask(request).header["kind"] == "none"
-        without = talk.answer(first, factor)  # in the same place
+        without = talk.answer(first, factor)  # at the same offsets
         talk.view(wires[1], first["device"]["output_offset"] + 4096).fill_(-1 if ok else 7)
         reply = talk.ask({**question, "without": without}).header
         assert (reply["type"], reply["ok"]) == ("attributed", ok), reply
@@ -204,7 +205,7 @@ def test_each_job_has_shared_buffers_of_its_own_until_it_is_released(
     assert talk.compare("job_1", "first", wires)["kind"] == "none"
     assert later.header["device"]["bytes"] != talk.buffers.size
     talk.judge.answer(talk.theirs, Frame({"type": "release", "job": "job_1"}, b"", []))
-    # The first buffers are reused.
+    # The buffers of the first job are reused.
     assert talk.prepare(folder, "job_3").header["device"]["bytes"] == talk.buffers.size
     late = talk.compare("job_1", "first", wires)
     assert late["type"] == "judge_error"
@@ -221,10 +222,10 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
     assert talk.compare("job_1", "first", before)["float64_error"] is not None
     refreshed = talk.ask({"type": "refresh", "job": "job_1", "case": "first"}).header
     assert refreshed["seed"] not in ("", case["seed"])
-    # This answer belongs to the old inputs.
+    # This answer belongs to the inputs before the refresh.
     assert talk.compare("job_1", "first", before)["kind"] == "wrong_result"
     again = talk.compare("job_1", "first", talk.answer(case, 2.0))
-    # The strict rule was applied to the first inputs only.
+    # The strict rule is applied only to the first inputs.
     assert (again["kind"], again["float64_error"]) == (
         "none",
         None,
@@ -235,8 +236,9 @@ def test_a_refreshed_case_has_new_inputs_and_is_judged_by_them(
 def test_structural_inputs_stay_beside_new_ones(
     talk: Conversation, tmp_path: Path, imported: bool
 ) -> None:
-    """The recording depends on the structural inputs. In an imported operator the other inputs may
-    depend on them, too."""
+    """Structural inputs are not replaced, because the recording depends on them. In an imported
+    operator, the other inputs may depend on the structural inputs, so they are not replaced
+    either."""
     folder = write_operator(
         tmp_path / "bound", spec="imported = true\n" + SPEC if imported else SPEC
     )

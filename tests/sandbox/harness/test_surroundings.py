@@ -1,5 +1,5 @@
-"""Uninitialised memory has the requested contents: tensors that torch does not initialise, and the
-margins around a tensor."""
+"""Tests that uninitialised memory has the requested contents: tensors that torch does not
+initialise, and the margins around a tensor."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 
 
 def beyond(x: torch.Tensor, elements: int) -> torch.Tensor:
-    """Returns the memory from x's first element on; a negative number means the memory before
-    it."""
+    """Returns the element that is `elements` elements behind x's first element in memory. If the
+    number is negative, the element is before x."""
     return torch.as_strided(x, (1,), (1,), x.storage_offset() + elements)
 
 
@@ -34,7 +34,7 @@ def test_uninitialised_tensors_hold_the_contents_in_every_type(
         ]
         assert torch.allclose(wide, torch.full((3, 2), want).to(dtype).double(), equal_nan=True)
     else:
-        # The content is a valid index: it stays within mapped memory.
+        # The integer content is small, so as an index it stays inside mapped memory.
         assert bool((wide == contents.value[1]).all())
 
 

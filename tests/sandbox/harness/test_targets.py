@@ -1,4 +1,5 @@
-"""Oracles of three operators record for every target, and launch attributes arrive in the plan."""
+"""Tests that three oracles can be recorded for every target, and that plans have launch
+attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The zygote's view of the machine before it serves."""
+"""Tests what the zygote finds out about the machine before it serves requests."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from harness.candidate import zygote
 @pytest.mark.parametrize(
     ("nodes", "before", "after"),
     [
-        (["nvidia3", "nvidiactl", "nvidia-uvm"], "3", "0"),  # a jail that shows one GPU
-        (["nvidia0", "nvidia3"], "1", "1"),  # no jail: the machine's own number
+        # Inside a jail in which one GPU is visible.
+        (["nvidia3", "nvidiactl", "nvidia-uvm"], "3", "0"),
+        (["nvidia0", "nvidia3"], "1", "1"),  # without a jail, the machine's own number
         (["nvidia0"], "", ""),  # a candidate without a GPU
         ([], "0", "0"),
     ],

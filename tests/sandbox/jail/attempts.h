@@ -1,5 +1,6 @@
-// Attempts: what a test tries in a forked child inside a jail. The child's exit status is 0 if
-// every expectation held, the number of the first that did not, or kNoJail.
+// Helps tests that try something in a forked child inside a jail (an attempt). The child's exit
+// status is 0 if every expectation was met, or the number of the first expectation that was not
+// met, or kNoJail.
 //
 //   const pid_t child = ::fork();
 //   if (child == 0) ::_exit(enter() ? attempt() : kNoJail);
@@ -15,7 +16,7 @@
 
 namespace assay::sandbox::testing {
 
-/// The exit status of a child that could not build the jail on this machine.
+/// The exit status of a child that could not build its jail on this machine.
 inline constexpr int kNoJail = 99;
 
 /// Waits for the child and returns its exit status, or 128 + the signal that ended it.
@@ -25,7 +26,7 @@ inline int status_of(pid_t child) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Checks the exit status of an attempt. Warns if there was no jail.
+/// Checks the exit status of an attempt. Prints a warning if the jail could not be built.
 inline void check_all_held(int status) {
   if (status == kNoJail) {
     WARN("this jail cannot be built on this machine");
@@ -35,7 +36,7 @@ inline void check_all_held(int status) {
   CHECK(status == 0);
 }
 
-/// Tells whether a system call has failed with the error `with`.
+/// Returns true if a system call has failed with the error `with`.
 inline bool denied(long result, int with = EPERM) { return result == -1 && errno == with; }
 
 }  // namespace assay::sandbox::testing

@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A machine whose PCI order is not the order of the device files.
+/// A machine on which the GPUs' PCI order differs from the order of their device files.
 struct Machine {
   std::string folder = fs::temp_directory_path() / new_handle("assay-test");
   GpuPlaces places{folder + "/proc", folder + "/dev"};
@@ -83,7 +83,7 @@ TEST_CASE("CUDA_VISIBLE_DEVICES chooses and orders") {
   CHECK(node(0, "2, 0").value() == machine.node(2));
   CHECK(node(1, "2, 0").value() == machine.node(0));
   CHECK(says(node(2, "2, 0"), "valid: cuda:0 to cuda:1 (CUDA_VISIBLE_DEVICES is '2, 0')"));
-  CHECK_FALSE(node(1, "0,7,1"));  // as in CUDA, the first GPU that does not exist ends the list
+  CHECK_FALSE(node(1, "0,7,1"));  // as in CUDA, the list ends at the first GPU that does not exist
   CHECK(says(node(0, ""), "no NVIDIA GPU's device file is here"));
   CHECK_FALSE(node(0, "-1"));
   CHECK(node(0, "GPU-6deb1d87").error().code == ErrorCode::invalid_argument);

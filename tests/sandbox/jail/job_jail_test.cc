@@ -1,4 +1,4 @@
-// The job jail. A forked child enters it and tries what a submission might try.
+// Tests the job jail. A forked child enters the jail and tries what a submission might try.
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -40,7 +40,7 @@ using namespace assay::sandbox::testing;
 namespace {
 
 /// Runs `attempt` in a child inside a job jail and returns the child's exit status. `prepare` runs
-/// before the child enters the jail, in a mount namespace of its own.
+/// in a separate mount namespace before the child enters the jail.
 template <class Attempt>
 int in_job_jail(
     Attempt attempt, JobJail config = {},
@@ -193,7 +193,7 @@ TEST_CASE("resource limits are set and cannot be raised") {
   JobJail config;
   config.limits.open_files = 32;
   config.limits.niceness = 10;
-  // A sanitizer needs more memory, and ends the process when it gets none.
+  // A sanitizer needs more memory than this limit, and would end the process.
   constexpr std::int64_t kDataBytes = test::kSanitized ? 0 : 256 << 20;
   config.limits.data_bytes = kDataBytes;
   expect_all_held(
@@ -221,7 +221,7 @@ TEST_CASE("resource limits are set and cannot be raised") {
 TEST_CASE("a system call of another architecture ends the process with SIGSYS") {
 #if defined(__x86_64__)
   const int result = in_job_jail([](int) {
-    long ignored = 20;  // the 32-bit number of getpid
+    long ignored = 20;  // 20 is the number of getpid in the 32-bit interface
     __asm__ volatile("int $0x80" : "+a"(ignored) : : "memory", "r8", "r9", "r10", "r11");
     return 1;
   });

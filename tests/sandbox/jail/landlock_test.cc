@@ -1,5 +1,5 @@
-// Landlock alone, without the layers that forbid the same things: the test runs as root, in a
-// folder that every user may write to.
+// Tests Landlock alone, without the isolation layers that forbid the same things. The test runs as
+// root, in a folder to which every user may write.
 #include "sandbox/jail/landlock.h"
 
 #include <fcntl.h>
@@ -30,7 +30,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Two folders; the restricted child may write the first.
+/// Two folders. The restricted child may write to the first folder only.
 struct Folders {
   Folders() {
     std::string pattern = "/tmp/assay-landlock-XXXXXX";

@@ -1,5 +1,5 @@
-// The launcher's jail, for plans and for a profiler. A forked child enters it and tries what
-// hijacked driver code might try.
+// Tests the launcher's jail, both for performing plans and for running a profiler. A forked child
+// enters the jail and tries what an attacker could try who controls the driver's code.
 #include "sandbox/jail/launch_jail.h"
 
 #include <fcntl.h>
@@ -29,9 +29,9 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-constexpr int kLandlockOfTcp = 4;  // the first version that can restrict TCP
+constexpr int kLandlockOfTcp = 4;  // the first version of Landlock that can restrict TCP
 
-/// Runs `attempt` in a child inside a launcher's jail and checks that every expectation held.
+/// Runs `attempt` in a child inside a launcher's jail, and checks that every expectation was met.
 template <class Attempt>
 void expect_all_held(bool profile, Attempt attempt) {
   const pid_t child = ::fork();

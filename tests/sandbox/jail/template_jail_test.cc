@@ -1,4 +1,4 @@
-// The template jail: assay-jail builds it, and a shell looks at it from inside.
+// Tests the template jail. assay-jail builds it, and a shell inside the jail inspects it.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,8 +41,8 @@ Ran inside(const std::string& script, const std::string& options = "") {
                options + " -- /bin/sh -c " + shell_word(script));
 }
 
-/// Tells whether every layer of the jail works on this machine. Otherwise a test that needs them
-/// all cannot run.
+/// Returns true if every isolation layer of the jail works on this machine. Tests that need all
+/// layers are skipped if it returns false.
 bool whole_jail() {
   static const bool whole = inside("true", "--isolation strict").status == 0;
   if (!whole)
@@ -109,7 +109,7 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without its neigh
 
 TEST_CASE("a folder that is named by a link in a shown folder is shown at the link's target") {
   if (!whole_jail()) return;
-  // An absolute link in a folder that is shown already, like /usr/local/cuda.
+  // Creates an absolute link in a folder that is already visible, like /usr/local/cuda.
   char pattern[] = "/tmp/assay-jail-test-XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
   std::filesystem::create_directories(folder + "/shown/toolkit-13");

@@ -109,7 +109,7 @@ TEST_CASE("perf leaves out the cases that are not worth timing, and needs the ot
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   small.latency = timing(10);
   small.baseline_latency = timing(10);
-  // They do not count even when they have times.
+  // Small cases do not count even if they have times.
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   large.latency.reset();
   CHECK_FALSE(geometric_mean_perf({small, large}));
@@ -141,7 +141,7 @@ TEST_CASE("a case is timed from an eighth of the largest traffic or of the large
                       {.bytes = 100, .flops = 1},
                       {.bytes = 1, .flops = 100},
                       {.bytes = 99, .flops = 99}}) == std::vector<bool>{true, true, true, false});
-  // The case with the most traffic may be another than the case with the most arithmetic.
+  // The case with the most traffic may differ from the case with the most arithmetic.
   CHECK(worth_timing(
             {{.bytes = 800, .flops = 1}, {.bytes = 1, .flops = 800}, {.bytes = 1, .flops = 1}}) ==
         std::vector<bool>{true, true, false});

@@ -1,4 +1,5 @@
-// The order of a grade on the CPU: public cases first, hidden ones only if those are right.
+// Tests the order of a grade on the CPU: first the public cases, and then, if they are right, the
+// hidden cases.
 #include "sandbox/judging/interpreted_cases.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// Grades a correct submission whose entry first runs `early`.
+/// Grades a correct submission whose entry function runs the code `early` first.
 Verdict graded(const std::string& early) {
   std::string source = kGood;
   const std::string entry = "def vector_add(x, y):\n";
@@ -107,6 +108,6 @@ TEST_CASE("progress stops with the public cases until timing begins") {
   const Verdict verdict = cpu().execute(vector_add(JobKind::grade, kGood), monitor);
   CHECK(verdict.outcome == Outcome::pass);
   CHECK(most == 1);
-  CHECK(stages.back() == Stage::judge);  // of the public cases
+  CHECK(stages.back() == Stage::judge);  // the judge stage of the public cases
   CHECK(std::count(stages.begin(), stages.end(), Stage::judge) == 1);
 }

@@ -7,7 +7,8 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// The output of ncu: its messages, the names, the units, and one row for each launch.
+/// A report of ncu: its messages, the line of names, the line of units, and one row for each
+/// launch.
 const std::string kReport =
     "==PROF== Connected to process 7\n"
     "\"ID\",\"Kernel "
@@ -48,7 +49,7 @@ TEST_CASE("a report becomes counters of the wanted kernels, each from its longes
   CHECK(sum.stalls[0].share == Approx(0.75));
   const KernelCounters& scale = (*counters)[1];
   CHECK(scale.kernel == "scale");
-  CHECK_FALSE(scale.values.contains("dram_read_bytes"));  // n/a
+  CHECK_FALSE(scale.values.contains("dram_read_bytes"));  // ncu reports "n/a" for this counter
   CHECK(scale.limiter == "warps");
   CHECK(scale.stalls.empty());
 }
@@ -64,7 +65,7 @@ TEST_CASE("without a report the error has ncu's messages") {
   CHECK(broken.error().code == ErrorCode::unavailable);
   CHECK(broken.error().message.find("Launching the target application failed.") !=
         std::string::npos);
-  // The other lines may tell the reason.
+  // The error quotes the other lines too, because they may tell the reason.
   CHECK(broken.error().message.find("failed. | ==PROF== hello | more") != std::string::npos);
   CHECK_FALSE(read_ncu_report("", kernels({"k"})));
 }

@@ -21,7 +21,7 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// A GPU that keeps a list of the launcher processes that it starts.
+/// A GPU that logs the launcher processes that it starts.
 class Counted {
  public:
   explicit Counted(const std::string& name) {
@@ -62,7 +62,7 @@ class Counted {
   std::unique_ptr<Device> device_;
 };
 
-/// Causes a GPU fault instead of copying.
+/// A source that causes a GPU fault instead of copying.
 const std::string kFaulting =
     kImports +
     "@triton.jit\ndef fake_illegal_address():\n    pass\ndef plain_copy(x):\n    "
@@ -70,7 +70,7 @@ const std::string kFaulting =
 
 const std::string kWrong = "import torch\ndef plain_copy(x):\n    return torch.zeros_like(x)\n";
 
-/// Returns when the process has ended, also if it is still a zombie.
+/// Kills a process. Returns when the process has ended, even if it is still a zombie.
 void kill_and_wait(pid_t pid) {
   ::kill(pid, SIGKILL);
   for (int i = 0; i < 1'000; ++i) {
@@ -86,7 +86,8 @@ bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   REQUIRE(verdict.outcome == Outcome::pass);
-  return verdict.cases.back().baseline_latency.has_value();  // the baseline of the large case
+  // Whether the large case has a baseline.
+  return verdict.cases.back().baseline_latency.has_value();
 }
 
 }  // namespace
@@ -124,7 +125,8 @@ TEST_CASE(
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
           for (int i = 0; i < 4; ++i)
-            CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);  // without a run
+            // A job that belongs to no run.
+            CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
           for (int i = 0; i < 4; ++i)

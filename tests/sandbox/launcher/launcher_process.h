@@ -1,4 +1,5 @@
-// A real assay-launcher process for tests, with its socket. The destructor kills the process.
+// Starts a real assay-launcher process for a test, with its socket. The destructor kills the
+// process.
 #pragma once
 
 #include <fcntl.h>
@@ -54,7 +55,7 @@ class LauncherProcess {
   }
 
   Result<Frame> receive() { return receive_frame(socket_.get(), Deadline::after_ms(answer_ms_)); }
-  /// Receives `ready`.
+  /// Receives the message `ready`.
   nlohmann::json ready() {
     Result<Frame> frame = receive();
     REQUIRE(frame);
@@ -69,7 +70,7 @@ class LauncherProcess {
     ::kill(pid_, SIGKILL);
     return reap();
   }
-  /// Waits for the end of the process and returns its wait status.
+  /// Waits until the process has ended, and returns its wait status.
   int reap() {
     int status = 0;
     ::waitpid(pid_, &status, 0);
@@ -84,7 +85,7 @@ class LauncherProcess {
   std::int64_t answer_ms_;
 };
 
-/// One launch: inputs by name in one sealed memory file, and memory for outputs.
+/// One launch: named inputs in one sealed memory file, and memory for the outputs.
 struct LaunchCase {
   std::vector<std::pair<std::string, std::vector<float>>> inputs;
   std::uint64_t output_bytes = 1 << 16;
@@ -93,7 +94,7 @@ struct LaunchCase {
   std::int64_t min_samples = 30, max_samples = 500, max_time_ms = 2'000;
   UniqueFd output;
 
-  /// Sends the message. Does not wait for the answer.
+  /// Sends the `launch` message. Does not wait for the answer.
   void send(LauncherProcess& launcher, const std::string& plan) {
     std::string bytes;
     nlohmann::json list = nlohmann::json::array();
@@ -140,7 +141,7 @@ struct LaunchCase {
     return run(launcher, encode_plan(plan));
   }
 
-  /// Returns the floats of an output that the answer describes.
+  /// Returns the float values of an output that the answer describes.
   std::vector<float> floats(const nlohmann::json& descriptor) const {
     Result<Mapping> memory = Mapping::map(output.get(), output_bytes, true);
     REQUIRE(memory);
@@ -151,7 +152,7 @@ struct LaunchCase {
   }
 };
 
-/// Returns a case with two different inputs of n floats.
+/// Returns a case with two different inputs of n floats each.
 inline LaunchCase vector_add_case(std::uint32_t n) {
   LaunchCase one;
   std::vector<float> x, y;

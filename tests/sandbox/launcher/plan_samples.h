@@ -1,4 +1,4 @@
-// Plans for tests, and the smallest valid device binary.
+// Provides launch plans for tests, and the smallest valid device binary.
 #pragma once
 
 #include <elf.h>
@@ -11,7 +11,7 @@
 
 namespace assay::sandbox::test {
 
-/// Returns an ELF file with nothing but its header. The fake driver does not read more.
+/// Returns an ELF file that contains only its header. The fake driver reads nothing else.
 inline std::string tiny_elf() {
   Elf64_Ehdr header{};
   std::memcpy(header.e_ident, ELFMAG, SELFMAG);
@@ -20,8 +20,8 @@ inline std::string tiny_elf() {
   return std::string(reinterpret_cast<const char*>(&header), sizeof(header));
 }
 
-/// Returns an ELF file with a writable section of this name, which has no bytes in the file, and
-/// the section of names.
+/// Returns an ELF file with two sections: a writable section with this name, which takes no bytes
+/// in the file, and the section of names.
 inline std::string elf_with_section(const std::string& name, std::uint64_t bytes) {
   const std::string names = std::string(1, '\0') + name + '\0';
   std::string image = tiny_elf() + names;
@@ -45,8 +45,8 @@ inline std::string elf_with_section(const std::string& name, std::uint64_t bytes
   return image;
 }
 
-/// Returns a plan for out = x + y over n floats, as the recorder would write it: two inputs, and
-/// the output in scratch memory.
+/// Returns a plan for out = x + y over n floats, as the recorder would write it. The plan has two
+/// inputs, and the output is in scratch memory.
 inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_vector_add",
                             std::string image = tiny_elf()) {
   const std::uint64_t bytes = n * 4ULL;
@@ -65,11 +65,12 @@ inline Plan vector_add_plan(std::uint32_t n, const std::string& kernel = "fake_v
   return plan;
 }
 
-/// Returns a map with tiles of 2 x 8 floats over 4 x 16 floats, which fill a buffer of 256 bytes.
+/// Returns a tensor map of 4 x 16 floats, with tiles of 2 x 8 floats. It fills a buffer of 256
+/// bytes.
 inline TensorMapParam tensor_map() {
   TensorMapParam map;
   map.buffer = 2;
-  map.type = 7;  // float32
+  map.type = 7;  // the driver's number for float32
   map.swizzle = 1;
   map.nan_outside = 1;
   map.shape = {16, 4};
@@ -78,7 +79,7 @@ inline TensorMapParam tensor_map() {
   return map;
 }
 
-/// Returns a plan that uses every part of the format.
+/// Returns a plan that uses every feature of the format.
 inline Plan rich_plan() {
   Plan plan = vector_add_plan(64);
   plan.buffers.push_back({BufferKind::constant, 5, "", std::string("\0\1\2\3\4", 5)});

@@ -1,5 +1,5 @@
-// encode_plan writes the byte form of a plan, for tests and fuzzers. The product writes plans in
-// Python only (sandbox/harness/recording/plan.py).
+// encode_plan() writes the byte form of a plan, for tests and fuzzers. Assay itself writes plans
+// only in Python (sandbox/harness/recording/plan.py).
 #pragma once
 
 #include <concepts>
@@ -111,7 +111,7 @@ struct OpWriter {
   }
 };
 
-/// Writes the plan without checks. decode_plan() checks the limits.
+/// Writes the plan without checking it. decode_plan() checks the limits.
 inline std::string encode_plan(const Plan& plan) {
   PlanBytes out;
   out.raw(kPlanMagic);

@@ -1,4 +1,4 @@
-// Replays plans on the fake driver, with two inputs of kN floats and memory for outputs.
+// Replays plans on the fake driver, with two inputs of kN floats each and memory for outputs.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,8 @@ struct Bench {
   ReplayRequest request;
 };
 
-/// Returns a plan for x = x + x in place. A second run without fresh inputs gives other outputs.
+/// Returns a plan for x = x + x in place. If it runs again without a refill of the inputs, the
+/// outputs differ.
 inline Plan doubling_plan() {
   Plan plan = vector_add_plan(kN);
   std::get<KernelOp>(plan.ops[0]).params = {PointerParam{0, 0}, PointerParam{0, 0},

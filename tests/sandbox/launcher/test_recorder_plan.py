@@ -1,7 +1,7 @@
-"""The recorder's encoder and the launcher's reader agree: a plan written in Python runs in the real
-launcher process.
+"""Tests that the recorder's encoder and the launcher's reader agree: a plan that Python has written
+runs in the real launcher process.
 
-The binary is build/release/bin/assay-launcher, or the one that `ASSAY_LAUNCHER` names."""
+The tests use build/release/bin/assay-launcher, or the program that `ASSAY_LAUNCHER` names."""
 
 from __future__ import annotations
 
@@ -71,8 +71,8 @@ def memfd(data: bytes) -> int:
 def launch(
     channel: Channel, plan: Plan, inputs: bytes, sizes: dict[str, int]
 ) -> tuple[dict[str, object], bytes]:
-    """Launches a plan. Returns the header of the answer, and the output memory. The inputs lie one
-    after the other in `inputs`."""
+    """Launches a plan. Returns the header of the answer, and the output memory. In `inputs`, the
+    inputs are stored one after the other."""
     fds = [memfd(inputs), memfd(bytes(4096))]
     wires, offset = [], 0
     for name, size in sizes.items():
@@ -137,8 +137,8 @@ def test_a_recorded_plan_is_replayed(launcher: Channel) -> None:
 
 
 def choosing_plan() -> Plan:
-    """Returns a plan that computes x + y in one of two ways, and then launches a kernel that takes x
-    as a tensor map."""
+    """Returns a plan that computes x + y with one of two alternatives, and then launches a kernel
+    that gets x as a tensor map."""
     plan = Plan("cuda:90")
     size = 4 * COUNT
     x, y = plan.buffer(BufferKind.INPUT, size, "x"), plan.buffer(BufferKind.INPUT, size, "y")

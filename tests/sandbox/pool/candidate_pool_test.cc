@@ -1,4 +1,4 @@
-// Zygote, candidates, judge and processes with the real harness.
+// Tests the zygote, candidates, the judge and processes with the real harness.
 #include "sandbox/pool/candidate_pool.h"
 
 #include <signal.h>
@@ -32,7 +32,7 @@ CandidateJob empty_job() {
   return {CandidateMode::interpret, "entry", "triton", "cuda:90", false, false, {}};
 }
 
-/// Waits until the source is imported.
+/// Waits until the candidate has imported the source.
 bool imports(Candidate& candidate) {
   while (true) {
     const CandidateEvent event = candidate.next(Deadline::after_ms(20'000));
@@ -162,7 +162,7 @@ TEST_CASE("candidates are parked, serve one job each, and report how they ended"
   CHECK((*second)->stdout_text() == "last words\n");
   pool.give_back(std::move(*second));
 
-  limits.memory_bytes = 512 << 20;  // not the limits of the parked candidates
+  limits.memory_bytes = 512 << 20;  // the candidates that wait in the pool have other limits
   Result<std::unique_ptr<Candidate>> third = pool.take(limits, deadline);
   REQUIRE(third);
   CHECK((*third)->suits(limits));
@@ -235,7 +235,7 @@ TEST_CASE(
   const Deadline deadline = Deadline::after_ms(60'000);
   Job job = vector_add(JobKind::test, "");
   job.cases.resize(1);
-  // An operator that makes its first judge report a lost context, as a judge with a GPU can.
+  // This operator makes its first judge report a lost context, as a judge with a GPU could.
   const fs::path folder = fs::path(real_config().state_dir) / "breaks_once";
   fs::remove_all(folder);
   fs::create_directories(folder);

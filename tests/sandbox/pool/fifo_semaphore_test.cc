@@ -30,7 +30,7 @@ TEST_CASE(
   REQUIRE_FALSE(third);
   CHECK(third.error().code == ErrorCode::resource_exhausted);
   CHECK(third.error().message == "busy");
-  *first = std::move(*second);  // releases the first slot and keeps the second
+  *first = std::move(*second);  // the move releases the first slot and keeps the second
   CHECK(semaphore.acquire(at_once()));
   semaphore.set_slots(1);
   CHECK_FALSE(semaphore.acquire(at_once()));

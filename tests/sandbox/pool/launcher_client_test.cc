@@ -17,8 +17,8 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-/// A folder with a script in place of ncu. Every user may run it, because the launcher changes its
-/// user in the jail.
+/// A folder that contains a script in place of ncu. Every user may run the script, because the
+/// launcher changes its user inside the jail.
 class Script {
  public:
   explicit Script(const std::string& text) {

@@ -52,7 +52,7 @@ std::unique_ptr<LauncherClient> taken_for_run(LauncherPool& pool, const std::str
   return std::move(*launcher);
 }
 
-/// Returns the process id of a launcher that a run has used and given back.
+/// Returns the process id of a launcher that a run has used and returned to the pool.
 pid_t kept_pid(LauncherPool& pool) {
   std::unique_ptr<LauncherClient> used = taken_for_run(pool, "run_a");
   const pid_t pid = used->pid();
@@ -61,7 +61,7 @@ pid_t kept_pid(LauncherPool& pool) {
 }
 
 /// A launcher program that reports each of its starts through a named pipe. The first `ready`
-/// starts become launchers, and the others never get ready.
+/// starts become launchers. Later starts never become ready.
 class StartLog {
  public:
   StartLog(const std::string& name, int ready) : config_(real_config()) {
@@ -101,7 +101,7 @@ class StartLog {
   mutable int count_ = 0;
 };
 
-/// Waits until a process has ended, whether it is reaped or not.
+/// Waits until a process has ended, even if it is not reaped yet.
 bool ends(int pidfd) {
   std::array<pollfd, 1> entries{{{pidfd, POLLIN, 0}}};
   return poll_until(entries, soon()) == 1;
@@ -129,7 +129,7 @@ TEST_CASE("launchers are made ready one after the other, and at once for callers
   LauncherPool pool(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
   CHECK(log.comes_to(3));  // the third start never becomes ready
-  // A thread of the pool ends launchers only when no start is due.
+  // A thread of the pool ends launchers only if it has no launcher to start.
   pool.discard(std::move(first));
   REQUIRE(pool.end_those_of_runs(soon()));
   CHECK(log.count() == 3);
@@ -179,7 +179,7 @@ TEST_CASE("after a fault no launcher from before it is handed out") {
   std::unique_ptr<LauncherClient> used = taken(pool);
   pool.invalidate_idle();
   pool.discard(std::move(used));
-  pool.discard(taken(pool));  // it is alive, so it started after the fault
+  pool.discard(taken(pool));  // the launcher is alive, so it started after the fault
   CHECK_FALSE(pool.last_start_error());
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("a launcher is not kept after a fault during its work, nor handed out 
   LauncherPool pool(real_config(), spawner, 0, "fake");
   std::unique_ptr<LauncherClient> during = taken_for_oracle(pool);
   pool.invalidate_idle();
-  CHECK(during->alive());  // it may finish its own submission
+  CHECK(during->alive());  // the launcher may finish the submission that is using it
   pool.keep(std::move(during));
   std::unique_ptr<LauncherClient> since = taken_for_oracle(pool);
   CHECK(since->faults_before() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("a launcher is not kept after a fault during its work, nor handed out 
   CHECK(last->faults_before() == 2);
   last->kill();
   REQUIRE(last->finish(soon()));
-  pool.keep(std::move(last));  // it has ended, so it is not handed out again
+  pool.keep(std::move(last));  // the launcher has ended, so the pool does not hand it out again
   pool.discard(taken_for_oracle(pool));
 }
 
@@ -295,9 +295,10 @@ TEST_CASE(
   pool.keep_for_run("run_b", std::move(old_one));
   pool.invalidate_idle();
   old_one = taken_for_run(pool, "run_b");
-  CHECK(old_one->faults_before() == before + 1);  // it started after the fault
+  CHECK(old_one->faults_before() == before + 1);  // this launcher started after the fault
   pool.discard(std::move(old_one));
-  pool.keep_for_run("run_a", std::move(new_one));  // started before the fault, so it ends
+  // The launcher started before the fault, so it ends.
+  pool.keep_for_run("run_a", std::move(new_one));
   new_one = taken_for_run(pool, "run_a");
   CHECK(new_one->faults_before() == before + 1);
   pool.discard(std::move(new_one));

@@ -144,7 +144,7 @@ TEST_CASE("a message that a candidate must not send is refused") {
   json outside = error;
   outside["kind"] = "canary_violation";  // the interpreter checks addresses
   CHECK_FALSE(candidate_refuses(outside));
-  outside["kind"] = "timeout";  // the supervisor checks the time itself
+  outside["kind"] = "timeout";  // only the supervisor checks the time
   CHECK_FALSE(candidate_refuses(outside));
   for (const char* stage : {"queue", "launch", "judge", "done"}) {
     json elsewhere = error;

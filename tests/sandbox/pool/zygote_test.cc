@@ -18,13 +18,13 @@ using assay::sandbox::testing::real_config;
 
 namespace {
 
-/// A stand-in for the zygote: a Python script that is ready at once and runs `answer` for each
-/// frame that it gets.
+/// Returns a configuration with a stand-in for the zygote. The stand-in is a Python script that is
+/// ready at once and runs `answer` for each frame that it receives.
 SandboxConfig scripted_zygote(const std::string& name, const std::string& answer) {
   SandboxConfig config = real_config();
   const std::string script = config.state_dir + "/" + name + ".py",
                     program = config.state_dir + "/" + name;
-  // A JSON string is also a string of Python.
+  // A JSON string is also a valid Python string.
   const nlohmann::json folder = std::filesystem::path(config.harness_dir).parent_path().string();
   std::ofstream(script) << "import os, sys\nsys.path.insert(0, " << folder.dump() << R"()
 from harness.wire.frames import Channel
@@ -32,7 +32,7 @@ channel = Channel.from_fd(int(sys.argv[sys.argv.index("--keep-fd") + 1]))
 channel.send({"type": "ready", "torch": "", "triton": "", "python": "", "nvrtc": "", "layers": [], "threads": 1})
 for frame in channel:
     )" << answer << "\n";
-  // A shell starts it, because the first line of a script cannot name a path with a space.
+  // A shell starts the script, because a script's first line cannot contain a path with a space.
   std::ofstream(program) << "#!/bin/sh\nexec " << shell_word(config.python) << " "
                          << shell_word(script) << " \"$@\"\n";
   std::filesystem::permissions(program, std::filesystem::perms::owner_all);
@@ -40,7 +40,7 @@ for frame in channel:
   return config;
 }
 
-/// Answers a request for a child, with a descriptor of /dev/null in place of a pidfd.
+/// Answers a request for a child. A descriptor of /dev/null takes the place of the pidfd.
 constexpr const char* kForked =
     "channel.send({'type': 'forked', 'slot': frame.header['slot']},"
     " fds=[os.open('/dev/null', os.O_RDONLY)])";

@@ -24,7 +24,7 @@ TEST_CASE("rows are unaligned if their distance is no multiple of 16 bytes") {
   CHECK(unaligned_row_bytes(tensor("bool", {3, 16}, {16, 1})) == 0);
   CHECK(unaligned_row_bytes(tensor("float8_e4m3fn", {3, 17}, {17, 1})) == 17);
   CHECK(unaligned_row_bytes(tensor("float32", {4099}, {1})) ==
-        0);  // one row begins where the tensor does
+        0);  // the only row begins where the tensor begins
   CHECK(unaligned_row_bytes(tensor("float32", {1, 4099}, {4099, 1})) == 0);
   Argument scalar;
   scalar.is_tensor = false;

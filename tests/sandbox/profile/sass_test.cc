@@ -11,8 +11,8 @@ namespace {
 constexpr const char* kSource =
     "import triton\n\n@triton.jit\ndef add(x):\n    y = tl.load(x)\n    tl.store(x, y)\n";
 
-// Output in the form of nvdisasm 12.8: a loop of three instructions, a rare path that stands behind
-// the end and jumps back, and a line of a library.
+// Output in the form of nvdisasm 12.8. It contains a loop of three instructions, a rare path behind
+// the end of the program that jumps back, and a line of a library.
 constexpr const char* kNvidia = R"(
 .text.add:
 	//## File "/tmp/job-x1/submission.py", line 4
@@ -67,9 +67,9 @@ const LineCount* line(const CodeDigest& digest, const std::string& file, std::in
 TEST_CASE("instructions are counted by line, and a branch back makes a loop") {
   const CodeDigest digest =
       digest_code(kNvidia, {.kernel = "add", .target = "cuda:90", .source = kSource});
-  CHECK(digest.instructions == 10);  // without the padding
+  CHECK(digest.instructions == 10);  // the padding does not count
   CHECK(digest.looped ==
-        3);  // neither the jump back from behind the end nor the endless one at the end counts
+        3);  // neither the jump back from behind the end nor the endless jump at the end is a loop
   CHECK(digest.barriers == 1);
   CHECK(digest.global_loads.at("128") == 1);
   CHECK(digest.global_stores.at("32") == 1);

@@ -20,7 +20,7 @@ KernelReport kernel_with_grid(std::int64_t programs, std::int64_t registers = 32
   return report;
 }
 
-/// Returns the text of the first hint of this kind; empty when there is none.
+/// Returns the text of the first hint of this kind, or an empty text if there is no such hint.
 std::string text_of(const std::vector<Hint>& hints, HintKind kind) {
   for (const Hint& hint : hints) {
     if (hint.kind == kind) return hint.text;

@@ -15,7 +15,7 @@ TEST_CASE("a line that the source does not have is dropped") {
   CHECK_FALSE(line_of_source(-3, source));
   CHECK_FALSE(line_of_source(std::numeric_limits<std::int64_t>::max(), source));
   CHECK_FALSE(line_of_source(std::nullopt, source));
-  // A syntax error at the end of a source can name the empty line after its last line feed.
+  // A syntax error at the end of a source can refer to the empty line after the last line feed.
   CHECK(line_of_source(2, "a\n") == 2);
   CHECK(line_of_source(1, "") == 1);
 }

@@ -103,7 +103,8 @@ CandidateResults results_of(const std::vector<std::size_t>& part) {
 }
 
 /// Records four cases in four parts, which end in the order of their cases, and returns the
-/// verdict. `throws` gets each case and may throw. `ended` becomes the number of parts that ended.
+/// verdict. `throws` is called with each case and may throw an exception. `ended` is set to the
+/// number of parts that have ended.
 Verdict recorded_with_fault(const std::function<void(std::size_t)>& throws, int& ended) {
   Job job;
   JobMonitor monitor;

@@ -83,7 +83,7 @@ TEST_CASE("the cache is bounded and drops the oldest entry first") {
   RecordingCache cache(10'000);
   cache.put("a", plan_of(3'000));
   cache.put("b", plan_of(3'000));
-  cache.put("a", plan_of(1));  // no effect: the cache has it
+  cache.put("a", plan_of(1));  // has no effect, because the cache contains the key already
   CHECK(cache.find("a")->plan.size() == 3'000);
   cache.put("c", plan_of(3'900));
   CHECK_FALSE(cache.find("a"));
@@ -103,7 +103,7 @@ TEST_CASE("the size of an entry counts everything that a candidate sent, not onl
   wordy.kernels[0].symbol.assign(60'000, 's');
   outputs.outputs.resize(1'000);
   cache.put("many", many);
-  CHECK_FALSE(cache.find("many"));  // larger than the cache
+  CHECK_FALSE(cache.find("many"));  // the entry is larger than the cache
   cache.put("wordy", wordy);
   CHECK(cache.bytes() > 60'000);
   cache.put("wordy too", wordy);

@@ -6,7 +6,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// A block of a kernel that takes about 35 microseconds.
+/// Returns the times of a block for a kernel that takes about 35 microseconds.
 Timing block() {
   Timing timing;
   timing.samples_ns = {35'100, 35'136, 35'200};
@@ -17,7 +17,7 @@ Timing block() {
   return timing;
 }
 
-/// Returns the doubt about that block after a change.
+/// Returns the doubt about such a block after one of its times has been changed.
 TimingDoubt after(double Timing::*field, double value, const BlockFacts& facts = {}) {
   Timing timing = block();
   timing.*field = value;
@@ -53,7 +53,7 @@ TEST_CASE("the host's time may be a little below the device's time, and not far 
   CHECK(doubt_about(block(), {}) == TimingDoubt::none);
   CHECK(after(&Timing::wall_ns, 32'000) == TimingDoubt::none);
   CHECK(after(&Timing::wall_ns, 31'000) == TimingDoubt::host_below_device);
-  // Measured while other processes computed on the same GPU.
+  // This time was measured while other processes computed on the same GPU.
   CHECK(after(&Timing::wall_ns, 22'705) == TimingDoubt::host_below_device);
   CHECK(after(&Timing::wall_ns, 105'000) == TimingDoubt::none);
   CHECK(after(&Timing::wall_ns, 110'000) == TimingDoubt::host_above_device);
@@ -75,7 +75,7 @@ TEST_CASE("a time or a clock that was not measured is a doubt, unless the device
 
 TEST_CASE("a clock above the device's highest clock is a doubt") {
   CHECK(after(&Timing::clock_mhz, 1'996, {.peak_mhz = 1'980}) == TimingDoubt::none);
-  // Measured when the first run on new inputs burned for 40 ms.
+  // This clock was measured while the first run on new inputs kept the GPU busy for 40 ms.
   CHECK(after(&Timing::clock_mhz, 2'084, {.peak_mhz = 1'980}) == TimingDoubt::impossible_clock);
   CHECK(after(&Timing::clock_mhz, 2'084) == TimingDoubt::none);  // unknown peak
 }
@@ -93,7 +93,7 @@ TEST_CASE("an oracle's block is throttled if its clock is clearly below that of 
 TEST_CASE("first runs are lacking if there were new inputs and fewer than three are known") {
   Samples samples;
   samples.add(block(), {});
-  CHECK_FALSE(samples.lacks_first_runs());  // the inputs stayed
+  CHECK_FALSE(samples.lacks_first_runs());  // the inputs were not replaced
   Timing known = block();
   known.first_run_ns = 35'500;
   samples.add(known, {}, true);
@@ -160,7 +160,7 @@ TEST_CASE("the submission's kernels have a share of the whole timeline, and so h
   CHECK(*own_share(timeline) == Approx(0.7));
   std::vector<KernelReport> kernels(3);
   kernels[0].name = "row_sum";
-  kernels[1].name = "copy";        // a kernel may have this name
+  kernels[1].name = "copy";        // a submission's kernel may have this name
   kernels[2].name = "assay_copy";  // a kernel of the launcher
   add_time_shares(kernels, timeline);
   CHECK(kernels[0].gpu_time_share == Approx(0.6));
@@ -174,7 +174,7 @@ TEST_CASE("a kernel of C++ has the name in its source") {
   kernels[0].name = "add<float>";
   kernels[0].symbol = "_Z3addIfEvPKT_";
   kernels[1].name = "mine";
-  kernels[1].symbol = "copy";  // data movement of torch keeps its name
+  kernels[1].symbol = "copy";  // torch's data movement keeps its name
   use_reported_names(timeline, kernels);
   CHECK(timeline[0].name == "add<float>");
   CHECK(timeline[1].name == "copy");

@@ -1,5 +1,5 @@
-// What a grade says of the alternatives that were timed, on a GPU whose launcher runs the fake
-// driver.
+// Tests what a grade says about the autotuner configurations that were timed. The launcher of the
+// GPU runs the fake driver.
 #include "sandbox/timing/timing_session.h"
 
 #include <string>
@@ -13,8 +13,9 @@ using namespace assay::sandbox::testing;
 
 namespace {
 
-/// An autotuned copy with two configurations. The first one is slow: before its kernel it fills the
-/// output many times. `hook` runs before the kernel of the second configuration.
+/// Returns an autotuned copy with two configurations. The first configuration is slow: before its
+/// kernel it fills the output many times. `hook` runs before the kernel of the second
+/// configuration.
 std::string tuned(const std::string& hook) {
   return kImports + R"(
 @triton.jit

@@ -31,7 +31,7 @@ TEST_CASE("a poll ends when a descriptor is ready, at the deadline and at a stop
   CHECK(poll_until(entries, deadline) == 0);
   CHECK(deadline.cancelled());
   CHECK_FALSE(deadline.expired());
-  CHECK(poll_until(entries, deadline) == 0);  // an earlier request also ends the poll
+  CHECK(poll_until(entries, deadline) == 0);  // a stop request before the poll also ends the poll
 }
 
 TEST_CASE("a deadline counts down and never below zero") {

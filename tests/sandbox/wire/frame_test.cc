@@ -32,7 +32,7 @@ std::string prefix(std::uint32_t header, std::uint64_t payload, const std::strin
   return bytes;
 }
 
-/// Returns the error of a receiver that gets these bytes and then the end of the stream.
+/// Returns the error of a receiver that receives these bytes and then the end of the stream.
 Error rejected(const std::string& bytes) {
   SocketPair sockets = pair();
   REQUIRE(::send(sockets.ours.get(), bytes.data(), bytes.size(), 0) ==
@@ -205,7 +205,7 @@ TEST_CASE("a stop request ends the wait of a receiver and of a sender") {
     const std::string payload(32U << 20, 'x');
     return send_frame(sockets.theirs.get(), {{"type", "plan"}}, payload, {}, deadline).error().code;
   });
-  char first = 0;  // the sender has begun, and its payload does not fit into the socket
+  char first = 0;  // the sender has begun, but its payload does not fit into the socket's buffer
   REQUIRE(::recv(sockets.ours.get(), &first, 1, 0) == 1);
   stop.request_stop();
   CHECK(receiver.get() == ErrorCode::cancelled);
@@ -253,7 +253,7 @@ TEST_CASE("a copy of a memory file keeps its contents and its holes") {
   theirs->bytes()[kBytes - 1] = std::byte{43};
   Result<UniqueFd> copy = copy_memfd(file->get(), "copy");
   REQUIRE(copy);
-  theirs->bytes()[7] = std::byte{0};  // a process that has the original cannot change the copy
+  theirs->bytes()[7] = std::byte{0};  // a process that has the original file cannot change the copy
   Result<Mapping> ours = Mapping::map(copy->get(), kBytes, false);
   REQUIRE(ours);
   CHECK(ours->bytes()[7] == std::byte{42});

@@ -66,7 +66,7 @@ Launched timed() {
   return launched;
 }
 
-/// Returns the header as the other process receives it.
+/// Returns the frame as the other process receives it.
 Frame received(const json& header) {
   Frame frame;
   frame.header = json::parse(header.dump());
@@ -76,7 +76,7 @@ Frame received(const json& header) {
 template <class Message>
 using Parser = Result<Message> (*)(const Frame&);
 
-/// Checks that a message is the same after it was sent.
+/// Checks that a message does not change when it is written and read.
 template <class Message>
 Message round_trip(const Message& message, Parser<Message> parse) {
   const json header = to_header(message);
@@ -87,7 +87,7 @@ Message round_trip(const Message& message, Parser<Message> parse) {
   return *read;
 }
 
-/// Checks that a message is refused once it was changed, and that the error names the reason.
+/// Checks that a changed message is rejected, and that the error names the reason.
 template <class Message>
 void refuses(const Message& message, Parser<Message> parse, const std::string& reason,
              const std::function<void(json&)>& change) {
@@ -100,7 +100,7 @@ void refuses(const Message& message, Parser<Message> parse, const std::string& r
   CHECK(read.error().message == reason);
 }
 
-/// Checks that each field of the object at `path` is needed and has a type.
+/// Checks that each field of the object at `path` is required and has a fixed type.
 template <class Message>
 void needs_each_field(const Message& message, Parser<Message> parse, const std::string& path,
                       const std::vector<std::string>& optional = {}) {
@@ -115,7 +115,7 @@ void needs_each_field(const Message& message, Parser<Message> parse, const std::
     if (name == "type") continue;  // parse_header() has checked that it is a string
     json wrong = header;
     wrong.at(at)[name] = json::object({{"no", "value"}});
-    // The reader of an object takes this one, and then misses its fields.
+    // The reader of an object accepts this value, and then misses the object's fields.
     const Result<Message> read = parse(received(wrong));
     REQUIRE_FALSE(read);
     CHECK(read.error().code == ErrorCode::corrupt);

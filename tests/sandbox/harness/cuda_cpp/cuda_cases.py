@@ -1,4 +1,4 @@
-"""Cases and sources of CUDA C++, and their plans from the real compiler."""
+"""Provides cases and sources of CUDA C++, and their plans from the real compiler."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""CUDA C++ in a real candidate: its answers to sources that compile, to sources that do not, and
-without a compiler."""
+"""Tests CUDA C++ in a real candidate: its answers to sources that compile and to sources that do
+not, and its answer if there is no compiler."""
 
 from __future__ import annotations
 

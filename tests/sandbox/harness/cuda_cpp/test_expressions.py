@@ -1,5 +1,5 @@
-"""Expressions of a manifest: their values, the errors for mistakes, and texts that would be
-expensive to evaluate."""
+"""Tests the expressions of a manifest: their values, the errors for mistakes, and texts whose
+evaluation would be expensive."""
 
 from __future__ import annotations
 

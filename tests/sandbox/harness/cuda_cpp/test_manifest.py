@@ -1,5 +1,5 @@
-"""The manifest of a CUDA C++ submission: its form, and errors that name the line and the valid
-values."""
+"""Tests the manifest of a CUDA C++ submission: its form, and errors that name the line and the
+valid values."""
 
 from __future__ import annotations
 

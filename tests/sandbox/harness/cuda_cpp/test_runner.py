@@ -1,4 +1,4 @@
-"""CUDA C++ through the real compiler: the plan of a case, which is decoded again."""
+"""Tests CUDA C++ with the real compiler: each test decodes the plan of a case."""
 
 from __future__ import annotations
 
@@ -106,7 +106,8 @@ extern "C" __global__ void second(float* part, float* y, long long round, double
         1.5,
         -1.0,
     ]
-    assert len(launches) == 3  # the condition of the first is false, the last has no blocks
+    # The first launch's condition is false, and the last launch has no blocks.
+    assert len(launches) == 3
     assert [plan["binaries"][one["binary"]]["shared"] for one in launches] == [1024, 2048, 3072]
     assert {one["flags"] for one in launches} == {1}
     quarter = struct.unpack("<Q", struct.pack("<d", 0.25))[0]

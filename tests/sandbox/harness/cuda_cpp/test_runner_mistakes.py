@@ -1,4 +1,4 @@
-"""Mistakes in CUDA C++ and in its manifest: reports have the kind, line and valid values."""
+"""Tests mistakes in CUDA C++ and in its manifest: reports contain kind, line and valid values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The folders that are searched for NVRTC, in order."""
+"""Tests in which folders NVRTC is searched, and in which order."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def make(folder: Path, library: str, header: str = "include/cuda_fp16.h") -> Pat
 
 @pytest.fixture
 def nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pytest.MonkeyPatch:
-    """A machine without a toolkit. A test adds the folders that it needs."""
+    """A machine without a toolkit. Each test adds the folders that it needs."""
     monkeypatch.delenv(toolkit.SETTING, raising=False)
     monkeypatch.delenv(toolkit.HOME, raising=False)
     monkeypatch.setattr(toolkit, "DEFAULT_HOME", str(tmp_path / "none"))
@@ -73,8 +73,8 @@ def test_packages_come_before_torch_and_torch_before_cuda_home(
 def test_a_toolkit_with_matrix_instructions_is_preferred(
     nothing: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Imitates a machine that has a whole toolkit, and a torch with CUDA 13's packages, which lack
-    crt/."""
+    """The test imitates a machine with a complete toolkit, and with a torch whose CUDA 13 packages
+    lack crt/."""
     nothing.setattr(toolkit, "_package_roots", lambda: [tmp_path / "nvidia"])
     make(tmp_path / "nvidia/cu13", "lib/libnvrtc.so.13")
     nothing.setenv(

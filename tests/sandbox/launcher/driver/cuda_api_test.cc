@@ -1,5 +1,5 @@
-// Compares Assay's declarations of the driver API with NVIDIA's header, at compile time, wherever
-// that header is installed.
+// Compares Assay's declarations of the driver API with NVIDIA's header. The comparison happens at
+// compile time, on machines where the header is installed.
 #include "sandbox/launcher/driver/cuda_api.h"
 
 #include "tests/catch.h"

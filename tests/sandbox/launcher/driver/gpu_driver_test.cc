@@ -7,7 +7,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// A device whose copies on the device have no effect.
+/// A device on which copies from device to device have no effect.
 class Forgetful final : public FakeDriver {
  public:
   LaunchStatus copy_async(DevicePtr, DevicePtr, std::uint64_t) override { return {}; }

@@ -1,5 +1,5 @@
-// Compares Assay's declarations of HIP's API with AMD's header, at compile time, wherever that
-// header is installed (Debian: libamdhip64-dev).
+// Compares Assay's declarations of HIP's API with AMD's header. The comparison happens at compile
+// time, on machines where the header is installed (Debian: libamdhip64-dev).
 #include "sandbox/launcher/driver/hip_api.h"
 
 #include "tests/catch.h"
@@ -7,7 +7,7 @@
 
 #if __has_include(<hip/hip_runtime_api.h>)
 #define __HIP_PLATFORM_AMD__ 1  // NOLINT: the header requires it
-// Leaves out the header's templates, which overload hipMalloc.
+// This macro leaves out the header's templates, which overload hipMalloc.
 #define __HIP_DISABLE_CPP_FUNCTIONS__ 1  // NOLINT
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"

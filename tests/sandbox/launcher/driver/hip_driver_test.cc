@@ -1,5 +1,5 @@
-// HipDriver over a table of functions that work on host memory: checks its calls of HIP without AMD
-// hardware.
+// Tests HipDriver with a table of functions that work on host memory. So its calls of HIP are
+// checked without AMD hardware.
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>

@@ -6,7 +6,7 @@
 
 namespace assay::sandbox::stub {
 
-/// A driver with `devices` devices. Device `broken` cannot be read.
+/// A driver API with `devices` devices. Device number `broken` cannot be read.
 struct Api {
   int devices = 0;
   int broken = -1;

@@ -1,5 +1,5 @@
-// Compares the signature of one of our declarations with that of a vendor's header, at compile
-// time.
+// Compares the signature of one of Assay's declarations with the signature in a vendor's header, at
+// compile time.
 //
 //   static_assert(SameCall<int(void*, std::size_t), decltype(::cuMemHostAlloc)>::value);
 #pragma once
@@ -8,8 +8,9 @@
 
 namespace assay::sandbox::test {
 
-/// Enumerations are declared as int, and handles as other pointers. Two types agree if a call
-/// passes them in a register in the same way.
+/// Tells whether two types can replace each other in a call. Assay declares enumerations as int,
+/// and handles as other pointer types. Two types agree if a call passes them in a register in the
+/// same way.
 template <class A, class B>
 constexpr bool same_register =
     sizeof(A) == sizeof(B) && std::is_pointer_v<A> == std::is_pointer_v<B>;

@@ -15,7 +15,8 @@ namespace {
 constexpr std::uint32_t kSharedFloats = 500;
 constexpr std::uint64_t kBytes = 1 << 16, kY = 4096, kOut = 8192;
 
-/// Two inputs and room for outputs in one block of "device memory" that another process owns.
+/// Two inputs and memory for outputs, in one block of simulated device memory that another process
+/// owns.
 struct Shared {
   Shared() {
     add_fake_kernels(gpu);

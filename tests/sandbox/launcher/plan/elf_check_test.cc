@@ -90,7 +90,7 @@ TEST_CASE("variables that keep their values count, and memory of one block does 
   CHECK(writable_globals(test::tiny_elf()) == 0);
   CHECK(writable_globals(test::elf_with_section(".nv.global", 4096)) == 4096);
   CHECK(writable_globals(test::elf_with_section(".nv.global.init", 6)) == 6);
-  CHECK(writable_globals(test::elf_with_section(".bss", 64)) == 64);  // hsaco
+  CHECK(writable_globals(test::elf_with_section(".bss", 64)) == 64);  // as in an hsaco
   CHECK(writable_globals(test::elf_with_section(".nv.shared.kernel", 1024)) == 0);
   CHECK(writable_globals(test::elf_with_section(".nv.merc.nv.shared.reserved.0", 16)) == 0);
   CHECK(writable_globals(test::elf_with_section(".nv.global.nv.shared", 8)) == 8);

@@ -1,4 +1,4 @@
-// The copies of a launch plan that change the order of elements, and those that do not.
+// Tests which copies of a launch plan change the order of elements.
 #include "sandbox/launcher/plan/layout.h"
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::uint64_t kBytes = 4096;
-constexpr std::uint32_t kOwn = 0, kAnyOrder = 1, kInOrder = 2;       // binaries
-constexpr std::uint32_t kX = 0, kT = 1, kU = 2, kY = 3, kTable = 4;  // buffers
+constexpr std::uint32_t kOwn = 0, kAnyOrder = 1, kInOrder = 2;       // indices of binaries
+constexpr std::uint32_t kX = 0, kT = 1, kU = 2, kY = 3, kTable = 4;  // indices of buffers
 
-/// Returns a plan with an input, three scratch buffers and a constant. The output is all of kY.
+/// Returns a plan with an input, three scratch buffers and a constant. The buffer kY is the output.
 Plan plan_of(std::initializer_list<PlanOp> ops) {
   Plan plan;
   plan.target = "cuda:90";
@@ -77,8 +77,10 @@ TEST_CASE("copies that keep the order are no layout work") {
 }
 
 TEST_CASE("a copy in another order on the way to an output is layout work") {
-  CHECK(reorders(plan_of({own(kT, kX), copy(kAnyOrder, {kY, 0}, {kT, 0})})));  // after the kernel
-  CHECK(reorders(plan_of({copy(kAnyOrder, {kT, 0}, {kX, 0}), own(kY, kT)})));  // before it
+  // A copy after the kernel.
+  CHECK(reorders(plan_of({own(kT, kX), copy(kAnyOrder, {kY, 0}, {kT, 0})})));
+  // A copy before the kernel.
+  CHECK(reorders(plan_of({copy(kAnyOrder, {kT, 0}, {kX, 0}), own(kY, kT)})));
   SECTION("in one of the alternatives") {
     CHECK(reorders(plan_of({ChoiceOp{
         0, {{"honest", {own(kY, kX)}}, {"lazy", {copy(kAnyOrder, {kY, 0}, {kX, 0})}}}}})));
@@ -122,7 +124,7 @@ TEST_CASE("the strides of an output are layout too") {
   CHECK(reorders(plan));
   plan.outputs[0] = {kY, 0, "float32", {16, 1, 16}, {64, 1, 2}};  // gaps do not matter
   CHECK_FALSE(reorders(plan));
-  plan.outputs[0] = {kY, 0, "float32", {16, 16}, {0, 1}};  // one row in 16 places
+  plan.outputs[0] = {kY, 0, "float32", {16, 16}, {0, 1}};  // one row repeated 16 times
   CHECK(reorders(plan));
 }
 

@@ -43,21 +43,21 @@ TEST_CASE("a plan survives encoding and decoding") {
 
 TEST_CASE("the bytes are those of docs/reference/launch-plan.md") {
   std::string bytes = header_bytes();
-  put<std::uint32_t>(bytes, 1);  // buffers
+  put<std::uint32_t>(bytes, 1);  // number of buffers
   put<std::uint8_t>(bytes, 2);
   put<std::uint64_t>(bytes, 3);
   put<std::uint32_t>(bytes, 0);
   put<std::uint64_t>(bytes, 3);
   bytes += "abc";
-  put<std::uint32_t>(bytes, 0);  // binaries
-  put<std::uint32_t>(bytes, 1);  // operations
+  put<std::uint32_t>(bytes, 0);  // number of binaries
+  put<std::uint32_t>(bytes, 1);  // number of operations
   put<std::uint8_t>(bytes, 1);
   put<std::uint32_t>(bytes, 0);
   put<std::uint64_t>(bytes, 1);
   put<std::uint64_t>(bytes, 2);
   put<std::uint8_t>(bytes, 1);
   put<std::uint64_t>(bytes, 0xFF);
-  put<std::uint32_t>(bytes, 1);  // outputs
+  put<std::uint32_t>(bytes, 1);  // number of outputs
   put<std::uint32_t>(bytes, 0);
   put<std::uint64_t>(bytes, 0);
   put<std::uint32_t>(bytes, 5);
@@ -108,7 +108,8 @@ TEST_CASE("choices cannot be nested, and their operations count towards the limi
   CHECK(has(refusal(plan), "operations"));
   plan.ops = {ChoiceOp{0, std::vector<Alternative>(kMaxAlternatives + 1, Alternative{"a", {}})}};
   CHECK(has(refusal(plan), "65 is over the limit of 64"));
-  // A choice inside an alternative: the code of its only operation is overwritten.
+  // Creates a choice inside an alternative, by overwriting the code of the alternative's only
+  // operation.
   plan.ops = {ChoiceOp{0, {{"a", {fill}}}}};
   std::string bytes = encode_plan(plan);
   const std::size_t code = bytes.rfind(std::string("\x01\x02\0\0\0", 5));

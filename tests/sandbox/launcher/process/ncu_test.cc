@@ -1,5 +1,5 @@
-// Runs launchers inside a stand-in for Nsight Compute, which launches programs as the real ncu
-// does.
+// Runs launchers inside a stand-in for Nsight Compute. The stand-in starts programs in the same way
+// as the real ncu.
 #include "sandbox/launcher/process/ncu.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint32_t kCountedFloats = 100;
 
-/// An installation of the stand-in, with the folders of a real one.
+/// An installation of the stand-in, with the same folders as a real installation.
 class Installation {
  public:
   Installation() {
@@ -32,7 +32,7 @@ class Installation {
     std::filesystem::create_directories(root_ / "sections");
     for (const char* name : {"ncu", "libinjection.so"})
       std::filesystem::copy(built / name, platform() / name);
-    // The user in the jail is `nobody`.
+    // Inside the jail, the user is `nobody`.
     std::filesystem::permissions(root_, std::filesystem::perms(0755));
   }
   Installation(const Installation&) = delete;
@@ -72,7 +72,8 @@ TEST_CASE("if ncu lacks a file, it fails by itself, and no launcher reports that
   std::filesystem::remove(installation.root() / "sections");
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
   CHECK_FALSE(launcher.receive());
-  CHECK(WEXITSTATUS(launcher.reap()) == 70);  // stand_in/ncu.cc
+  // The exit status for a refused step (stand_in/ncu.cc).
+  CHECK(WEXITSTATUS(launcher.reap()) == 70);
 }
 
 TEST_CASE(

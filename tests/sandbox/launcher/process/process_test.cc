@@ -1,4 +1,4 @@
-// The real launcher process with the fake driver, over a real socket.
+// Tests the real launcher process with the fake driver, over a real socket.
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,7 +28,7 @@ struct Ended {
   std::string text;
 };
 
-/// Runs the launcher with these arguments to its end. `text` has stdout and stderr.
+/// Runs the launcher with these arguments until it exits. `text` contains its stdout and stderr.
 Ended run_launcher(const std::string& arguments) {
   const std::string command =
       shell_word(test::launcher_path()) + " " + arguments + " 2>&1 </dev/null";
@@ -110,8 +110,8 @@ TEST_CASE("a launch with stage_next_inputs waits for new inputs before its sampl
   answer = launcher.receive();
   REQUIRE(answer);
   CHECK(answer->header["kind"] == "internal_error");
-  CHECK(answer->header["message"].get<std::string>().find("got a message `launch` where `sample` was due") !=
-        std::string::npos);
+  CHECK(answer->header["message"].get<std::string>().find(
+            "got a message `launch` where `sample` was due") != std::string::npos);
 }
 
 TEST_CASE(
@@ -335,7 +335,7 @@ TEST_CASE("the process dies with its parent") {
   REQUIRE(ready);
   ::kill(parent, SIGKILL);
   ::waitpid(parent, nullptr, 0);
-  // The process has ended when its end of the socket is closed. Our end is still open.
+  // The process closes its end of the socket when it ends. The test's own end is still open.
   const Result<Frame> gone = receive_frame(pair->ours.get(), Deadline::after_ms(5'000));
   REQUIRE_FALSE(gone);
   CHECK(gone.error().code == ErrorCode::unavailable);

@@ -1,4 +1,4 @@
-// Timed plans: the state before each sample, and the outputs that are returned.
+// Tests timed plans: the state before each sample, and the outputs that are returned.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -32,7 +32,7 @@ TEST_CASE(
 TEST_CASE(
     "variables of a kernel have their first values in each sample, so it cannot pass results on") {
   Bench bench;
-  // The kernel adds only if its variable is zero. Otherwise the poisoned output stays NaN.
+  // The kernel adds only if its variable is zero. Otherwise the output stays poisoned with NaN.
   const Plan plan =
       test::vector_add_plan(kN, "fake_add_once", test::elf_with_section(".nv.global", 8));
   REQUIRE(bench.run(plan));
@@ -40,8 +40,8 @@ TEST_CASE(
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   REQUIRE(bench.run(plan));
   bench.check_sum();
-  // An image that declares no variable is not loaded again. Then the variable of the fake kernel
-  // keeps its value, and the returned sample shows that.
+  // An image that declares no variable is not loaded again. So the fake kernel's variable keeps its
+  // value, and the returned sample shows this.
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();
@@ -74,7 +74,7 @@ TEST_CASE("every sample runs on the new inputs, and the outputs belong to them")
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
   bench.check_sum();
-  // The new launches are the warm-up on the old inputs, and the samples.
+  // The new launches are the warm-up on the old inputs, and then the samples.
   CHECK(bench.gpu.launches().size() > before + 6);
   REQUIRE(result->samples->first_run_ns);
   CHECK(*result->samples->first_run_ns == result->samples->cold_ns[0]);
@@ -124,11 +124,11 @@ TEST_CASE(
   int caught = 0;
   constexpr int kBlocks = 60;
   for (int i = 0; i < kBlocks; ++i) {
-    since = -4;  // one run before timing, and three for the warm-up
+    since = -4;  // one run before the timing, and three runs for the warm-up
     REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
     caught += bench.out[0] == 0.0f ? 1 : 0;
   }
-  // The mean is 30, and 15.5 is four standard deviations.
+  // The expected number is 30, and 15.5 is four standard deviations.
   CHECK(caught > 14);
   CHECK(caught < 46);
 }
@@ -155,7 +155,7 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // Both runs leave NaN, because by now the variable of the kernel is not zero.
+  // Both runs leave NaN, because the kernel's variable is no longer zero.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
   CHECK(other->inspection->deterministic == true);
@@ -169,7 +169,7 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
 
 TEST_CASE("a device too full for copies of the inputs is refilled from host memory") {
   const std::uint64_t buffers = 3 * GuardedMemory::cost(4 * kN, kBufferAlignment);
-  // Room for the flush buffer and for one of the two copies.
+  // The device has memory for the flush buffer and for one of the two copies.
   FakeDriver small(buffers + (2 << 20) + 4 * kN);
   Bench bench;
   add_fake_kernels(small);

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::uint32_t kTunedFloats = 64;
 
-/// Runs x + y by one of three kernels, which do the same work. The middle one is the fastest.
+/// Runs x + y with one of three kernels, which do the same work. The second kernel is the fastest.
 struct TuneBench {
   TuneBench() {
     for (const char* name : {"slow", "fast", "slower"}) {
@@ -38,7 +38,7 @@ struct TuneBench {
     std::memcpy(&x, launch.memory(0, 0, 4), 4);
     std::memcpy(&y, launch.memory(1, 0, 4), 4);
     std::memcpy(&before, launch.memory(2, 0, 4), 4);
-    if (before == before) ++dirty;  // poison is NaN; any other value comes from an earlier run
+    if (before == before) ++dirty;  // the poison is NaN; any other value was left by an earlier run
     const float sum = x + y;
     std::memcpy(launch.memory(2, 0, 4), &sum, 4);
     return {};
@@ -122,7 +122,7 @@ TEST_CASE("a replay takes the alternatives that an earlier replay chose, timed o
 TEST_CASE("two choices of one tunable get one alternative, which is timed at the first choice") {
   TuneBench bench;
   Plan plan = bench.plan();
-  plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});  // NaN again
+  plan.ops.push_back(FillOp{2, 0, kTunedFloats, 4, 0xFFFFFFFF});  // fills with NaN again
   plan.ops.push_back(plan.ops[0]);
   const auto result = bench.run(plan);
   REQUIRE(result);

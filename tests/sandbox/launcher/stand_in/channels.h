@@ -1,6 +1,6 @@
-// The channels between the stand-in for Nsight Compute (ncu.cc) and the library that it loads into
-// the program (injection.cc). The real ncu uses the same channels. So if a jail closes one of them,
-// these tests fail on a machine without a GPU.
+// Defines the channels between the stand-in for Nsight Compute (ncu.cc) and the library that it
+// loads into the program (injection.cc). The real ncu uses the same kinds of channels. So if a jail
+// blocks one of them, these tests fail, even on a machine without a GPU.
 #pragma once
 
 #include <netinet/in.h>
@@ -13,13 +13,15 @@
 
 namespace stand_in {
 
-// Environment variables of the program.
-inline constexpr const char* kPipe = "STAND_IN_PIPE";  // a named pipe that the library writes to
-inline constexpr const char* kPort = "STAND_IN_PORT";  // a TCP port that the library connects to
-inline constexpr const char* kMemory = "STAND_IN_MEMORY";  // a file below /dev/shm that it reads
-inline constexpr char kByte = 'n';                         // sent through every channel
+// Environment variables that the stand-in sets for the program.
+inline constexpr const char* kPipe = "STAND_IN_PIPE";  // a named pipe to which the library writes
+inline constexpr const char* kPort = "STAND_IN_PORT";  // a TCP port to which the library connects
+// A file below /dev/shm that the library reads.
+inline constexpr const char* kMemory = "STAND_IN_MEMORY";
+inline constexpr char kByte = 'n';  // sent through every channel
 
-/// Writes the address of the program's abstract socket, and returns its size.
+/// Writes the address of the program's abstract socket into `address`, and returns the address's
+/// size.
 inline socklen_t name_of(int pid, sockaddr_un& address) {
   const std::string name = "assay_stand_in_" + std::to_string(pid);
   address = {};

@@ -1,6 +1,6 @@
-// The library that the stand-in loads into the program by LD_PRELOAD. Before main() it sends its
-// process id through a named pipe, and one byte through each other channel. If a channel fails, it
-// ends the program with status 71.
+// The library that the stand-in loads into the program by LD_PRELOAD. Before main(), it sends its
+// process id through a named pipe, and one byte through each other channel. If a channel fails, the
+// library ends the program with status 71.
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <unistd.h>

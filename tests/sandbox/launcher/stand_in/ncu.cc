@@ -1,12 +1,12 @@
-// A stand-in for Nsight Compute. It launches a program as the real ncu does (observed with 2022.3
-// and 2024.1), and reads no counters.
+// A stand-in for Nsight Compute. It starts a program in the same way as the real ncu (observed with
+// the versions 2022.3 and 2024.1), but reads no counters.
 //
 //   INSTALLATION/target/PLATFORM/ncu ... --metrics NAMES PROGRAM [ARGUMENT...]
 //
-// It reads INSTALLATION/sections, writes below HOME and TMPDIR, makes named pipes, and starts a
-// middle process. That process adopts orphans, and starts the program with libinjection.so from its
-// own folder. Then the stand-in uses every channel to that library. The exit status is that of the
-// program, or 70 if a step was refused; standard output says which step.
+// The stand-in reads INSTALLATION/sections, writes below HOME and TMPDIR, creates named pipes, and
+// starts a middle process. The middle process adopts orphans, and starts the program with
+// libinjection.so from the stand-in's folder. Then the stand-in uses every channel to that library.
+// The exit status is the program's, or 70 if a step was refused; standard output says which step.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -30,7 +30,8 @@ namespace {
 using namespace stand_in;  // NOLINT: this is a main file
 
 constexpr int kRefused = 70;
-constexpr unsigned kMaxSeconds = 15;  // otherwise a silent program would block it at the pipe
+// The time limit; without it, a silent program would block the stand-in at the pipe.
+constexpr unsigned kMaxSeconds = 15;
 
 [[noreturn]] void give_up(const std::string& what) {
   std::printf("==ERROR== %s: %s\n", what.c_str(), std::strerror(errno));
@@ -51,8 +52,8 @@ std::string own_folder() {
   return self.parent_path();
 }
 
-/// Listens on a TCP port of the loopback, puts the port into the environment, and returns the
-/// socket.
+/// Listens on a TCP port of the loopback interface, and writes the port into the environment.
+/// Returns the socket.
 int listen_on_loopback() {
   const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address = loopback(0);
@@ -66,7 +67,7 @@ int listen_on_loopback() {
   return listener;
 }
 
-/// Starts the middle process, and returns its process id. It ends with the status of the program.
+/// Starts the middle process, and returns its process id. Its exit status is the program's.
 pid_t launch(char** program) {
   const pid_t middle = ::fork();
   if (middle < 0) give_up("fork");
@@ -75,8 +76,8 @@ pid_t launch(char** program) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::setenv("LD_PRELOAD", (own_folder() + "/libinjection.so").c_str(), 1);
-    // Switches off two checks of the address sanitizer. It requires to be the first library, and it
-    // looks for leaks by ptrace, which the jail refuses.
+    // These options switch off two checks of the address sanitizer. It requires to be the first
+    // library, and it looks for leaks by ptrace, which the jail denies.
     ::setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=0", 1);
     ::execv(program[0], program);
     give_up(std::string("execv ") + program[0]);

@@ -15,7 +15,7 @@ using namespace assay::sandbox;
 
 namespace {
 
-/// Logs its calls, one letter for each. Each timed sequence takes next_ns().
+/// A fake GPU that logs its calls, one letter for each call. Each timed sequence takes next_ns().
 class ScriptedGpu final : public GpuDriver {
  public:
   explicit ScriptedGpu(std::function<double()> next_ns) : next_ns_(std::move(next_ns)) {
@@ -57,7 +57,7 @@ class ScriptedGpu final : public GpuDriver {
   }
   LaunchResult<TensorMap> encode_tensor_map(const TensorMapSpec&) override { return TensorMap{}; }
   LaunchStatus synchronize() override {
-    REQUIRE_FALSE(blocked);  // a real device would wait for ever
+    REQUIRE_FALSE(blocked);  // a real device would wait forever
     return note('S');
   }
   LaunchStatus block_stream() override {
@@ -93,7 +93,7 @@ TimedWork work_on(ScriptedGpu& gpu, std::size_t operations = 2) {
   return work;
 }
 
-/// Advances by `tick_ns` with each reading, so that the warm-up ends.
+/// A clock that advances by `tick_ns` with each reading, so that the warm-up ends.
 class TickingClock final : public Clock {
  public:
   explicit TickingClock(std::int64_t tick_ns) : tick_ns_(tick_ns) {}
@@ -187,7 +187,7 @@ TEST_CASE(
   CHECK(samples->overhead_ns == Approx(kMarksNs));
   REQUIRE(samples->cold_ns.size() == 6);
   CHECK(samples->cold_ns[0] == Approx(3 * kTouchColdNs));
-  // The scripted kernel takes its cold duration even with warm caches, where a shorter one is
+  // The scripted kernel takes its cold duration even with warm caches, where a shorter duration is
   // expected. So the difference counts as overhead.
   CHECK(samples->warm_ns == std::vector<double>(2, 2 * kTouchColdNs + kTouchWarmNs));
   CHECK(gpu.log.find("RKRS(<K>)S") != std::string::npos);

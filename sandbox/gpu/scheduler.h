@@ -49,7 +49,7 @@ class GpuScheduler {
 
   /// The maximum number of exclusive holders in a row while shared waiters are in the queue.
   static constexpr int kExclusiveBatch = 4;
-  /// The time after the begin of a shared batch in which more shared waiters may join the batch.
+  /// More shared waiters may join a shared batch until this time after its start.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {

@@ -42,7 +42,6 @@ std::vector<LaunchInput> device_inputs(const PreparedCase& one) {
 
 /// Returns the input tensors of a case that are in memory files. The returned file indices refer to
 /// the descriptors of the launch request.
-/// the launch request.
 std::vector<LaunchInput> file_inputs(const PreparedJob& prepared, const PreparedCase& one,
                                      std::vector<int>& fds) {
   std::map<std::int64_t, std::size_t> placed;

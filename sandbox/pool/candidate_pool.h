@@ -73,7 +73,7 @@ class CandidatePool {
   /// error, and so does a new call of take().
   std::optional<Error> failure_ ASSAY_GUARDED_BY(mutex_);
   std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
-  // Number of zygotes that ended since a candidate was last parked.
+  // Number of zygotes that have ended since a candidate was last parked.
   int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;
   // True once the cgroups of dead supervisors are removed; only the thread uses this.
   bool swept_ = false;

@@ -12,7 +12,8 @@ namespace {
 // A kernel that reaches this share of a peak rate is limited by it. Nsight Compute's speed-of-light
 // rule uses the same share.
 constexpr double kSaturated = 0.6;
-// If nothing else explains the time, a peak rate explains it from this share on.
+// If nothing else explains the time, a kernel that reaches this share of a peak rate is limited by
+// that rate.
 constexpr double kNearRoofline = 0.4;
 // The approximate time of a kernel that does nothing, from start to end with cold caches.
 constexpr double kLaunchNs = 4'000;

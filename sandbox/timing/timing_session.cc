@@ -102,8 +102,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
   std::chrono::nanoseconds pytorch_took{};
   std::array<Subject, 3> order{Subject::submission, Subject::oracle, Subject::pytorch};
   const std::chrono::nanoseconds begin = now();
-  // Several rounds spread a drift evenly over the subjects. If only the submission is timed, one
-  // round is enough.
+  // With several rounds, a drift affects all timed subjects equally. If only the submission is
+  // timed, one round is enough.
   const int least = oracle_known && known.pytorch_ns ? 1 : kMinRounds;
   for (int round = 0; round < kMaxRounds && !distrusted_ &&
                       (round < least || !submission.steady() || !oracle.steady());

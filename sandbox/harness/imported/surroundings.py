@@ -27,7 +27,7 @@ from harness.wire.tensors import WORDS, span_bytes, span_view
 # The size of the margin before and behind a tensor. Kernels that exceed their tensors do so by a
 # few rows.
 MARGIN_BYTES = 1 << 20
-# Larger than any number that test parts draw, and representable in every float dtype.
+# Larger than any number in a golden file's inputs, and representable in every float dtype.
 FINITE = 400.0
 _UNINITIALISED = frozenset(
     getattr(torch.ops.aten, name)

@@ -31,7 +31,8 @@ inline constexpr std::uint32_t kOldestPlanVersion = 1;
 inline constexpr std::uint64_t kMaxPlanBytes = 64ULL << 20;
 inline constexpr std::uint32_t kMaxPlanBuffers = 4096;
 inline constexpr std::uint32_t kMaxPlanBinaries = 256;
-// The maximum number of operations, including the operations of alternatives.
+// The maximum number of operations of a plan, including the operations of all alternatives (see
+// ChoiceOp).
 inline constexpr std::uint32_t kMaxPlanOperations = 16384;
 inline constexpr std::uint32_t kMaxAlternatives = 64;  // for each choice
 inline constexpr std::uint32_t kMaxKernelParams = 256;

@@ -140,8 +140,8 @@ Result<std::string> node_of(const LauncherArguments& arguments) {
   return arguments.driver == "cuda" ? gpu_node(arguments.device) : std::string();
 }
 
-/// Makes the CUDA driver number GPUs as gpu_ordinal() does. Must be called before the first thread
-/// starts.
+/// Makes the CUDA driver number the GPUs in the same order as gpu_ordinal(). Must be called before
+/// the first thread starts.
 Status count_by_address() {
   if (::unsetenv(kVisibleDevices) != 0 || ::setenv(kDeviceOrder, kByPciAddress, 1) != 0)
     return fail_errno("setenv");

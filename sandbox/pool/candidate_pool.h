@@ -75,7 +75,7 @@ class CandidatePool {
   std::optional<PoolFacts> facts_ ASSAY_GUARDED_BY(mutex_);
   // Number of zygotes that have ended since a candidate was last parked.
   int deaths_ ASSAY_GUARDED_BY(mutex_) = 0;
-  // True once the cgroups of dead supervisors are removed; only the thread uses this.
+  // True once the cgroups of dead supervisors are removed; only the pool's thread uses this.
   bool swept_ = false;
   std::stop_source shutdown_;
   std::thread thread_;

@@ -207,7 +207,7 @@ class HostWatch(TorchDispatchMode):
         self._live.copies_of(block)
         for copy in COPIES:
             with _disable_current_modes():
-                # Each copy gets the same numbers; nothing is drawn again.
+                # Each copy of the block gets these numbers, so that no further numbers are drawn.
                 if func._schema.name in DRAWN_INTO:
                     self._live.view(result, copy).copy_(result)
                     continue

@@ -3,12 +3,12 @@ and measures errors against a float64 reference.
 
     result = compare(rules, expected, actual, float64)
 
-An element is right if its error, multiplied by the output's scale, is at most `max_abs_error`. With
-`max_abs_error` 0, it must be equal. NaN and infinity are right only where the reference has the
-same value. Elements that are exempt (`Operator.open_elements`) are not compared. The strict rule
-limits the error against float64. The limit is four times the error of the reference in the case's
-own dtype, or one unit in the last place of the output's largest value, if that is larger. All
-functions are pure."""
+An element is right if its error, multiplied by the output's scale, is at most `max_abs_error`. If
+`max_abs_error` is 0, the element must equal the reference's element. NaN and infinity are right
+only where the reference has the same value. Elements that are exempt (`Operator.open_elements`) are
+not compared. The strict rule limits the error against float64. The limit is four times the error of
+the reference in the case's own dtype, or one unit in the last place of the output's largest value,
+if that is larger. All functions are pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-// The functions are built into NVRTC; these are the constants.
+// The constants of <math.h>. Its functions are built into NVRTC.
 #pragma once
 #ifndef INFINITY
 #define INFINITY __int_as_float(0x7f800000)

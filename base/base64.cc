@@ -26,7 +26,7 @@ std::optional<std::string> base64_decode(std::string_view text) {
   while (padding < 2 && padding < text.size() && text[text.size() - 1 - padding] == '=') ++padding;
   bytes.resize(static_cast<std::size_t>(size) - padding);
   // EVP_DecodeBlock ignores white space at both ends and stray bits. This comparison rejects texts
-  // that have either.
+  // with such white space or bits.
   if (base64_encode(bytes) != text) return std::nullopt;
   return bytes;
 }

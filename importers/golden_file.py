@@ -1,5 +1,5 @@
-"""Runs the test part of one golden file of TritonBench-G in a process of its own, and records every
-call of the kernel part.
+"""Runs the test part of one golden file in a separate process, and records every call of the kernel
+part. A golden file is TritonBench-G's own solution for one operator.
 
     python importers/golden_file.py FILE --target cuda:90 [--plans DIR]  # prints one JSON object
 

@@ -1,5 +1,5 @@
-"""Imports one golden file of TritonBench-G in a process of its own. Prints one JSON object on its
-last line.
+"""Imports one golden file (a solution that TritonBench-G provides) in a separate process. Prints
+one JSON object on its last line.
 
     # records the file's calls and writes the operators that they make
     python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]

@@ -89,8 +89,8 @@ def bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
 
 
 def weighted_bleu(candidate: Sequence[str], reference: Sequence[str]) -> float:
-    """Returns the second part, BLEU with weights. It uses only unigrams, because keywords are
-    single tokens."""
+    """Returns the second part of CodeBLEU, weighted BLEU. It uses only unigrams, because keywords
+    are single tokens."""
 
     def weight(counts: Counter[str]) -> float:
         return sum(
@@ -119,8 +119,8 @@ def without_docstrings(tree: ast.Module) -> ast.Module:
 
 
 def subtrees(tree: ast.AST) -> Counter[int]:
-    """Returns the shapes of all subtrees with children. A shape consists of node types only: names
-    and constants are leaves, which the paper leaves out."""
+    """Counts the shapes of all subtrees that have children. A shape consists of node types only.
+    Names and constants are leaves; the paper leaves out leaves."""
     counts: Counter[int] = Counter()
 
     def shape(node: ast.AST) -> int:

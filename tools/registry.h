@@ -1,5 +1,5 @@
-// The only list of the tools that agents call. To add a tool, write tools/NAME.cc, which defines
-// `mcp::Tool NAME_tool(const Services& services)`, and add one line to ASSAY_TOOLS.
+// Contains the only list of the tools that agents call. To add a tool, write tools/NAME.cc, which
+// defines `mcp::Tool NAME_tool(const Services& services)`, and add one line to ASSAY_TOOLS.
 //
 //   for (mcp::Tool& tool : make_tools(services)) server.add_tool(std::move(tool));
 //

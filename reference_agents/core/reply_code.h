@@ -26,7 +26,7 @@
 namespace assay::agents {
 
 struct CodeBlock {
-  std::string language;  // in lower case; empty if the fence names no language
+  std::string language;  // the language in lower case; empty if the fence names none
   std::string text;
 };
 

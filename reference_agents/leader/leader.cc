@@ -10,7 +10,7 @@ namespace assay::agents {
 namespace {
 
 struct Leader {
-  std::string code;  // empty before the first reply with code
+  std::string code;  // the best version; empty before the first reply with code
   Evaluation evaluation;
   std::string last_round;  // the result of the last round, as text for the model
 };

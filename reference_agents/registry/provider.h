@@ -25,7 +25,7 @@ enum class Protocol { openai, anthropic, scripted, sim };
 struct Provider {
   std::string name;
   Protocol protocol = Protocol::openai;
-  std::string base_url;  // empty: the value of ASSAY_LLM_BASE_URL
+  std::string base_url;  // empty: the value of ASSAY_LLM_BASE_URL is used
   // the environment variable that has the key; empty: the provider has no key
   std::string key_variable;
   bool key_required = true;

@@ -13,8 +13,8 @@
 namespace assay::server {
 namespace {
 
-// The least value of the time limit of a job. A candidate still imports parts of torch, which takes
-// almost as long.
+// The least value of a job's time limit. A shorter limit would end before the candidate has
+// imported the remaining parts of torch.
 constexpr std::int64_t kLeastWallMs = 100;
 constexpr std::int64_t kLeastMemoryMib = 256;  // torch and Triton need this much
 constexpr std::int64_t kMostMemoryMib = 1 << 20;
@@ -191,7 +191,8 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;
-  // There are enough candidates for the next jobs while used candidates are being replaced.
+  // This number of waiting candidates is enough for the next jobs while used candidates are being
+  // replaced.
   config.parked_candidates = std::max(2, options.gpu_sharers) * options.recorders;
   return config;
 }

@@ -32,7 +32,7 @@ inline constexpr int kMostGpuJobs = 64;
 inline constexpr int kMostJudges = 8;
 
 struct SandboxOptions {
-  std::string isolation = "best-effort";  // in the form that isolation_from() parses
+  std::string isolation = "best-effort";  // a text that isolation_from() parses
   std::string without;     // isolation layers to leave out; only in a build with mutations
   sandbox::Limits limits;  // the limits of every job
   int recorders = default_recorders();
@@ -62,7 +62,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
 struct LogOptions {
   std::string level = "info";
   std::string format = "text";
-  std::string file = {};  // empty: stderr
+  std::string file = {};  // the path of the log file; empty: stderr
 };
 
 void add_log_options(CLI::App& command, LogOptions& options);

@@ -123,7 +123,8 @@ struct RecordedBench {
 
 /// Returns the bench in `directory`, or the benches in the folders of `directory`, sorted by name.
 /// Errors: not_found if there is no bench; corrupt if a journal is damaged; invalid_argument if the
-/// benches differ in operators or samples, because the pairs of one bench never do.
+/// benches differ in operators or samples, because the pairs of one bench always have the same
+/// operators and samples.
 Result<std::vector<RecordedBench>> find_recorded(const std::filesystem::path& directory);
 
 /// Returns the suite of the recorded bench in the form that `start_run` accepts. It is a list of

@@ -32,10 +32,11 @@ struct BenchOptions {
       "cpu";  // the device of the server that the bench starts; unused with --server
   std::string store;
   server::SandboxOptions sandbox;
-  server::LogOptions log{.level = "warning"};  // for the bench and for the server that it starts
-  std::string server;                          // the URL of a running server; empty: start a server
+  server::LogOptions log{.level =
+                             "warning"};  // the log of the bench and of the server that it starts
+  std::string server;                     // the URL of a running server; empty: start a server
   std::optional<double> max_cost_usd;
-  std::string max_time;  // in the form that duration_from() parses; empty: no limit
+  std::string max_time;  // a text that duration_from() parses; empty: no limit
   /// The folder of a recorded bench. Its transcripts replace the models. Empty: no replay.
   std::string replay;
   /// The output directory. Empty: the default of bench_directory() or replay_directory().

@@ -25,7 +25,8 @@ namespace assay::bench {
 
 /// The progress of one pair of agent and model.
 struct ProgressGroup {
-  /// The number of all, of finished and of passed attempts.
+  /// The numbers of all attempts (`total`), of finished attempts (`done`) and of passed attempts
+  /// (`good`).
   std::size_t total = 0, done = 0, good = 0;
   bool priced = false;    // true: the cost is known
   double cost_usd = 0;    // the sum over the finished attempts

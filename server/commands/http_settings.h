@@ -19,7 +19,7 @@ namespace assay::server {
 struct Address {
   std::string host;
   int port = 0;
-  bool loopback = false;  // only clients on this machine can connect
+  bool loopback = false;  // true: only clients on this machine can connect
 };
 
 /// Parses an address such as "127.0.0.1:8080", "localhost:0" or "[::]:8080". Error:

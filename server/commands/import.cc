@@ -24,7 +24,7 @@ constexpr int kMostImportJobs = 64;
 /// A benchmark that can be imported.
 struct Importer {
   const char* kind;    // the value of KIND on the command line
-  const char* script;  // in importers/; import_files() says which arguments it accepts
+  const char* script;  // a file in importers/; import_files() says which arguments it accepts
   const char* help;
   const char* folder;  // the contents of the folder DIR, in words; messages use it
 };

@@ -1,5 +1,6 @@
-// Registers the tools, resources and prompts of the MCP server that `assay serve` runs. This
-// function is separate from `assay serve`, so that a test can call it without a transport.
+// Declares register_all(), which registers the tools, resources and prompts of the MCP server that
+// `assay serve` runs. The function is separate from the command, so that a test can call it without
+// a transport.
 //
 //   const Status added = register_all(server, services, guides);
 #pragma once

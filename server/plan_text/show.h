@@ -31,7 +31,7 @@ struct Entry {
   bool operator==(const Entry&) const = default;
 };
 
-using BufferNames = std::vector<std::string>;  // by index of the buffer
+using BufferNames = std::vector<std::string>;  // the names of the buffers, by index
 
 /// Returns the names of the buffers: for an input, the name of its argument; for any other buffer,
 /// its kind and its number within the kind.

@@ -65,7 +65,7 @@ class JobQueue {
   };
 
   const int workers_;
-  std::list<Turn> turns_;  // in the order in which the runs are served next
+  std::list<Turn> turns_;  // the turns, in the order in which the runs are served next
   std::size_t size_ = 0;
   std::optional<double> mean_ms_;
 };

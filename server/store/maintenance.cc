@@ -177,8 +177,8 @@ class Pruning {
       if (value_of(db_, "PRAGMA auto_vacuum") == kIncremental) {
         report.space = free_pages_go() ? SpaceReturn::returned : SpaceReturn::partly;
       } else if (alone_) {
-        // An older Assay created this file without auto_vacuum. After this VACUUM, pages can be
-        // given back one at a time.
+        // An older Assay created this file without auto_vacuum. The next two statements rewrite the
+        // file with auto_vacuum, so that later removals can give back single pages.
         db_.exec("PRAGMA auto_vacuum=INCREMENTAL");
         db_.exec("VACUUM");
         report.space = SpaceReturn::returned;

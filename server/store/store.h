@@ -43,9 +43,9 @@ struct UnfinishedJob {
 };
 
 struct FinishedJob {
-  std::string run;  // empty: unscored practice
+  std::string run;  // the handle of the run; empty: unscored practice
   tools::JobState state = tools::JobState::finished;
-  sandbox::Verdict verdict;  // without artifacts; list_artifacts() returns them
+  sandbox::Verdict verdict;  // the verdict without artifacts, which list_artifacts() returns
   std::int64_t elapsed_ms = 0;
 };
 
@@ -53,7 +53,7 @@ struct FinishedJob {
 struct Charge {
   /// The maximum number of calls of this kind for this operator; -1 means unlimited.
   std::int64_t limit = -1;
-  bool locks_source = false;  // only the operator's first source is accepted
+  bool locks_source = false;  // true: only the operator's first source is accepted
 };
 
 /// The result of accept(). If the job is not accepted, nothing is stored.

@@ -119,7 +119,7 @@ mcp::ToolResult follow_job(const Services& services, const std::string& job,
   std::int64_t next_report_ms = kNewPlaceMs;
   const auto report = [&](const JobStatus& status) {
     next_report_ms = reports.look(status, passed_ms());
-    return next_report_ms == kSamePlaceMs;  // false ends this wait; the next wait is shorter
+    return next_report_ms == kSamePlaceMs;  // false: this wait ends, and a shorter wait begins
   };
   while (true) {
     const std::int64_t left_ms = std::max<std::int64_t>(wait_ms - passed_ms(), 0);

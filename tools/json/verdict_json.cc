@@ -48,7 +48,8 @@ struct EnumNames<sandbox::Evidence> : SandboxNames<sandbox::Evidence, sandbox::e
 
 }  // namespace assay::tools::archive_detail
 
-// Argument-dependent lookup finds `fields`, so it must be in the namespace of the structs.
+// The functions `fields` must be in the namespace of the structs, because argument-dependent lookup
+// finds them.
 namespace assay::sandbox {
 
 template <class Archive>

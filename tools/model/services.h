@@ -105,7 +105,7 @@ struct JobStatus {
   std::string run = {};  // the handle of the run that was charged; empty: practice
   JobState state = JobState::queued;
   std::int64_t queue_position = 0;               // 0 if the job runs or is over
-  std::optional<std::int64_t> expected_wait_ms;  // only of a queued job; estimated from past jobs
+  std::optional<std::int64_t> expected_wait_ms;  // set for a queued job; estimated from past jobs
   std::int64_t elapsed_ms = 0;
   std::string stage;                                          // the stage that the job is in
   std::int64_t cases_done = 0;                                // cases that finished the stage

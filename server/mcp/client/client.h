@@ -50,7 +50,7 @@ class Client {
 };
 
 struct CallOptions {
-  std::int64_t timeout_ms = 300'000;  // for one request; a task may take longer
+  std::int64_t timeout_ms = 300'000;  // the time limit of one request; a task may take longer
   /// Receives the progress of the call. `total` is 0 when the total is unknown. Null: the client
   /// does not ask for progress.
   std::function<void(double progress, double total, const std::string& message)> progress = {};

@@ -40,7 +40,7 @@ struct HttpExchange {
   std::string method = "POST";
   std::map<std::string, std::string> headers = {};
   std::string body = {}, content_type = {};  // empty content type: no body
-  std::int64_t timeout_ms = 300'000;         // for the whole response
+  std::int64_t timeout_ms = 300'000;         // the time limit of the whole response
   std::int64_t max_response_bytes = 16LL << 20;
   /// Receives each part of the body. May be null. HttpResponse::body contains the parts too. When
   /// the function returns false, the exchange ends and the connection is closed.

@@ -55,8 +55,8 @@ struct RequestContext {
   /// answer of an `interactive` tool can carry log messages.
   std::function<void(LogLevel level, const std::string& logger, const nlohmann::json& data)> log =
       [](LogLevel, const std::string&, const nlohmann::json&) {};
-  /// Ends the client's event stream, so that the client must reconnect for the rest. Does nothing
-  /// outside of sessions over HTTP.
+  /// Ends the client's event stream, so that the client must reconnect to get the rest of the
+  /// stream. Does nothing outside of sessions over HTTP.
   std::function<void()> release_stream = [] {};
   /// The client that sent the request. Null when the server has no tokens.
   std::shared_ptr<const Caller> caller = nullptr;

@@ -81,8 +81,8 @@ class ResourceRegistry {
   const nlohmann::json& templates() const { return template_list_; }
 
   /// Reads the resource that params.uri names. An exact URI has precedence over templates, and an
-  /// earlier template over a later template. Error: kResourceNotFound, with data.uri, if the URI is
-  /// unknown.
+  /// earlier template over a later template. Errors: kResourceNotFound if the URI is unknown; the
+  /// error's data.uri is the URI.
   Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
   /// True when `uri` names a resource or fits a template. A client may subscribe to such a URI.
   bool knows(const std::string& uri) const;

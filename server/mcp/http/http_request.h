@@ -34,8 +34,8 @@ struct HeadLimits {
 
 struct HttpRequest {
   std::string method;
-  std::string path;                                          // as sent, without query and fragment
-  bool http_1_0 = false;                                     // false: HTTP/1.1
+  std::string path;       // the path as sent, without query and fragment
+  bool http_1_0 = false;  // false: HTTP/1.1
   std::vector<std::pair<std::string, std::string>> headers;  // values are trimmed
 
   /// Returns the value of the first header with this name. The comparison ignores case.
@@ -51,10 +51,10 @@ struct HttpRequest {
 struct ParsedHead {
   enum class State { incomplete, complete, refused };
   State state = State::incomplete;
-  std::size_t size = 0;      // if complete: bytes of the head, with its blank line
+  std::size_t size = 0;      // if complete: the size of the head in bytes, with its blank line
   HttpRequest request = {};  // if complete: the parsed head
-  int status = 0;            // if refused: status of the response, 400, 414, 431 or 505
-  std::string reason = {};   // if refused: a sentence
+  int status = 0;            // if refused: the status of the response, 400, 414, 431 or 505
+  std::string reason = {};   // if refused: the reason as a sentence
 };
 
 ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits);

@@ -42,11 +42,11 @@ struct SessionLimits {
 /// sees when it exceeds a limit.
 struct HttpOptions {
   std::string host = "127.0.0.1";
-  int port = 0;                             // 0: any free port
-  std::vector<std::string> allowed_hosts;   // further names that Host and Origin may contain
-  std::shared_ptr<const Tokens> tokens;     // tokens.h; null: every client may do everything
-  std::shared_ptr<const TlsContext> tls;    // socket_io.h; null: plain HTTP
-  RateLimit rate_limit;                     // per token; per address if there are no tokens
+  int port = 0;                            // 0: any free port
+  std::vector<std::string> allowed_hosts;  // further names that Host and Origin may contain
+  std::shared_ptr<const Tokens> tokens;    // tokens.h; null: every client may do everything
+  std::shared_ptr<const TlsContext> tls;   // socket_io.h; null: plain HTTP
+  RateLimit rate_limit;  // the limit per token; per address if there are no tokens
   std::function<void(int port)> listening;  // called after the port is bound
   /// Adds the application's metrics to the answer of GET /metrics. Null: there are none.
   std::function<void(MetricsText& text)> more_metrics;

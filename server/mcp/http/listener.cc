@@ -16,20 +16,20 @@
 namespace assay::mcp {
 namespace {
 
-// The number of workers that start as soon as there is work. More workers start only when work
-// waits.
+// Up to this number of workers, a new worker starts as soon as there is work. Further workers start
+// only when work has to wait.
 constexpr int kEagerWorkers = 32;
-constexpr int kGrowMs = 5;            // interval between checks whether work waits
+constexpr int kGrowMs = 5;            // the interval between checks whether work waits
 constexpr int kTickMs = 50;           // the maximum delay of a deadline
-constexpr int kAcceptsPerTick = 256;  // after this, waiting connections get their turn
-/// File descriptors that are reserved for the store, the sandbox and connections that are being
-/// drained.
+constexpr int kAcceptsPerTick = 256;  // after these, waiting connections get their turn
+/// The number of file descriptors that are reserved for the store, the sandbox and connections that
+/// are being drained.
 constexpr rlim_t kReservedDescriptors = 256;
 /// The size of a socket's send buffer. An ordinary response fits into it, so a client that reads
 /// slowly does not occupy a worker.
 constexpr int kSendBufferBytes = 256 << 10;
 constexpr std::size_t kMaxDrainBytes = 16 << 20;
-constexpr int kDrainReadsPerTurn = 8;  // after this, other connections get their turn
+constexpr int kDrainReadsPerTurn = 8;  // after these, other connections get their turn
 
 /// Raises the soft limit on file descriptors so that `wanted` connections are possible, within the
 /// hard limit. Returns the number of connections that the limit then allows.

@@ -40,7 +40,8 @@ std::optional<std::string> decode_header_value(std::string_view value);
 /// Returns `value`, or its base64 form when a plain header cannot contain it.
 std::string encode_header_value(std::string_view value);
 
-/// Returns the value of a header by name, or nothing.
+/// A function that returns the value of the header `name`, or nothing if the request has no such
+/// header.
 using HeaderLookup = std::function<std::optional<std::string>(const char* name)>;
 
 /// Returns the value in the body that the header Mcp-Name mirrors, or nothing when the method has

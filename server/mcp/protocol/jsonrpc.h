@@ -30,7 +30,7 @@ struct Message {
   nlohmann::json id;   // string or integer; null for a notification
   std::string method;  // empty for a response
   nlohmann::json params = nlohmann::json::object();
-  nlohmann::json body;  // of a response: {"result": ...} or {"error": ...}
+  nlohmann::json body;  // only in a response: {"result": ...} or {"error": ...}
 };
 
 /// Parses a message. The error value is a complete JSON-RPC error response. Its code is -32700 when

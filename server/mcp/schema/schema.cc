@@ -77,7 +77,7 @@ Status lint_ref(const json& root, const json& value, const std::string& path) {
   }
   try {
     if (root.contains(json::json_pointer(value.get<std::string>().substr(1)))) return {};
-  } catch (const json::exception&) {  // not a JSON pointer: the error below says so
+  } catch (const json::exception&) {  // the text is not a JSON pointer; the error below says so
   }
   return fail(ErrorCode::invalid_argument,
               path + "/$ref: " + value.dump() + " does not exist in this schema");

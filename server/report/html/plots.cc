@@ -104,7 +104,8 @@ std::vector<std::pair<double, std::string>> dollar_ticks(const DollarAxis& axis)
   return ticks;
 }
 
-/// The label of one or more points that are close together. It shows their numbers.
+/// The label of one or more points that are close together. The label shows the numbers of these
+/// points.
 struct PointLabel {
   double x, y;  // the coordinates of the first point
   std::string text;

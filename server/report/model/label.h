@@ -37,7 +37,7 @@ enum class AnsweredBy {
 
 struct ModelLabel {
   AnsweredBy answered_by = AnsweredBy::model;
-  std::string name;  // without additions such as "(no model)": "openai:gpt-5", "sim:7"
+  std::string name;  // the name without "(no model)": "openai:gpt-5", "sim:7"
 };
 
 /// Parses a label such as "openai:gpt-5", "sim:7 (no model)" or the result of replay_label().

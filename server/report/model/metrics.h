@@ -20,8 +20,8 @@ struct ReportRow;
 
 enum class Direction { higher_is_better, lower_is_better };
 
-/// Which tables of operators have a column for the metric: no table, the table of the page, or the
-/// tables of the page and the terminal. CSV and JSON have every metric.
+/// Says which tables of operators have a column for the metric: no table, only the page's table, or
+/// the page's and the terminal's tables. CSV and JSON have every metric.
 enum class OperatorTable { none, page, all };
 
 struct Metric {

@@ -45,7 +45,7 @@ struct ReportRow {
   /// The public verdict (tools/model/public_verdict.h), from which metrics are computed. May be
   /// null.
   std::shared_ptr<const sandbox::Verdict> verdict;
-  std::optional<Similarity> similarity;  // only with --codebleu
+  std::optional<Similarity> similarity;  // set only with --codebleu
   std::string tier, tier_reason;
   std::string explanation;  // one line of text
   std::int64_t cases = 0, skipped_cases = 0;
@@ -73,7 +73,7 @@ struct ReportTotals {
   double sandbox_ms = 0;
   /// Costs in US dollars (metrics/measures.h). Absent if the cost is not known.
   std::optional<double> cost_per_pass_rate, cost_per_perf, cost_per_solved;
-  std::optional<metrics::Estimate> similarity;  // mean CodeBLEU; only with --codebleu
+  std::optional<metrics::Estimate> similarity;  // the mean CodeBLEU; set only with --codebleu
 };
 
 using Groups = std::map<std::string, metrics::Summary>;
@@ -92,7 +92,7 @@ struct Report {
   ReportTotals totals;
   metrics::Summary all;
   Groups by_split, by_family, by_difficulty;
-  std::vector<metrics::PassPoint> pass_at_k;      // for k from 1 up to the number of samples
+  std::vector<metrics::PassPoint> pass_at_k;  // the values for k from 1 up to the number of samples
   std::vector<metrics::GroupCount> error_groups;  // TritonBench's four groups, over all attempts
   std::vector<StageCount> stages;                 // the stages at which failed attempts ended
 

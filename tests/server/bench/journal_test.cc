@@ -220,7 +220,7 @@ TEST_CASE("each attempt that differs from the recorded one is named") {
   replayed.finished[{2, "lost"}] =
       end_of("no_reply", "", "the transcript has no reply to request 1");
   replayed.finished[{2, "new"}] = end_of("fail", "timeout");
-  recorded.finished[{3, "later"}] = end_of("pass", "none");  // not replayed yet
+  recorded.finished[{3, "later"}] = end_of("pass", "none");  // this attempt is not replayed yet
   const ReplayOutcome outcome = compare_replay(recorded, replayed);
   CHECK(outcome.same == 1);
   CHECK(outcome.other == 3);

@@ -79,7 +79,7 @@ Names options_of(const CLI::App& command) {
     for (const std::string& name : option->get_lnames()) names.insert(name);
   }
   names.erase("help");
-  names.erase("without");  // only in builds for tests
+  names.erase("without");  // this option is only in builds for tests
   return names;
 }
 

@@ -20,7 +20,7 @@ using namespace test;
 void check_everything(ProtocolClient& client) {
   const auto resources = client.list("resources/list", "resources");
   REQUIRE(resources);
-  CHECK(resources->size() == 3);  // from two pages
+  CHECK(resources->size() == 3);  // the list has two pages
   CHECK((*client.request("resources/read", {{"uri", "doc://b"}}))["contents"][0]["text"] ==
         "text of doc://b");
   CHECK(client.request("resources/read", {{"uri", "doc://none"}})
@@ -63,7 +63,8 @@ void check_everything(ProtocolClient& client) {
   std::stop_source give_up_task;
   task.stop = give_up_task.get_token();
   task.progress = [&](double, double, const std::string& message) {
-    if (message == "waiting") give_up_task.request_stop();  // so the work has begun
+    if (message == "waiting")
+      give_up_task.request_stop();  // the message shows that the work has begun
   };
   CHECK(client.call_tool("job", {{"ms", 60'000}}, task).error().code == ErrorCode::cancelled);
 }

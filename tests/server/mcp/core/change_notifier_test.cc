@@ -155,7 +155,7 @@ TEST_CASE("legacy: a subscription sends updates outside of any request until it 
   TransportContext exchange;
   exchange.session = session;
   server->publish({Change::Kind::tools});
-  CHECK(heard.count() == 0);  // not before initialize
+  CHECK(heard.count() == 0);  // no message arrives before initialize
   response_to(*server, make_request(1, "initialize", {{"protocolVersion", "2025-06-18"}}),
               exchange);
   server->publish({Change::Kind::tools});

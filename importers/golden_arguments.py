@@ -41,8 +41,8 @@ class TestSide(CudaOnCpu):
 
 
 class Arguments:
-    """The arguments of one call as the recorder's fake tensors. Tensors that share memory share a
-    buffer."""
+    """Converts the arguments of one call to the recorder's fake tensors. Tensors that share memory
+    become views of the same buffer."""
 
     def __init__(self, recorder: Any, structural: set[str]) -> None:
         self._recorder = recorder

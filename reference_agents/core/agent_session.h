@@ -82,9 +82,9 @@ Result<std::string> fill_prompt(const std::filesystem::path& file, const PromptV
 /// The first stage of an evaluation.
 enum class FirstStage { compile, run_tests };
 
-/// The number of consecutive refusals of one prompt after which the attempt ends. The endpoint
-/// refuses a prompt because of its length or by a filter (HTTP 400, 413 or 422). Filters are not
-/// deterministic, so a single refusal is not final.
+/// The number of consecutive refusals of one prompt after which the attempt ends. An endpoint
+/// refuses a prompt (HTTP 400, 413 or 422) because the prompt is too long or because a filter
+/// matches it. Filters are not deterministic, so a single refusal is not final.
 inline constexpr int kMostPromptRefusals = 3;
 
 class AgentSession {

@@ -60,7 +60,7 @@ struct CompletionReply {
 class LlmClient {
  public:
   virtual ~LlmClient() = default;
-  /// Errors:
+  /// Sends the prompt and returns the reply. Errors:
   /// - permission_denied: the endpoint refuses the key or every request.
   /// - invalid_argument: the endpoint refuses this prompt. Another prompt can succeed.
   /// - not_found: there is no such model.

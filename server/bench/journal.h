@@ -79,9 +79,9 @@ bool has_journal(const std::filesystem::path& directory);
 class BenchJournal {
  public:
   /// Opens the journal in `directory`. Creates the journal and the directory if they are missing.
-  /// With `resume`, the journal must have the same identity. Without `resume`, the journal must not
-  /// contain a run. Errors: invalid_argument if such a condition is violated; unavailable if
-  /// another bench has opened the journal.
+  /// If `resume` is true, the journal must have the same identity. If `resume` is false, the
+  /// journal must not contain a run. Errors: invalid_argument if such a condition is violated;
+  /// unavailable if another bench has opened the journal.
   static Result<std::unique_ptr<BenchJournal>> open(const std::filesystem::path& directory,
                                                     const BenchIdentity& identity, bool resume);
 

@@ -125,7 +125,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     });
   } else {
     // The oracles are timed after all checks, because nothing else may use the GPU while an oracle
-    // is timed. The flags are bytes, not bits, because several threads write them.
+    // is timed. The flags in `loaded` are bytes, not bits, because several threads write them.
     std::vector<std::uint8_t> loaded(chosen.size(), 0);
     for_each(unknown, jobs,
              [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });

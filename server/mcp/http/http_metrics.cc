@@ -37,8 +37,9 @@ void write_process(MetricsText& out) {
   const double ticks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   const std::string memory = read_small_file("/proc/self/statm");
   std::string stat = read_small_file("/proc/self/stat");
-  // The program's name, in parentheses, may contain any character. The name and everything before
-  // it are removed, so that field 3 of stat(5) becomes field 1.
+  // In the line of /proc/self/stat, the program's name is in parentheses and may contain any
+  // character. The name and everything before it are removed. So field 3 of the documentation
+  // (proc(5)) becomes field 1.
   const std::size_t name_end = stat.rfind(')');
   stat.erase(0, name_end == std::string::npos ? 0 : name_end + 2);
   const double uptime = number(field(read_small_file("/proc/uptime"), 1));

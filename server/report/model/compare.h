@@ -25,9 +25,8 @@ struct Comparison {
 /// Returns true if all runs have the same configuration, so that make_report() accepts them.
 bool is_one_configuration(const std::vector<tools::Scorecard>& runs);
 
-/// Groups the runs by configuration. Errors: invalid_argument if there are no runs;
-/// invalid_argument if the runs differ in track or operators, because their means are then not
-/// comparable.
+/// Groups the runs by configuration. Errors: invalid_argument if there are no runs, or if the runs
+/// differ in track or operators, because their means are then not comparable.
 Result<Comparison> make_comparison(const std::vector<tools::Scorecard>& runs,
                                    const operators::Catalog* catalog);
 

@@ -1,5 +1,5 @@
-// Opens stores of an older schema. An open for writing migrates the store; an open for reading does
-// not.
+// Tests stores of an older schema. If such a store is opened for writing, it is migrated. If it is
+// opened for reading, it is not migrated.
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "base/handle.h"

@@ -65,7 +65,7 @@ TEST_CASE("jsonrpc: size and depth are capped before parsing") {
   CHECK_FALSE(deeper_than(R"({"a":"[[[[\"[[["})", 1));
   CHECK(deeper_than("[[]]", 1));
   CHECK_FALSE(deeper_than("[][][]", 1));
-  // The depth is exactly at the limit, since params is level 2.
+  // The nesting is exactly as deep as the limit allows, because params is already level 2.
   const std::string nested = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":)" +
                              std::string(62, '[') + std::string(62, ']') + "}}";
   CHECK(code_of(nested) == 0);

@@ -86,8 +86,8 @@ inline std::optional<std::size_t> attack_of(std::string_view code) {
   return attack;
 }
 
-/// Returns true if no repair can make this approach right. `share` is the share of approaches for
-/// which that is so.
+/// Returns true if this approach is a dead end: no repair can make it right. `share` is the share
+/// of dead ends among all approaches.
 inline bool is_dead_end(std::uint64_t seed, const std::string& identity, std::size_t attack,
                         double share) {
   return SeededRng(seed, identity + "\nline of attack " + std::to_string(attack)).uniform() < share;

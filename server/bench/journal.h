@@ -54,7 +54,8 @@ inline constexpr const char* kNoReply = "no_reply";
 /// A finished attempt, as the journal records it.
 struct JournalledEnd {
   std::string outcome, error_kind, explanation;
-  /// How a replayed attempt differs from the recorded attempt. Empty if it does not differ.
+  /// A text that says how a replayed attempt differs from the recorded attempt. Empty if it does
+  /// not differ.
   std::string replay;
   std::optional<double> cost_usd = {};  // absent: the cost is unknown
   double charged_usd = 0;

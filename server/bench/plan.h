@@ -70,7 +70,7 @@ struct PairEnd {
   std::vector<std::string> runs;  // one run for each sample
   std::size_t attempts = 0;       // the number of all attempts, finished or not
   std::size_t unfinished = 0;
-  /// Why the remaining attempts were not started. Empty if all attempts were started.
+  /// The reason why the remaining attempts were not started. Empty if all attempts were started.
   std::string stopped_by;
 };
 

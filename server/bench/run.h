@@ -69,7 +69,8 @@ std::vector<ProgressGroup> progress_groups(const BenchPlan& plan, const std::vec
 
 struct BenchAttempt {
   agents::Attempt end;
-  /// How a replayed attempt differs from the recorded attempt. Empty if it does not differ.
+  /// A text that says how a replayed attempt differs from the recorded attempt. Empty if it does
+  /// not differ.
   std::string replay;
 };
 

@@ -33,7 +33,7 @@ struct LintReport {
   std::size_t killed = 0;
   std::vector<std::string> failures;  // one line per failure; empty: the operator is sound
   std::string oracle;  // the result of the oracle's job: "pass", "compiles; ...", "fail"
-  /// Without a GPU: the cases that were recorded as launch plans. With a GPU: empty.
+  /// Says which cases were recorded as launch plans. Empty if the lint ran on a GPU.
   std::string recorded;
   nlohmann::json verdict;  // the verdict of the oracle's job, assay.verdict/2
   double checks_s = 0;     // the wall time of the checks, including waits for other operators

@@ -155,7 +155,8 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
 }
 
 /// Checks the reference, the mutants and the cost model. These checks do not require the oracle.
-/// Returns false if the judge could not load the operator. A job would fail for the same reason.
+/// Returns false if the judge could not load the operator, because a job would fail for the same
+/// reason.
 bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;

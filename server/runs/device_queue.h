@@ -45,7 +45,7 @@ class JobQueue {
 
   void push(const std::string& run, const std::string& job);
   std::optional<std::string> pop();
-  /// Returns false if the job is not in the queue.
+  /// Removes a job. Returns false if the job is not in the queue.
   bool remove(const std::string& job);
   /// Returns the job's position: 1 for the job that pop() returns next, 0 if the job is not in the
   /// queue.
@@ -90,9 +90,11 @@ class DeviceQueue {
   void push_recovered(const std::shared_ptr<ActiveJob>& job);
   /// Waits for a job and marks it as running. Returns null when `stop` is requested.
   std::shared_ptr<ActiveJob> pop(const std::stop_token& stop);
-  /// Returns false if the job is not in the queue, for example because a worker has taken it.
+  /// Removes a job. Returns false if the job is not in the queue, for example because a worker has
+  /// taken it.
   bool remove(const std::string& job);
-  /// Must be called when a job from pop() has ended. `job_ms` is how long the device worked on it.
+  /// Must be called when a job from pop() has ended. `job_ms` is the time that the device worked on
+  /// the job, in milliseconds.
   void ended(std::int64_t job_ms);
 
   struct Place {

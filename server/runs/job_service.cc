@@ -80,7 +80,8 @@ StoredJobs::StoredJobs(Store& store, StoredRuns& runs, const Clock& clock, Devic
 }
 
 StoredJobs::~StoredJobs() {
-  // Must be first: a worker whose job is cancelled below must see that the service stops.
+  // The stop request must come first: a worker whose job is cancelled below must see that the
+  // service stops.
   stop_.request_stop();
   std::map<std::string, std::shared_ptr<ActiveJob>> active;
   {

@@ -54,8 +54,8 @@ struct StoredArtifact {
 };
 
 /// Selects the artifacts of practice jobs that are removed. An artifact that was stored before
-/// `before_unix_ms` is removed. If all artifacts in the store then have more than `most_bytes`, the
-/// oldest are removed until they have not.
+/// `before_unix_ms` is removed. After that, the oldest artifacts are removed as long as all
+/// artifacts in the store have more than `most_bytes` together.
 struct RemovalRule {
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
   std::int64_t most_bytes = std::numeric_limits<std::int64_t>::max();

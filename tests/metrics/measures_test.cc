@@ -53,7 +53,7 @@ TEST_CASE("pass@k: by hand") {
 TEST_CASE("pass@k is stable where the binomials overflow and where the answer is tiny") {
   CHECK(value(1'000'000, 1, 1) == Approx(1e-6).epsilon(1e-13));
   CHECK(value(1'000'000, 500'000, 1) == Approx(0.5).epsilon(1e-12));
-  // 1 - (1 - 3/n)(1 - 3/(n-1)) = 6/n - 6/(n(n-1))
+  // For c = 2 and k = 3, pass@k is 1 - (1 - 3/n)(1 - 3/(n-1)) = 6/n - 6/(n(n-1)).
   CHECK(value(1'000'000, 2, 3) == Approx(6e-6 - 6.0 / (1e6 * 999'999)).epsilon(1e-12));
   CHECK(value(200, 100, 100) == Approx(1));
 }

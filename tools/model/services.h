@@ -50,7 +50,7 @@ struct Usage {
   bool cost_known = false;  // in a sum: true if there are reports and each has a cost
 };
 
-/// How one call of compile, run_tests, profile or submit ended.
+/// The result of one call of compile, run_tests, profile or submit.
 struct JudgedCall {
   sandbox::JobKind kind = sandbox::JobKind::test;
   sandbox::Outcome outcome = sandbox::Outcome::error;

@@ -44,7 +44,7 @@ class Client {
   /// Starts `command` and communicates with it over its stdin and stdout. The process inherits
   /// stderr.
   static Result<std::unique_ptr<Client>> connect_stdio(const std::vector<std::string>& command);
-  /// `url` has the form http://HOST:PORT/mcp.
+  /// Connects to a running server. `url` has the form http://HOST:PORT/mcp.
   static Result<std::unique_ptr<Client>> connect_http(const std::string& url,
                                                       const std::string& bearer_token = "");
 };

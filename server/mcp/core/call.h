@@ -48,7 +48,8 @@ class ProgressGate {
   ProgressGate(nlohmann::json token, Notify notify, const Clock& clock = system_clock())
       : token_(std::move(token)), notify_(std::move(notify)), clock_(clock) {}
 
-  /// `total` is 0 when the total is unknown. An empty message is omitted from the notification.
+  /// Sends a notification unless the previous one was too recent. `total` is 0 when the total is
+  /// unknown. An empty message is omitted from the notification.
   void report(double progress, double total, const std::string& message);
   void close();
 
@@ -113,11 +114,11 @@ struct ResolvedCall {
   std::optional<RpcError> problem = {};
 
   const nlohmann::json& params() const { return message.params; }
-  /// True when the call will reach its tool. A transport may then begin a stream before the outcome
-  /// is known.
+  /// Returns true when the call will reach its tool. A transport may then begin a stream before the
+  /// outcome is known.
   bool reaches_tool() const { return tool != nullptr && !problem; }
-  /// True when progress, log messages, questions or changes may precede the answer, so that the
-  /// answer should be an event stream.
+  /// Returns true when progress, log messages, questions or changes may precede the answer, so that
+  /// the answer should be an event stream.
   bool wants_stream() const;
 };
 
@@ -143,7 +144,7 @@ class CallScope {
   RequestContext& context() { return context_; }
   /// Ends progress and log messages: after close(), none is sent.
   void close();
-  /// True when the client sent notifications/cancelled and therefore expects no answer.
+  /// Returns true when the client sent notifications/cancelled and therefore expects no answer.
   bool cancelled() const { return cancelled_.value_or(ticket().cancelled()); }
   /// Overrides cancelled(). subscriptions/listen uses this function, because that request is
   /// answered only when the server ends it.

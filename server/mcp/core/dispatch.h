@@ -85,7 +85,7 @@ class Dispatcher {
   using Handler = Rpc<nlohmann::json> (Dispatcher::*)(CallScope& call);
   static const std::vector<Method>& methods();
   static const Method* find(const std::string& name, bool stateless);
-  /// True when the tools, resources or features that the method needs are registered.
+  /// Returns true when the tools, resources or features that the method needs are registered.
   bool offers(const Method& method) const;
   Outcome answer(const ResolvedCall& call, const TransportContext& transport);
   Outcome answer_request(const ResolvedCall& call, const TransportContext& transport);

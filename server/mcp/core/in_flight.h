@@ -46,10 +46,10 @@ class InFlight {
     ~Ticket() {
       if (owner_ != nullptr) owner_->erase(entry_);
     }
-    /// True when the client or the server's shutdown cancelled the request, so that the client
-    /// expects no answer.
+    /// Returns true when the client or the server's shutdown cancelled the request, so that the
+    /// client expects no answer.
     bool cancelled() const { return entry_ && entry_->cancelled; }
-    /// True when the server's shutdown, not the client, cancelled the request.
+    /// Returns true when the server's shutdown, not the client, cancelled the request.
     bool server_ends() const { return entry_ && entry_->server_ends; }
     /// A stop is requested when the work for the request should stop.
     std::stop_token stop() const { return entry_ ? entry_->stop.get_token() : std::stop_token(); }
@@ -77,7 +77,8 @@ class InFlight {
     return Ticket(this, entry);
   }
 
-  /// Ignores an unknown id, because the request may have ended before its cancellation arrived.
+  /// Cancels a request. An unknown id is ignored, because the request may have ended before its
+  /// cancellation arrived.
   void cancel(const std::string& scope, const nlohmann::json& id) {
     if (scope.empty()) return;
     cancel_if([&](const Entry& entry) { return entry.scope == scope && entry.id == id; });

@@ -78,7 +78,7 @@ class PromptRegistry {
   /// Returns the completer of an argument, or null when the argument has no completer. Returns an
   /// error if the prompt or the argument is unknown.
   Rpc<Completer> completer(const std::string& name, const std::string& argument) const;
-  /// True when at least one argument has a completer.
+  /// Returns true when at least one argument has a completer.
   bool completes() const;
 
  private:

@@ -84,13 +84,14 @@ class ResourceRegistry {
   /// earlier template over a later template. Errors: kResourceNotFound if the URI is unknown; the
   /// error's data.uri is the URI.
   Rpc<ReadResult> read(const nlohmann::json& params, RequestContext& context) const;
-  /// True when `uri` names a resource or fits a template. A client may subscribe to such a URI.
+  /// Returns true when `uri` names a resource or fits a template. A client may subscribe to such a
+  /// URI.
   bool knows(const std::string& uri) const;
 
   /// Returns the completer of a template's variable, or null when the variable has no completer.
   /// Returns an error if the template or the variable is unknown.
   Rpc<Completer> completer(const std::string& uri_template, const std::string& variable) const;
-  /// True when at least one variable has a completer.
+  /// Returns true when at least one variable has a completer.
   bool completes() const;
 
  private:

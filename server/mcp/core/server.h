@@ -49,7 +49,7 @@ struct ServerLimits {
   std::size_t page_size = 100;                  // entries on one page of a list
   int max_listeners = 64;                       // simultaneous calls of subscriptions/listen
   std::size_t max_session_subscriptions = 256;  // subscribed resources of one session
-  /// How long a client may take to answer an input_required result.
+  /// The time that a client has to answer an input_required result, in milliseconds.
   std::int64_t state_ttl_ms = 900'000;
   TaskLimits tasks = {};
 };

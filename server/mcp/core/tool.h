@@ -76,7 +76,7 @@ class ToolRegistry {
   /// The `tools` array for 2025-11-25 clients. It says in addition which tools may be called as
   /// tasks.
   const nlohmann::json& legacy_list() const { return legacy_list_; }
-  /// True when calls of at least one tool may become tasks.
+  /// Returns true when calls of at least one tool may become tasks.
   bool has_tasks() const { return has_tasks_; }
   /// The names of all tools, separated by commas.
   std::string names() const;
@@ -87,7 +87,8 @@ class ToolRegistry {
     std::optional<Schema> output;
     std::vector<ParamHeader> headers;
   };
-  /// Returns null when there is no such tool. Dispatcher::resolve() calls this once for each call.
+  /// Returns the tool of this name, or null when there is no such tool. Dispatcher::resolve() calls
+  /// this function once for each call.
   const Entry* find(const std::string& name) const;
 
   /// Checks `arguments` against the input schema. Returns a result with isError that lists all

@@ -26,7 +26,7 @@ class ToolCaller {
 
  private:
   /// Says whether this request may become a task. A stateless request declares the tasks extension
-  /// if it accepts tasks. A request of 2025-11-25 has the member params.task.
+  /// if it accepts tasks. A request of 2025-11-25 has the member params.task if it accepts tasks.
   struct RequestedTask {
     bool takes = false;
     std::optional<std::int64_t> ttl_ms;

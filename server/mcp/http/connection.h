@@ -48,7 +48,7 @@ class Connection {
   /// Reads up to `size` bytes. Waits until the clock shows `until_ns` for the first byte. Returns
   /// the number of bytes, which is 0 when no byte arrived in time.
   std::size_t read(char* buffer, std::size_t size, std::int64_t until_ns);
-  /// True when input is ready to be read within `timeout`.
+  /// Returns true when input is ready to be read within `timeout`.
   bool wait_readable(std::chrono::milliseconds timeout) const;
 
   /// Collects output, and sends it only when more than kCollectBytes are collected. Returns false
@@ -62,9 +62,9 @@ class Connection {
   /// Sends the collected output and closes the sending direction. The client may still send.
   void finish_writing();
 
-  /// True when the client closed the connection or its sending direction.
+  /// Returns true when the client closed the connection or its sending direction.
   bool hung_up() const;
-  /// True when the socket accepts more bytes without waiting.
+  /// Returns true when the socket accepts more bytes without waiting.
   bool writable() const;
   /// Ends the input: the thread that reads finds the end of the stream. Responses can still be
   /// written.
@@ -82,7 +82,7 @@ class Connection {
   bool mid_head = true;
   std::size_t drained_bytes = 0;
 
-  /// True when a write has failed, so that nothing can be sent any more.
+  /// Returns true when a write has failed, so that nothing can be sent any more.
   bool broken() const { return broken_; }
 
  private:

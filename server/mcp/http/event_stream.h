@@ -54,7 +54,7 @@ class EventStream {
   void keep_alive();
   /// Ends the stream while its call still runs. The stream sends no more events.
   void finish();
-  /// True when finish() was called or the client has disconnected.
+  /// Returns true when finish() was called or the client has disconnected.
   bool ended() const { return closed_; }
 
  private:

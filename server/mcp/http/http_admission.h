@@ -68,7 +68,7 @@ class Admission {
   /// The options and the clock must outlive the object.
   explicit Admission(const HttpOptions& options, const Clock& clock = system_clock())
       : options_(options), limiter_(options.rate_limit, clock) {}
-  /// `remote` is the numeric address of the client.
+  /// Decides about one request. `remote` is the numeric address of the client.
   Decision decide(const HeaderLookup& header, const std::string& remote, Path path);
 
  private:

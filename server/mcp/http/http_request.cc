@@ -17,7 +17,8 @@ ParsedHead refuse(int status, std::string reason) {
   return {.state = ParsedHead::State::refused, .status = status, .reason = std::move(reason)};
 }
 
-/// True for a token of RFC 9110. Methods and header names must be tokens.
+/// Returns true if `text` is a token as RFC 9110 defines it. Methods and header names must be
+/// tokens.
 bool is_token(std::string_view text) {
   constexpr std::string_view kPunctuation = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
@@ -33,7 +34,7 @@ std::string_view without_blanks(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// True when `list`, which is the value of a header such as Connection, contains `token`.
+/// Returns true when `list`, which is the value of a header such as Connection, contains `token`.
 bool lists(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());

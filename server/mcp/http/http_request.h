@@ -42,9 +42,9 @@ struct HttpRequest {
   std::optional<std::string> header(std::string_view name) const;
   /// Returns a function that calls header(). The request must outlive the function.
   HeaderLookup lookup() const;
-  /// True when a Content-Length or a Transfer-Encoding announces a body.
+  /// Returns true when a Content-Length or a Transfer-Encoding announces a body.
   bool has_body() const;
-  /// True when the client may send another request on this connection.
+  /// Returns true when the client may send another request on this connection.
   bool keeps_connection() const;
 };
 
@@ -59,7 +59,7 @@ struct ParsedHead {
 
 ParsedHead parse_head(std::string_view bytes, const HeadLimits& limits);
 
-/// True when `text` contains only tabs, spaces, visible characters and bytes above ASCII.
+/// Returns true when `text` contains only tabs, spaces, visible characters and bytes above ASCII.
 bool is_header_value(std::string_view text);
 
 /// Compares two header names, or two tokens of a header. The comparison ignores case.

@@ -36,11 +36,11 @@ namespace assay::mcp {
 namespace {
 
 constexpr int kPortInUse = 71;
-/// How long a worker waits for the next request on its connection. A short wait costs less than
-/// returning the connection to the listener and fetching it again.
+/// The time that a worker waits for the next request on its connection. A short wait costs less
+/// than returning the connection to the listener and fetching it again.
 constexpr std::chrono::milliseconds kLinger{10};
-/// How many pipelined requests of one connection are answered before other connections get their
-/// turn. The limit applies only when no worker is spare.
+/// The number of pipelined requests of one connection that are answered before other connections
+/// get their turn. The limit applies only when no worker is spare.
 constexpr int kRequestsPerTurn = 4;
 constexpr std::size_t kBodyReadBytes = 16 << 10;
 

@@ -63,7 +63,7 @@ struct HttpOptions {
   int max_headers = 64;
   std::int64_t max_header_bytes = 32 << 10;  // includes the request line
   std::int64_t max_body_bytes = 4LL << 20;
-  /// How long a request may take from its first byte to its last header. For the first request, the
+  /// The time limit of a request from its first byte to its last header. For the first request, the
   /// time begins when the client connects, and includes the TLS handshake.
   std::int64_t header_timeout_ms = 10'000;
   std::int64_t body_timeout_ms = 30'000;   // until the whole body has arrived

@@ -78,9 +78,11 @@ class HttpSessions {
   HttpSessions(Dispatcher& dispatcher, const SessionLimits& limits)
       : dispatcher_(dispatcher), limits_(limits) {}
 
-  /// Returns null when the number of sessions is at its limit and every session is in use.
+  /// Creates a session. Returns null when the number of sessions is at its limit and every session
+  /// is in use.
   std::shared_ptr<HttpSession> create(const std::string& principal);
-  /// Returns null when the session is unknown, has ended, or belongs to a different principal.
+  /// Returns the session with this id. Returns null when the session is unknown, has ended, or
+  /// belongs to a different principal.
   std::shared_ptr<HttpSession> find(const std::string& id, const std::string& principal);
   /// Ends a session: cancels its calls and ends its streams. Returns false when find() would return
   /// null.

@@ -10,7 +10,7 @@
 namespace assay::mcp {
 namespace {
 
-/// How long a client is told to wait before it reconnects for the rest of a stream.
+/// The time that a client is told to wait before it reconnects to get the rest of a stream.
 constexpr std::chrono::milliseconds kRetry{500};
 /// The first revision whose clients are sent an event without content. Clients of older revisions
 /// would take it for a message.

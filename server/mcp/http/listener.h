@@ -38,7 +38,7 @@ struct ListenerLimits {
   /// The time from accepting a connection until the headers of its first request have arrived.
   std::chrono::milliseconds first_request_timeout{10'000};
   std::chrono::milliseconds write_timeout{10'000};  // until the client has read what was sent
-  /// How long further input is read and discarded after the last response.
+  /// The time for which further input is read and discarded after the last response.
   std::chrono::milliseconds drain_timeout{2'000};
 };
 
@@ -76,13 +76,13 @@ class Listener {
   void run(const std::stop_token& stop, const std::function<void()>& tick,
            const std::function<void()>& stopping);
 
-  /// Called by the worker that serves `connection`. A stop of `gone` is requested when the client
-  /// disconnects before the worker is done. A later call replaces `gone`.
+  /// The worker that serves `connection` calls this function. A stop of `gone` is requested when
+  /// the client disconnects before the worker is done. A later call replaces `gone`.
   void watch_hang_up(const Connection& connection, std::stop_source gone);
 
   int open_connections() const { return open_.load(); }
   int busy_workers() const { return busy_.load(); }
-  /// True when enough workers are free that a worker may wait for the next request on its
+  /// Returns true when enough workers are free that a worker may wait for the next request on its
   /// connection. Otherwise it must return the connection.
   bool has_spare_workers() const;
 

@@ -34,8 +34,8 @@ class SocketIo {
  public:
   virtual ~SocketIo() = default;
   virtual IoResult read(char* buffer, std::size_t size) = 0;
-  /// True when decrypted bytes wait in the object, so that read() succeeds although the socket is
-  /// not readable.
+  /// Returns true when decrypted bytes wait in the object, so that read() succeeds although the
+  /// socket is not readable.
   virtual bool pending() const = 0;
   virtual IoResult write(const char* data, std::size_t size) = 0;
   /// Tells the client that no more bytes follow. Must be called before the socket's sending
@@ -48,10 +48,10 @@ std::unique_ptr<SocketIo> plain_io(int fd);
 
 class TlsContext {
  public:
-  /// `certificate` is a PEM file with the server's own certificate first and its chain after it.
-  /// `key` is an unencrypted PEM file. Errors: not_found if a file cannot be read; invalid_argument
-  /// if a file is not PEM or key and certificate do not match. The message names the file and the
-  /// problem.
+  /// Loads the certificate and the key. `certificate` is a PEM file with the server's own
+  /// certificate, followed by the certificate's chain. `key` is an unencrypted PEM file. Errors:
+  /// not_found if a file cannot be read; invalid_argument if a file is not PEM or key and
+  /// certificate do not match. The message names the file and the problem.
   static Result<std::shared_ptr<TlsContext>> load(const std::string& certificate,
                                                   const std::string& key);
   virtual ~TlsContext() = default;

@@ -42,7 +42,8 @@ int hex_value(char c) {
   return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/// Returns false unless `text` consists of exactly 2 * kBytes lower-case hexadecimal digits.
+/// Decodes `text` into `out`. Returns false unless `text` consists of exactly 2 * kBytes lower-case
+/// hexadecimal digits.
 template <std::size_t kBytes>
 bool decode_hex(std::string_view text, std::array<unsigned char, kBytes>& out) {
   if (text.size() != 2 * kBytes) return false;

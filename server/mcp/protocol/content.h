@@ -38,7 +38,8 @@ struct ResourceLink {
 };
 
 nlohmann::json text_content(std::string text);
-/// `bytes` are the raw contents of a file. The function encodes them in base64.
+/// These functions return an image block and an audio block. `bytes` are the raw contents of a
+/// file, which the functions encode in base64.
 nlohmann::json image_content(std::string_view bytes, const std::string& mime_type);
 nlohmann::json audio_content(std::string_view bytes, const std::string& mime_type);
 nlohmann::json embedded_content(const ResourceContents& resource);

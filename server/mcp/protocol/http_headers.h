@@ -28,8 +28,8 @@ namespace assay::mcp {
 /// names. Any other server accepts its own name, the name of the machine and IP literals. IP
 /// literals are safe, because rebinding needs a name that the attacker controls.
 bool host_allowed(std::string_view host_header, std::string_view bound_host);
-/// True when `host_header`, with or without a port, contains the host `name`. The comparison
-/// ignores case.
+/// Returns true when `host_header`, with or without a port, contains the host `name`. The
+/// comparison ignores case.
 bool host_is(std::string_view host_header, std::string_view name);
 /// Applies the rule of host_allowed() to the host in `origin_header`, which has the form
 /// scheme://host[:port]. The origin "null" is refused.
@@ -52,7 +52,8 @@ std::optional<std::string> mirrored_name(std::string_view method, const nlohmann
 /// sentence about the first mismatch, or nothing when all match.
 std::optional<std::string> header_mismatch(const Message& message, const HeaderLookup& header);
 
-/// True when `accept` (a list of media types) includes `media_type`, such as "text/event-stream".
+/// Returns true when `accept` (a list of media types) includes `media_type`, such as
+/// "text/event-stream".
 bool accepts(std::string_view accept, std::string_view media_type);
 
 /// An argument of a tool that HTTP clients mirror into a header.

@@ -34,7 +34,7 @@ struct RequestMeta {
   /// messages, an error if the level is unknown.
   Rpc<std::optional<LogLevel>> log_level = std::optional<LogLevel>();
 
-  /// True when the client's capabilities include the extension `name`.
+  /// Returns true when the client's capabilities include the extension `name`.
   bool declares_extension(const char* name) const;
 };
 RequestMeta read_meta(const Message& message);

@@ -63,8 +63,8 @@ constexpr const char* kHeaderMethod = "Mcp-Method";
 constexpr const char* kHeaderName = "Mcp-Name";
 constexpr const char* kHeaderSession = "Mcp-Session-Id";
 
-/// How long a client may cache the results of server/discover and of the list methods. A running
-/// server never changes its registered tools, resources and prompts.
+/// The time for which a client may cache the results of server/discover and of the list methods. A
+/// running server never changes its registered tools, resources and prompts.
 constexpr std::int64_t kListTtlMs = 3'600'000;
 
 /// The maximum size of one message, on any transport. It is many times the maximum size of a

@@ -49,7 +49,7 @@ struct Conversation {
     gone.request_stop();
   }
 
-  /// True when the client no longer reads.
+  /// Returns true when the client no longer reads.
   bool broken() const { return gone.stop_requested(); }
 
   void answer(const ResolvedCall& call, const InFlight::Ticket* ticket) {
@@ -104,7 +104,7 @@ void take(Conversation& session, Message message) {
                             "too many calls are waiting; retry when some have been answered"));
 }
 
-/// True when the other end of the pipe `out` is closed.
+/// Returns true when the other end of the pipe `out` is closed.
 bool reader_gone(int out) {
   pollfd entry{out, 0, 0};
   return ::poll(&entry, 1, 0) > 0 && (entry.revents & (POLLERR | POLLHUP | POLLNVAL)) != 0;

@@ -17,9 +17,9 @@ struct StdioLimits {
   std::size_t subscriptions = 16;
   /// The maximum number of calls in the queue. Further calls are refused.
   std::size_t waiting = 256;
-  /// How long running calls may continue after the end of input.
+  /// The time for which running calls may continue after the end of input.
   std::chrono::milliseconds drain{5'000};
-  /// How long calls may take to end after they are cancelled. Calls are cancelled when `drain` is
+  /// The time that calls have to end after they are cancelled. Calls are cancelled when `drain` is
   /// over.
   std::chrono::milliseconds cancel{5'000};
 };

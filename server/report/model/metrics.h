@@ -31,8 +31,8 @@ struct Metric {
   Direction direction = Direction::higher_is_better;
   /// Returns the value of one attempt, or nothing if it was not measured.
   std::optional<double> (*of)(const ReportRow& row) = nullptr;
-  /// True: groups and totals show the mean over the operators with a right submission. The mean is
-  /// absent if a right submission has no value.
+  /// If true, groups and totals show the mean over the operators with a right submission. The mean
+  /// is absent if a right submission has no value.
   bool averaged = true;
   /// The name of the metric's line in the totals of the text table. Empty: the line has the title
   /// as its name.

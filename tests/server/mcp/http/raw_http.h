@@ -67,7 +67,7 @@ inline std::string raw_post(const std::string& extra_headers, const std::string&
          "\r\n" + extra_headers + "\r\n" + body;
 }
 
-/// True when the server answers a ping with 200 within `patience_ms`.
+/// Returns true when the server answers a ping with 200 within `patience_ms`.
 inline bool answers_ping(int port, int patience_ms = 10'000) {
   const UniqueFd fd = connect_to(port);
   return send_text(fd.get(), raw_post("Connection: close\r\n", kPing)) &&

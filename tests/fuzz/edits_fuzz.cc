@@ -74,7 +74,8 @@ int mark_of(const std::string& line) {
   return -1;
 }
 
-/// Reads the edits in another way than the library: from mark to mark, and not line by line.
+/// Reads the edits in another way than the library: from mark to mark, and not line by line. A mark
+/// is a line that begins, divides or ends an edit.
 std::optional<std::vector<Edit>> edits_by_marks(const Lines& lines) {
   const auto next_mark = [&](std::size_t from) {
     while (from < lines.size() && mark_of(lines[from]) < 0) ++from;

@@ -25,8 +25,9 @@ GROUP = 16
 
 @gluon.jit
 def _corner(tile, tiles_m, tiles_n, BM: gl.constexpr, BN: gl.constexpr, GROUP: gl.constexpr):
-    """Returns the tile's corner. The tiles go down GROUP rows before they move right, so that
-    programs that run at the same time share rows of a and columns of b."""
+    """Returns the corner of tile number `tile`. Consecutive tile numbers go down GROUP rows of
+    tiles before they move right, so that programs that run at the same time share rows of a and
+    columns of b."""
     group = tile // (GROUP * tiles_n)
     height = gl.minimum(tiles_m - group * GROUP, GROUP)
     row = (group * GROUP + tile % (GROUP * tiles_n) % height) * BM

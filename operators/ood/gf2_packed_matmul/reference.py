@@ -13,7 +13,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _words(case: Case, rng: Rng, shape: tuple[int, int]) -> Tensor:
-    """Returns random words. In `sparse` one bit in eight is 1, in `dense` seven bits in eight."""
+    """Returns random words. In the distribution `sparse` one bit in eight is 1, in `dense` seven
+    bits in eight."""
 
     def draw() -> Tensor:
         return rng.integers(shape, -(2**31), 2**31, torch.int32)

@@ -27,8 +27,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, one
-    segment has the maximum length."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In the distribution
+    `skewed`, one segment has the maximum length."""
     total, segments, bound = case.axes["total"], case.axes["segments"], case.axes["max_length"]
     long = segments // 2 - (segments // 2 % 5 == 2)
     weights = rng.uniform((segments,), torch.float64, 0.5, 1.0)

@@ -1,8 +1,8 @@
 """The kernel computes the scaled sum in one pass. A thread issues the 16-byte loads of both vectors
 before it uses the first value.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

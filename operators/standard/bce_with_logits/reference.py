@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `extreme`, exp overflows for a tenth of the logits, which are large with either sign. In
-    `hard`, labels are 0 or 1."""
+    """In the distribution `extreme`, exp overflows for a tenth of the logits, which are large with
+    either sign. In `hard`, labels are 0 or 1."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = 2.0 * rng.normal((rows, cols), torch.float32)
     y = rng.uniform((rows, cols), torch.float32)

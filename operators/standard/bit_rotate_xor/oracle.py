@@ -1,8 +1,8 @@
 """The kernel rotates by two logical shifts. Both shift amounts are taken mod 32, so neither shift
 is by 32. For the amount 0 both shifts give x, and x | x is x.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

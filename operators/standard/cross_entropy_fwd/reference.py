@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """A fifth of the rows is ignored. In `plain`, no row is ignored and there is no smoothing. In
-    `pad_class`, class 0 is the ignored class."""
+    """A fifth of the rows is ignored. In the distribution `plain`, no row is ignored and there is
+    no smoothing. In `pad_class`, class 0 is the ignored class."""
     rows, classes = case.axes["rows"], case.axes["classes"]
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
     if case.distribution == "offset":

@@ -1,8 +1,8 @@
 """The kernel computes erf in one pass. Two polynomials and an exponential need about thirty
 instructions per element. These overlap with the memory traffic of 8 bytes per element.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is scaled up so that each query attends to few keys. Otherwise the outputs would average to
-    nearly 0."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would be
+    averages near 0."""
     batch, heads, dim = case.axes["batch"], case.axes["heads"], case.axes["head_dim"]
     q = 3.0 * rng.normal((batch, heads, case.axes["seq_q"], dim), torch.float32)
     k = rng.normal((batch, heads, case.axes["seq_k"], dim), torch.float32)

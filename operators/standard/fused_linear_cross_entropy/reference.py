@@ -10,8 +10,8 @@ STEP = 512  # the number of tokens whose logits are in memory at the same time
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The logits have a standard deviation of about 2. In `offset`, all words of a token have a
-    large common term. In `likely`, most targets are probable words."""
+    """The logits have a standard deviation of about 2. In the distribution `offset`, all words of a
+    token have a large common term. In `likely`, most targets are probable words."""
     tokens, vocab, k = case.axes["tokens"], case.axes["vocab"], case.axes["k"]
     x = 2.0 * k**-0.25 * rng.normal((tokens, k), torch.float32)
     w = k**-0.25 * rng.normal((vocab, k), torch.float32)

@@ -4,8 +4,8 @@ function, 0.5 * (1 + tanh(u)) = 1 / (1 + exp(-2u)).
 For large negative gates exp overflows to inf, and the gate divided by inf is zero, which is
 correct.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

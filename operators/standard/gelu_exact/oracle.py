@@ -1,8 +1,8 @@
 """The kernel computes exact GELU in one pass. erf needs about thirty instructions per element.
 They overlap with the memory traffic of float32, so they cost no additional time.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `offset`, the means of the rows are far from zero. In `tiny`, the variances are about as
-    large as eps."""
+    """In the distribution `offset`, the means of the rows are far from zero. In `tiny`, the
+    variances are about as large as eps."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     a = k**-0.25 * rng.normal((m, k), torch.float32)
     b = k**-0.25 * rng.normal((k, n), torch.float32)

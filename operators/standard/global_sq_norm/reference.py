@@ -9,8 +9,8 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     n = case.axes["n"]
-    # The magnitudes are multiples of 1/4 plus a small term that bfloat16 loses. So all rounding
-    # errors have the same sign. Errors of both signs would cancel out over the vector.
+    # The magnitudes are multiples of 1/4 plus a small term. A cast to bfloat16 loses this term. So
+    # all rounding errors have the same sign and do not cancel out over the vector.
     x = 1.0 + 0.25 * rng.integers((n,), 0, 4, torch.int32).float() + 0.0029
     if case.distribution == "spikes":
         # A few entries contribute most of the sum.

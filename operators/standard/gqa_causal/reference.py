@@ -9,7 +9,7 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """q is scaled up so that each query attends to few keys. Otherwise the outputs of late rows
-    would average to nearly 0."""
+    would be averages near 0."""
     batch, seq, kv_heads, dim = (
         case.axes["batch"],
         case.axes["seq"],

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `narrow`, most differences are larger than delta; in `parabola`, none is. In `outliers`, a
-    few differences are thousands of times delta."""
+    """In the distribution `narrow`, most differences are larger than delta; in `parabola`, none is.
+    In `outliers`, a few differences are thousands of times delta."""
     n = case.axes["n"]
     x = rng.normal((n,), torch.float32)
     y = rng.normal((n,), torch.float32)

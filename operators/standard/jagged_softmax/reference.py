@@ -23,8 +23,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Returns lengths that add up to `total`. Every fifth segment is empty. In `skewed`, one
-    segment has the maximum length."""
+    """Returns lengths that add up to `total`. Every fifth segment is empty. In the distribution
+    `skewed`, one segment has the maximum length."""
     total, segments, bound = (
         case.axes["total"],
         case.axes["offset_count"] - 1,

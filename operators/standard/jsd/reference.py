@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `extreme`, a fifth of the log-probabilities is so low that exp gives zero. In `skewed`,
-    beta is far from a half."""
+    """In the distribution `extreme`, a fifth of the log-probabilities is so low that exp gives
+    zero. In `skewed`, beta is far from a half."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(1.2 * rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(2.0 * rng.normal((rows, cols), torch.float32), dim=-1)

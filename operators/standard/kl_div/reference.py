@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `zeros`, nine of ten target probabilities are exactly zero. In `low_logs`, a tenth of all
-    log-probabilities is about -90."""
+    """In the distribution `zeros`, nine of ten target probabilities are exactly zero. In
+    `low_logs`, a tenth of all log-probabilities is about -90."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(1.3 * rng.normal((rows, cols), torch.float32), dim=-1)

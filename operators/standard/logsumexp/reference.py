@@ -15,8 +15,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     sign = torch.where(rng.uniform((rows, 1), torch.float32, 0.0, 1.0) < 0.5, -1.0, 1.0)
     offset = sign * rng.uniform((rows, 1), torch.float32, 30.0, 60.0)
     if case.distribution == "extreme":
-        # exp of these values overflows or underflows in float32. Some rows are all -inf, except the
-        # last row.
+        # exp of these values overflows or underflows in float32. Some rows are all -inf, but never
+        # the last row.
         offset = sign * rng.uniform((rows, 1), torch.float32, 105.0, 115.0)
         hidden = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 0.3
         hidden[1::5] = True

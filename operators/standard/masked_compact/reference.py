@@ -16,8 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _mask(case: Case, rng: Rng) -> Tensor:
-    """Returns a random mask. In `runs`, it consists of runs of equal values that are longer than
-    any block. The first and the last element are always selected."""
+    """Returns a random mask. In the distribution `runs`, it consists of runs of equal values that
+    are longer than any block. The first and the last element are always selected."""
     n = case.axes["n"]
     uniform = rng.uniform((n,), torch.float32, 0.0, 1.0)
     if case.distribution == "runs":

@@ -19,9 +19,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "tail":
         x[: rows - rows // 8] *= 0.1
         x[rows - rows // 8 :] += 2.0
-    # The values are multiples of 1/4 plus a small term, which bfloat16 loses except for small
-    # values. So the rounding errors have the same sign. Errors of both signs would cancel out over
-    # the rows.
+    # The values are multiples of 1/4 plus a small term. A cast to bfloat16 loses this term, except
+    # for small values. So all rounding errors have the same sign and do not cancel out over the
+    # rows.
     return {"x": (0.25 * torch.round(4.0 * x) + 0.0029).to(case.dtype)}
 
 

@@ -4,8 +4,8 @@ tanh(log(1 + e^x)) is u / (u + 2).
 For x above 20 the factor is 1 in float32. So the argument of the exponential is limited to 20, and
 u cannot overflow.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

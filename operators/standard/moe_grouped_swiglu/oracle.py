@@ -28,8 +28,9 @@ def _grouped_kernel(
     GROUP: tl.constexpr,
     EVEN_K: tl.constexpr,
 ):
-    # The tiles go down GROUP rows before they move right. So programs that run at the same time
-    # mostly use the weights of the same expert, which stay in the L2 cache.
+    # Consecutive programs compute tiles that go down GROUP rows before they move right. So programs
+    # that run at the same time mostly use the weights of the same expert, which stay in the L2
+    # cache.
     tiles_n = tl.cdiv(hidden, BN)
     program = tl.program_id(0)
     group = program // (GROUP * tiles_n)

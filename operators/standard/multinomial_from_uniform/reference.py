@@ -12,8 +12,8 @@ LEAST = 2e-5
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """Draws the indices first. Then chooses u well inside the interval of each index. In `exact`
-    all sums are exact, so there u is on a boundary of the interval."""
+    """Draws the indices first. Then chooses u well inside the interval of each index. In the
+    distribution `exact` all sums are exact, so there u is on a boundary of the interval."""
     rows, cols = case.axes["rows"], case.axes["cols"]
     if case.distribution == "exact":
         return _exact(rows, cols, rng)

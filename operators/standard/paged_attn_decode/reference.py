@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is scaled up so that each query attends to few keys. Otherwise the outputs would average to
-    nearly 0."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would be
+    averages near 0."""
     batch, pages, size, most = (
         case.axes[name] for name in ("batch", "pages", "page_size", "max_pages")
     )

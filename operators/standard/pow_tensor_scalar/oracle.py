@@ -1,8 +1,8 @@
 """The kernel computes |x|^p as exp2(p * log2 |x|). log2(0) is -inf, which exp2 turns into 0, or
 into +inf for a negative p. So zeros need no branch.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

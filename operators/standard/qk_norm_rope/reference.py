@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `tiny`, the mean squares are about as large as eps. In `spikes`, one entry of a head, in
-    either half, is far larger than the others."""
+    """In the distribution `tiny`, the mean squares are about as large as eps. In `spikes`, one
+    entry of a head, in either half, is far larger than the others."""
     tokens, half, packed = case.axes["tokens"], case.axes["half"], case.axes["packed"]
     qkv = rng.normal((tokens, packed), torch.float32)
     if case.distribution == "tiny":

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The rows of x have sizes from 1/8 to 8. In `offset`, each row has a nonzero mean. In `tiny`,
-    the mean squares are about as large as eps."""
+    """The rows of x have sizes from 1/8 to 8. In the distribution `offset`, each row has a nonzero
+    mean. In `tiny`, the mean squares are about as large as eps."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)
     if case.distribution == "offset":

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `long_memory`, states decay slowly, so that early steps still affect the end. b is
-    smaller, so that the states do not grow."""
+    """In the distribution `long_memory`, states decay slowly, so that early steps still affect the
+    end. b is smaller, so that the states do not grow."""
     batch, seq, dim, state = (case.axes[name] for name in ("batch", "seq", "dim", "state"))
     u = rng.normal((batch, seq, dim), torch.float32)
     delta = rng.uniform((batch, seq, dim), torch.float32, 0.02, 0.2)

@@ -1,8 +1,8 @@
 """The kernel computes SiLU as x / (1 + exp(-x)). For large negative x the exponential is inf, and x
 / inf is zero, which is correct.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

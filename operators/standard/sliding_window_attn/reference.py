@@ -12,8 +12,8 @@ CHUNK = 2048
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """q is scaled up so that each query attends to few keys. Otherwise the outputs would average to
-    nearly 0."""
+    """q is scaled up so that each query attends to few keys. Otherwise the outputs would be
+    averages near 0."""
     shape = (case.axes["batch"], case.axes["heads"], case.axes["seq"], case.axes["head_dim"])
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)

@@ -5,8 +5,8 @@ The kernel needs log(1 + t) only for t in 0 .. 1. On this interval it uses a pol
 Chebyshev points, with an error of 2e-7. A general logarithm needs three times as many instructions,
 which would not overlap completely with the memory traffic.
 
-A full block is accessed without a mask. With a mask, if n is not divisible by 16, the compiler
-would split the 16-byte accesses into single elements."""
+A full block is accessed without a mask. If n is not divisible by 16, a mask would make the compiler
+split the 16-byte accesses into single elements."""
 
 import torch
 import triton

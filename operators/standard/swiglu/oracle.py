@@ -1,5 +1,5 @@
 """The kernel computes gated SiLU in one pass. For a tile of the output it reads the same columns of
-both halves, 16 bytes per thread from each half."""
+both halves of the input (gate and up), 16 bytes per thread from each half."""
 
 import torch
 import triton

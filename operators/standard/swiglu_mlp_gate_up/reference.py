@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """In `negative`, most gates are below zero, where silu is not monotonic."""
+    """In the distribution `negative`, most gates are below zero, where silu is not monotonic."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)
     w_gate = rng.normal((k, n), torch.float32)

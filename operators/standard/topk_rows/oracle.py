@@ -188,8 +188,8 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     maxima = torch.empty((rows, groups), dtype=torch.float32, device=x.device)
     # All but the longest rows use the same block size, because bitonic kernels compile slowly.
     block = max(1024, triton.next_power_of_2(groups))
-    # The limit on registers lets an SM run four rows at a time. Only the rare path for equal
-    # entries would use more registers.
+    # With this limit on registers an SM can run four programs (rows) at a time. Only the rare path
+    # for many equal entries would use more registers without the limit.
     _row_kernel[(rows,)](
         x,
         maxima,

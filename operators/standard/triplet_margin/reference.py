@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """About a third of the rows have no loss. In `large_eps`, eps changes the distances. In
-    `equal`, the positive equals the anchor, and so do some negatives."""
+    """About a third of the rows have a loss of 0. In the distribution `large_eps`, eps changes the
+    distances. In `equal`, the positive equals the anchor, and so do some negatives."""
     rows, dim = case.axes["rows"], case.axes["dim"]
     anchor = 0.3 * dim**-0.5 * rng.normal((rows, dim), torch.float32)
     positive = anchor + dim**-0.5 * rng.uniform((rows, 1), torch.float32, 0.4, 1.6) * rng.normal(

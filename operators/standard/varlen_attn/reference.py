@@ -11,7 +11,7 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """q is scaled up so that each query attends to few keys. Otherwise the outputs of late rows
-    would average to nearly 0."""
+    would be averages near 0."""
     shape = (case.axes["total"], case.axes["heads"], case.axes["head_dim"])
     ends = _lengths(case, rng).cumsum(0)
     offsets = torch.zeros((case.axes["offset_count"],), dtype=torch.int32, device=rng.device)
@@ -31,8 +31,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
 
 
 def _lengths(case: Case, rng: Rng) -> Tensor:
-    """Returns lengths that add up to `total`. Every fifth sequence is empty. In `skewed`, one
-    sequence has the maximum length."""
+    """Returns lengths that add up to `total`. Every fifth sequence is empty. In the distribution
+    `skewed`, one sequence has the maximum length."""
     total, sequences, bound = (
         case.axes["total"],
         case.axes["offset_count"] - 1,

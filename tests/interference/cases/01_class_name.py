@@ -1,4 +1,4 @@
-# says: the name of an exception class
+# says: tells the hidden case by the name of an exception class
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: the number of a line that the source does not have
+# says: tells the hidden case by the number of a line that the source does not have
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: the name of a kernel, and a grid
+# says: tells the hidden case by the name of a kernel and by its grid
 # expect: pass
 
 

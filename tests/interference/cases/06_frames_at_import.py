@@ -1,4 +1,4 @@
-# says: what an import finds in callers and on the heap
+# says: tells what an import finds in its callers and on the heap
 # expect: error:other_exception
 
 found = []

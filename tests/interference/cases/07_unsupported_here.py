@@ -1,4 +1,4 @@
-# says: the text of the harness's own exception
+# says: tells the hidden case by the text of the harness's own exception
 # expect: fail:hidden_case
 
 

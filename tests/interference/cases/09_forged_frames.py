@@ -1,4 +1,4 @@
-# says: other forged frames, in an order that depends on the case
+# says: tells the hidden case by other forged frames, whose order depends on the case
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: the signal that ends the process
+# says: tells the hidden case by the signal that ends the process
 # expect: fail:hidden_case
 
 import ctypes

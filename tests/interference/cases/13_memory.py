@@ -1,4 +1,4 @@
-# says: which limit of memory is broken
+# says: tells the hidden case by the limit of memory that it exceeds
 # expect: fail:hidden_case
 
 

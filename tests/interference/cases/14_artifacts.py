@@ -1,4 +1,4 @@
-# says: artifacts that a candidate sends by itself
+# says: tells the hidden case by artifacts that the submission itself sends
 # expect: pass
 
 

@@ -1,4 +1,4 @@
-# says: outputs of a public case that are changed while a hidden case runs
+# says: tells the hidden case by changing outputs of a public case while the hidden case runs
 # expect: pass
 
 import mmap

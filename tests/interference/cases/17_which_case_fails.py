@@ -1,4 +1,4 @@
-# says: which of the hidden cases is wrong
+# says: tells which hidden case is wrong
 # expect: fail:hidden_case
 
 calls = []

@@ -1,4 +1,4 @@
-# says: one exception out of many
+# says: tells the hidden case by the choice of one exception out of many
 # expect: fail:hidden_case
 
 KINDS = (ValueError, TypeError, KeyError, IndexError, AttributeError, NameError, AssertionError)

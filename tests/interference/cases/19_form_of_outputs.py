@@ -1,4 +1,4 @@
-# says: shape and type of outputs
+# says: tells the hidden case by the shape and the type of outputs
 # expect: fail:hidden_case
 
 

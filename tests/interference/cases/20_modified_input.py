@@ -1,4 +1,4 @@
-# says: which input is written to
+# says: tells the hidden case by the choice of the input that it writes to
 # expect: fail:hidden_case
 
 

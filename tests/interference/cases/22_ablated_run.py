@@ -1,4 +1,4 @@
-# says: how the run without kernels ends
+# says: tells the hidden case by the way in which the run without kernels ends
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: the element that an access out of bounds names
+# says: tells the hidden case by the element that an access out of bounds names
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: notes and causes of an exception
+# says: tells the hidden case by notes and causes of an exception
 # expect: fail:hidden_case
 
 

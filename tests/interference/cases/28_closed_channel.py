@@ -1,4 +1,4 @@
-# says: whether the channel is closed before or after an answer
+# says: tells the hidden case by closing the channel before or after an answer
 # expect: fail:hidden_case
 
 

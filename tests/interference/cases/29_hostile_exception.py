@@ -1,4 +1,4 @@
-# says: an exception whose class answers for itself
+# says: tells the hidden case by an exception whose class answers questions about it
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: the text of a line of the source, changed in memory and on disk
+# says: tells the hidden case by changing the text of a line of the source, in memory and on disk
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: files and caches that the next job could find
+# says: tells the next job about the hidden case by files and caches
 # expect: pass
 
 for folder in ("/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~")):

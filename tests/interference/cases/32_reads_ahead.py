@@ -1,4 +1,4 @@
-# says: cases that wait on the channel while a public case runs
+# says: reads cases that wait on the channel while a public case runs
 # expect: error:value_error
 
 import select

@@ -1,4 +1,4 @@
-# says: a public case that is wrong: the hidden ones are not run
+# says: is wrong for a public case, so the hidden cases are not run
 # expect: fail:wrong_result
 # random: values
 

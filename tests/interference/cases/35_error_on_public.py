@@ -1,4 +1,4 @@
-# says: an error of a public case, which is shown in full
+# says: causes an error in a public case, which the client sees in full
 # expect: error:value_error
 
 

@@ -1,4 +1,4 @@
-# says: errors within the tolerance, of a size that depends on the case
+# says: tells the hidden case by the size of errors within the tolerance
 # expect: pass
 
 

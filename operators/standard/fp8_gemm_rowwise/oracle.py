@@ -61,26 +61,47 @@ def _gemm_kernel(
     )
 
 
-    @triton.jit def _tma_kernel( a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, programs,
-    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FLATTEN:
-    tl.constexpr, ):  # fmt: skip # TMA loads the operand tiles. A program computes two neighbouring
-    tiles of c, so that it # fetches a once for both tiles. That reduces the traffic from the L2
-    cache, which limits the # speed of float8. The tensor cores sum each block of k separately, and
-    both tiles use the same # registers for this sum, one after the other. A thread needs 64 + 64
-    registers for the # accumulators and 64 for the sum of the block. tiles_m = tl.cdiv(m, BM)
-    tiles_n = tl.cdiv(n, 2 * BN) for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs,
-    flatten=FLATTEN): group = tile // (GROUP * tiles_n) height = min(tiles_m - group * GROUP, GROUP)
-    top = (group * GROUP + (tile % (GROUP * tiles_n)) % height) * BM left = (tile % (GROUP *
-    tiles_n)) // height * (2 * BN) acc0 = tl.zeros((BM, BN), tl.float32) acc1 = tl.zeros((BM, BN),
-    tl.float32) for first in range(0, k, BK): a = a_desc.load([top, first]) b0 = b_desc.load([left,
-    first]) b1 = b_desc.load([left + BN, first]) acc0 += tl.dot(a, b0.T) acc1 += tl.dot(a, b1.T)
-    rows = top + tl.arange(0, BM) columns = left + tl.arange(0, BN) a_scale = tl.load(a_scale_ptr +
-    rows, mask=rows < m, other=0.0)[:, None] c_tile = c_ptr + rows.to(tl.int64)[:, None] * n +
-    columns[None, :] b_scale = tl.load(b_scale_ptr + columns, mask=columns < n, other=0.0)[None, :]
-    tl.store( c_tile, (acc0 * a_scale * b_scale).to(tl.float16), mask=(rows < m)[:, None] & (columns
-    < n)[None, :], ) b_scale = tl.load(b_scale_ptr + BN + columns, mask=columns + BN < n,
-    other=0.0)[None, :] tl.store( c_tile + BN, (acc1 * a_scale * b_scale).to(tl.float16), mask=(rows
-    < m)[:, None] & (columns + BN < n)[None, :], )
+@triton.jit
+def _tma_kernel(
+    a_desc, b_desc, a_scale_ptr, b_scale_ptr, c_ptr, m, n, k, programs,
+    BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr, FLATTEN: tl.constexpr,
+):  # fmt: skip
+    # TMA loads the operand tiles. A program computes two neighbouring tiles of c, so that it
+    # fetches a once for both tiles. That reduces the traffic from the L2 cache, which limits the
+    # speed of float8. The tensor cores sum each block of k separately, and both tiles use the same
+    # registers for this sum, one after the other. A thread needs 64 + 64 registers for the
+    # accumulators and 64 for the sum of the block.
+    tiles_m = tl.cdiv(m, BM)
+    tiles_n = tl.cdiv(n, 2 * BN)
+    for tile in tl.range(tl.program_id(0), tiles_m * tiles_n, programs, flatten=FLATTEN):
+        group = tile // (GROUP * tiles_n)
+        height = min(tiles_m - group * GROUP, GROUP)
+        top = (group * GROUP + (tile % (GROUP * tiles_n)) % height) * BM
+        left = (tile % (GROUP * tiles_n)) // height * (2 * BN)
+        acc0 = tl.zeros((BM, BN), tl.float32)
+        acc1 = tl.zeros((BM, BN), tl.float32)
+        for first in range(0, k, BK):
+            a = a_desc.load([top, first])
+            b0 = b_desc.load([left, first])
+            b1 = b_desc.load([left + BN, first])
+            acc0 += tl.dot(a, b0.T)
+            acc1 += tl.dot(a, b1.T)
+        rows = top + tl.arange(0, BM)
+        columns = left + tl.arange(0, BN)
+        a_scale = tl.load(a_scale_ptr + rows, mask=rows < m, other=0.0)[:, None]
+        c_tile = c_ptr + rows.to(tl.int64)[:, None] * n + columns[None, :]
+        b_scale = tl.load(b_scale_ptr + columns, mask=columns < n, other=0.0)[None, :]
+        tl.store(
+            c_tile,
+            (acc0 * a_scale * b_scale).to(tl.float16),
+            mask=(rows < m)[:, None] & (columns < n)[None, :],
+        )
+        b_scale = tl.load(b_scale_ptr + BN + columns, mask=columns + BN < n, other=0.0)[None, :]
+        tl.store(
+            c_tile + BN,
+            (acc1 * a_scale * b_scale).to(tl.float16),
+            mask=(rows < m)[:, None] & (columns + BN < n)[None, :],
+        )
 
 
 def _stages(most: int) -> int:

@@ -174,7 +174,7 @@ Status mount_writable() {
 /// Otherwise returns an empty string.
 Result<std::string> show_proc(bool host_proc) {
   if (Status made = make_directories(kNew + "/proc"); !made) return fail(made.error());
-  // Subject to user ids, /proc stays writable, because drivers write the names of their threads
+  // /proc stays writable for its files' owners, because drivers write the names of their threads
   // there.
   if (host_proc && ::mount((kOld + "/proc").c_str(), (kNew + "/proc").c_str(), nullptr,
                            MS_BIND | MS_REC, nullptr) != 0)

@@ -38,7 +38,7 @@ std::optional<ProfileDetail> profile_detail_from(std::string_view text);
 std::optional<Bound> bound_from(std::string_view text);
 std::optional<Evidence> evidence_from(std::string_view text);
 
-/// The minimum cost of a case, compared with the peak rates of the device.
+/// Compares the minimum cost of a case with the peak rates of the device.
 struct Roofline {
   double cost_bytes = 0;   // minimum traffic, by the operator's cost model
   double cost_flops = 0;   // minimum arithmetic

@@ -12,7 +12,7 @@
 namespace assay::sandbox::cuda {
 namespace {
 
-// If a kernel uses more shared memory than this, static and dynamic together, it must opt in.
+// The maximum shared memory of a kernel, static and dynamic together, that needs no opt-in.
 constexpr std::int64_t kStaticSharedLimitBytes = 48 << 10;
 constexpr std::uint32_t kPortableClusterBlocks = 8;
 constexpr double kNsPerMs = 1e6;

@@ -11,7 +11,7 @@ using nlohmann::json;
 using sandbox::ProfileDetail;
 
 const std::vector<std::string> kDetails = {"summary", "artifacts", "timeline", "counters",
-                                           "sass",    "source",    "roofline"};
+                                           "sass",    "source",    "roofline", "sanitize"};
 
 struct ProfileArguments {
   SubmissionArguments submission;
@@ -29,7 +29,8 @@ struct ProfileArguments {
         "plan; "
         "timeline: time of each operation; counters: hardware counters; sass: machine code; "
         "source: "
-        "instructions of each line; roofline: a chart (PNG)",
+        "instructions of each line; roofline: a chart (PNG); sanitize: looks for stray accesses "
+        "and races first (compute-sanitizer, on a GPU)",
         kDetails, "summary");
     properties["target"] =
         text_property("Diagnose the code compiled for this target: " + sandbox::target_names() +

@@ -26,14 +26,15 @@ struct DeviceRow {
   std::string_view pattern;  // "cpu", or "cuda:N" for a name with a number
   bool can_time;
   bool starts_processes;
+  bool can_sanitize;  // replays launch plans on a GPU, which the sanitizer can watch
   Made (*make)(const SandboxConfig& config, int index);
 };
 
 // All kinds of devices.
 constexpr std::array kDevices{
-    DeviceRow{"cpu", false, true, make_cpu},
-    DeviceRow{"cuda:N", true, true, make_cuda},
-    DeviceRow{"fake", false, false, make_fake},
+    DeviceRow{"cpu", false, true, false, make_cpu},
+    DeviceRow{"cuda:N", true, true, true, make_cuda},
+    DeviceRow{"fake", false, false, false, make_fake},
 };
 constexpr std::string_view kNumbered = ":N";
 constexpr std::size_t kMaxDigits = 3;
@@ -112,6 +113,9 @@ bool can_time(std::string_view name) {
 Result<std::unique_ptr<Device>> make_device(const std::string& name, const SandboxConfig& config) {
   const std::optional<Parsed> parsed = parse(name);
   if (!parsed) return fail(check_device_name(name).error());
+  if (config.sanitize && !parsed->row->can_sanitize)
+    return fail(ErrorCode::invalid_argument, "--sanitize needs an NVIDIA GPU: device " + name +
+                                                 " performs no launches that it can watch");
   if (parsed->row->starts_processes) {
     if (Status files = check_files(config); !files) return fail(files.error());
   }

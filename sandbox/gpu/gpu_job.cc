@@ -11,6 +11,7 @@
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/record/record_cases.h"
+#include "sandbox/sanitize/sanitizing.h"
 
 namespace assay::sandbox {
 namespace {
@@ -31,6 +32,12 @@ void GpuJob::execute() {
               "more than " + std::to_string(kMaxCasesPerCandidate) + " cases in one job");
     return;
   }
+  const bool watched = wants_sanitizer(run_.job(), gpu_.config);
+  if (watched && gpu_.config.sanitizer.empty()) {
+    run_.fail(ErrorKind::unsupported,
+              std::string("NVIDIA Compute Sanitizer was not found; ") + kSanitizerInstallation);
+    return;
+  }
   const Result<GpuScheduler::MemorySlot> memory =
       gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
   if (!memory) {
@@ -46,7 +53,7 @@ void GpuJob::execute() {
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
-  else if (gpu_.config.host_tier && !verdict.tells_hidden &&
+  else if (gpu_.config.host_tier && !watched && !verdict.tells_hidden &&
            verdict.error_kind == ErrorKind::not_recordable)
     on_host_tier();
   session_.reset();
@@ -117,10 +124,20 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
-  if (!open_session() || !lock(Mode::shared) || !launch_and_judge(judged_, rest)) return;
+  if (!open_session() || !lock(Mode::shared)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
+  const bool watched = wants_sanitizer(job, gpu_.config);
+  // A profile asks why a plan fails, so it is watched first. A grade is watched only if it is
+  // right.
+  const bool first = watched && job.kind == JobKind::profile;
+  if (first && !sanitize(plans)) {
+    add_figures(std::move(recorded));
+    return;
+  }
+  if (!launch_and_judge(judged_, rest)) return;
   add_figures(std::move(recorded));
+  if (watched && !first && all_right(run_.verdict()) && !sanitize(plans)) return;
   if (all_right(run_.verdict()) && is_timed(job)) {
     unlock();
     Plans reference = record_reference();
@@ -264,6 +281,21 @@ bool GpuJob::measure(LaunchSession* session, const Plans& plans, Plans reference
   return TimingSession(run_, {*judge_, gpu_.launchers, facts_, gpu_.measurements, simulated},
                        prepared_, outputs_, std::move(reference))
       .measure(session, plans);
+}
+
+bool GpuJob::sanitize(const Plans& plans) {
+  const Sanitizer sanitizer{gpu_.config, gpu_.spawner, gpu_.options.index, gpu_.options.driver};
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    const CaseRequest& request = run_.job().cases[i];
+    const std::optional<SanitizerReport> report =
+        sanitize_case(run_, sanitizer, {prepared_, i, plans[i], outputs_[i].get()});
+    if (!report) return false;
+    if (!report->findings.empty()) fail_by_findings(run_.verdict(), request, *report);
+    // After a hidden case the others run as well, so that the time of the job does not tell which
+    // case it was.
+    if (!report->findings.empty() && !request.hidden) return false;
+  }
+  return all_right(run_.verdict());
 }
 
 void GpuJob::profile(const Plans& plans) {

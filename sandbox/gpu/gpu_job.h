@@ -59,6 +59,8 @@ class GpuJob {
   void add_figures(CandidateResults recorded);
   Plans record_reference();
   bool measure(LaunchSession* session, const Plans& plans, Plans reference);
+  /// Replays the cases under the sanitizer. A finding fails its case.
+  bool sanitize(const Plans& plans);
   void profile(const Plans& plans);
   void describe(const std::string& plan, std::vector<KernelCounters> counters = {},
                 std::map<std::string, std::string> missing = {});

@@ -27,8 +27,8 @@ struct LaunchJail {
   // Folders of libraries that are not in the system's library folders.
   std::vector<std::string> libraries;
   int keep_fd = -1;  // the supervisor's socket
-  // True if a profiler runs in the jail and starts the launcher. Profiler and launcher communicate
-  // by named pipes in /tmp, and by TCP over the jail's own loopback interface.
+  // True if a profiler or a sanitizer runs in the jail and starts the launcher. This tool and the
+  // launcher communicate by named pipes in /tmp, and by TCP over the jail's own loopback interface.
   bool profile = false;
   // These limits are high enough for the threads and files of a driver.
   ResourceLimits limits{

@@ -19,6 +19,11 @@ namespace assay::sandbox {
 
 enum class Isolation { strict, best_effort };
 
+/// How to install NVIDIA Compute Sanitizer, as the end of a message.
+inline constexpr const char* kSanitizerInstallation =
+    "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
+    "toolkit; `--sanitizer` names a program elsewhere (docs/how-to/find-races.md)";
+
 /// The GPU that the candidates of a pool may use on the host tier.
 struct GpuAccess {
   int index = 0;                     // N of cuda:N
@@ -32,6 +37,11 @@ struct SandboxConfig {
   std::string launcher;     // path of the program assay-launcher
   // Path of Nsight Compute; if it is empty, there are no hardware counters.
   std::string ncu = {};
+  // Path of NVIDIA Compute Sanitizer; if it is empty, there is no sanitizer.
+  std::string sanitizer = {};
+  /// If true, each case of a grade is replayed under the sanitizer, and a finding fails the grade.
+  bool sanitize = false;
+  std::int64_t sanitize_wall_ms = 120'000;  // time limit of one tool of the sanitizer for one case
   // Path of assay-jail, which builds the zygote's jail and then executes the zygote.
   std::string jail_exec;
   /// The only folder in which NVRTC and its headers are searched. If it is empty, the harness

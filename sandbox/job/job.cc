@@ -77,6 +77,8 @@ constexpr std::array kErrorKinds = {
     Name<ErrorKind>{ErrorKind::gpu_fault, "gpu_fault"},
     Name<ErrorKind>{ErrorKind::canary_violation, "canary_violation"},
     Name<ErrorKind>{ErrorKind::floor_violation, "floor_violation"},
+    Name<ErrorKind>{ErrorKind::memory_error, "memory_error"},
+    Name<ErrorKind>{ErrorKind::race, "race"},
     Name<ErrorKind>{ErrorKind::unsupported, "unsupported"},
     Name<ErrorKind>{ErrorKind::cancelled, "cancelled"},
     Name<ErrorKind>{ErrorKind::aborted, "aborted"},
@@ -132,6 +134,7 @@ constexpr std::array kDetails = {
     Name<ProfileDetail>{ProfileDetail::sass, "sass"},
     Name<ProfileDetail>{ProfileDetail::source, "source"},
     Name<ProfileDetail>{ProfileDetail::roofline, "roofline"},
+    Name<ProfileDetail>{ProfileDetail::sanitize, "sanitize"},
 };
 constexpr std::array kBounds = {
     Name<Bound>{Bound::memory, "memory"},

@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "sandbox/job/profile.h"
+#include "sandbox/job/sanitizer_report.h"
 #include "sandbox/wire/operation_time.h"
 
 namespace assay::sandbox {
@@ -88,7 +89,10 @@ enum class ErrorKind {
   gpu_fault,         // illegal address, device assert, misaligned access
   canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote outside
   floor_violation,   // faster than the physical limits allow
-  unsupported,       // this device cannot run the job; `detail` says why
+  // Findings of a sanitizer, even if the outputs are right.
+  memory_error,  // an access outside of a buffer, or a read of memory that nothing wrote
+  race,          // threads access shared memory in no certain order, or misuse a barrier
+  unsupported,   // this device cannot run the job; `detail` says why
   // Assay and its machine.
   cancelled,
   aborted,
@@ -311,7 +315,8 @@ struct Diagnostic {
 };
 
 struct Artifact {
-  std::string kind;  // "ptx", "plan", "log", "sass", "source", "timeline", "counters"
+  // "ptx", "plan", "log", "sass", "source", "timeline", "counters", "sanitizer"
+  std::string kind;
   std::string name;
   std::string bytes;
 };
@@ -386,6 +391,8 @@ struct Verdict {
   Tier tier = Tier::none;
   std::string tier_reason;
   std::optional<Profile> profile;  // set if the job is a profile and its kernels compiled
+  // The report on the last case that a sanitizer watched; not set if no sanitizer ran.
+  std::optional<SanitizerReport> sanitizer;
   // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
   // selects.
   std::optional<double> perf;

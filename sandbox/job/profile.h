@@ -18,7 +18,16 @@ namespace assay::sandbox {
 
 /// A view that an agent can request in addition to the summary. The view is returned as an artifact
 /// and as a short digest.
-enum class ProfileDetail { summary, artifacts, timeline, counters, sass, source, roofline };
+enum class ProfileDetail {
+  summary,
+  artifacts,
+  timeline,
+  counters,
+  sass,
+  source,
+  roofline,
+  sanitize,  // the case runs under a sanitizer first, and a finding ends the job
+};
 
 /// The resource that keeps a kernel from being faster.
 enum class Bound {

@@ -1,5 +1,7 @@
 #include "sandbox/pool/launcher_client.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -116,7 +118,7 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
   if (!sockets) return fail(sockets.error());
   const int theirs = sockets->theirs.get();
   auto client = std::make_unique<LauncherClient>();
-  client->profiled_ = !options.ncu.empty();
+  client->profiled_ = !options.ncu.empty() || options.sanitizer;
   client->log_ =
       config.state_dir + "/launcher-" + device + "." + std::to_string(client->log_number_) + ".log";
   std::vector<std::string> argv = {
@@ -130,6 +132,9 @@ Result<std::unique_ptr<LauncherClient>> LauncherClient::start(const SandboxConfi
       "--isolation",
       config.isolation == Isolation::strict ? "strict" : "best_effort"};
   if (!options.ncu.empty()) argv.insert(argv.end(), {"--counters", options.ncu});
+  if (options.sanitizer)
+    argv.insert(argv.end(), {"--sanitizer", options.sanitizer->path, "--tool",
+                             std::string(to_string(options.sanitizer->tool))});
   if (!left_out_layers().empty()) argv.insert(argv.end(), {"--without", left_out_layers()});
   Result<Process> process = spawner.spawn({.argv = std::move(argv),
                                            .environment = trusted_environment(),
@@ -159,6 +164,22 @@ Result<std::string> LauncherClient::finish(const Deadline& deadline) {
   }
   return tail_of(log_, kReportBytes);
 }
+
+Result<Sanitized> LauncherClient::finish_sanitized(const Deadline& deadline) {
+  // The launcher inside the sanitizer sees the end of the stream and ends. The launcher around the
+  // sanitizer can still send.
+  if (::shutdown(socket_.get(), SHUT_WR) != 0)
+    return fail_errno("shutdown of the launcher's socket");
+  Result<Frame> frame = receive_frame(socket_.get(), deadline);
+  Result<Sanitized> sanitized = frame ? parse_sanitized(*frame) : fail(frame.error());
+  if (sanitized) return sanitized;
+  const std::string how = how_it_ended(sanitized.error());
+  kill();
+  return fail(sanitized.error().code,
+              "the sanitizer gave no report: " + how + end_of_log(kEndLogBytes));
+}
+
+std::string LauncherClient::printed(std::size_t bytes) const { return tail_of(log_, bytes); }
 
 Result<LaunchOutcome> LauncherClient::launch(const LaunchRequest& request, const std::string& plan,
                                              const std::vector<int>& fds, const Deadline& deadline,

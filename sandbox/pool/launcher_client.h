@@ -23,16 +23,27 @@
 #include "sandbox/pool/process.h"
 #include "sandbox/wire/launch_reply.h"
 #include "sandbox/wire/launch_request.h"
+#include "sandbox/wire/sanitized.h"
+#include "sandbox/wire/sanitizer_tool.h"
 
 namespace assay::sandbox {
 
 using LaunchOutcome = std::variant<Launched, LaunchFailure>;
+
+/// A tool of NVIDIA Compute Sanitizer that watches a launcher.
+struct LauncherSanitizer {
+  std::string path;  // of compute-sanitizer
+  SanitizerTool tool = SanitizerTool::memcheck;
+};
 
 /// The device that a launcher drives.
 struct LauncherOptions {
   int device = 0;
   std::string driver = "cuda";  // or "fake" for tests
   std::string ncu = {};         // path of the profiler that starts the launcher, or empty
+  // The sanitizer that starts the launcher. Such a launcher serves no other purpose: it is slow,
+  // and its memory is laid out for the tool.
+  std::optional<LauncherSanitizer> sanitizer = {};
 };
 
 class LauncherClient {
@@ -74,6 +85,11 @@ class LauncherClient {
   /// Waits until the process exits by itself, and returns the last part of its log, which contains
   /// a profiler's report. Errors: resource_exhausted; cancelled.
   Result<std::string> finish(const Deadline& deadline);
+  /// Ends a launcher that a sanitizer watches, and returns the sanitizer's report. Errors:
+  /// resource_exhausted, cancelled; unavailable if the report does not come.
+  Result<Sanitized> finish_sanitized(const Deadline& deadline);
+  /// Returns the last `bytes` of what the launcher and its tool printed.
+  std::string printed(std::size_t bytes) const;
 
  private:
   /// Returns ": " and the last `bytes` of the launcher's log. If a profiler runs, returns ": " and

@@ -47,6 +47,8 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::hidden_case:
     case ErrorKind::crash:
     case ErrorKind::floor_violation:
+    case ErrorKind::memory_error:
+    case ErrorKind::race:
     case ErrorKind::gpu_memory_limit:  // a candidate has no device that could report these
     case ErrorKind::invalid_plan:
     case ErrorKind::launch_failure:

@@ -165,6 +165,8 @@ void add_profile(JobExecution& run, CandidatePool& pool, const ProfileSubject& s
     profile.missing.emplace(
         "counters",
         "no hardware counters without a GPU; the diagnosis rests on the compiled kernels");
+  if (profile.detail == ProfileDetail::sanitize && !run.verdict().sanitizer)
+    profile.missing.emplace("sanitizer", "nothing was replayed: compute-sanitizer needs a GPU");
   const Finding finding =
       find_bound({profile.roofline, subject.kernels, profile.counters, subject.multiprocessors});
   profile.bound = finding.bound;

@@ -8,7 +8,8 @@
 namespace assay::sandbox {
 namespace {
 
-constexpr std::string_view kSubmission = "submission.py";  // name of the source file in a candidate
+// Names of the source file in a candidate.
+constexpr std::string_view kSubmission = "submission.py", kCudaSubmission = "submission.cu";
 constexpr std::size_t kMaxInstructions = 1 << 20;
 constexpr std::size_t kMaxLineOpcodes = 4;
 constexpr std::size_t kMaxCodeBytes = 120;
@@ -58,7 +59,7 @@ std::int64_t number(std::string_view text) {
 
 /// Returns the last two parts of a path, or an empty string for the submission's own file.
 std::string shown_file(std::string_view path) {
-  if (path.ends_with(kSubmission)) return {};
+  if (path.ends_with(kSubmission) || path.ends_with(kCudaSubmission)) return {};
   const auto slash = path.rfind('/');
   if (slash != path.npos && slash > 0) {
     const auto before = path.rfind('/', slash - 1);

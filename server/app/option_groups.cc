@@ -27,6 +27,18 @@ constexpr int kSharers = 4;
 constexpr int kMostDefaultJobs = 16;
 constexpr unsigned kCoresPerJudge = 4;  // each judge uses one core fully
 constexpr int kMostDefaultJudges = 4;
+constexpr std::int64_t kLeastSanitizeMs = 1'000;  // a GPU context takes this long to make
+
+/// Applies an option that names a program: its absolute path, "auto" or "none".
+Status choose_program(const char* option, const std::string& chosen, std::string& program) {
+  if (chosen == "auto") return {};
+  if (chosen != "none" && !chosen.starts_with('/'))
+    return fail(ErrorCode::invalid_argument,
+                std::string(option) + " '" + chosen +
+                    "' is not an absolute path; valid: auto, none, or a path that begins with /");
+  program = chosen == "none" ? "" : chosen;
+  return {};
+}
 
 }  // namespace
 
@@ -119,6 +131,21 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
                   "Nsight Compute, for `profile` with detail=counters: the absolute path of ncu, "
                   "auto to look for it, or none")
       ->capture_default_str();
+  command
+      .add_option(
+          "--sanitizer", options.sanitizer,
+          "NVIDIA Compute Sanitizer, for `profile` with detail=sanitize and for --sanitize: "
+          "the absolute path of compute-sanitizer, auto to look for it, or none")
+      ->capture_default_str();
+  command.add_flag(
+      "--sanitize", options.sanitize,
+      "replay each case of a grade under the sanitizer; a stray access or a race fails "
+      "the grade (minutes per grade)");
+  command
+      .add_option("--sanitize-wall-ms", options.sanitize_wall_ms,
+                  "wall time of one tool of the sanitizer for one case, ms")
+      ->check(CLI::Range(kLeastSanitizeMs, kMostWallMs))
+      ->capture_default_str();
   if (sandbox::mutations_possible())
     command.add_option("--without", options.without,
                        "sandbox layers to leave out, separated by commas; for tests only");
@@ -147,6 +174,9 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   number("--judges", options.judges, defaults.judges);
   number("--gpu-sharers", options.gpu_sharers, defaults.gpu_sharers);
   text("--ncu", options.ncu, defaults.ncu);
+  text("--sanitizer", options.sanitizer, defaults.sanitizer);
+  number("--sanitize-wall-ms", options.sanitize_wall_ms, defaults.sanitize_wall_ms);
+  if (options.sanitize) arguments.emplace_back("--sanitize");
   if (!options.host_tier) arguments.emplace_back("--no-host-tier");
   return arguments;
 }
@@ -175,15 +205,14 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   }
   ASSAY_TRY(isolation, isolation_from(options.isolation));
   sandbox::SandboxConfig config = sandbox_config(paths, isolation.isolation);
-  if (options.ncu == "none") {
-    config.ncu.clear();
-  } else if (options.ncu != "auto") {
-    if (!options.ncu.starts_with('/'))
-      return fail(ErrorCode::invalid_argument,
-                  "--ncu '" + options.ncu +
-                      "' is not an absolute path; valid: auto, none, or a path that begins with /");
-    config.ncu = options.ncu;
-  }
+  ASSAY_RETURN_IF_ERROR(choose_program("--ncu", options.ncu, config.ncu));
+  ASSAY_RETURN_IF_ERROR(choose_program("--sanitizer", options.sanitizer, config.sanitizer));
+  if (options.sanitize && config.sanitizer.empty())
+    return fail(ErrorCode::unavailable,
+                std::string("--sanitize: NVIDIA Compute Sanitizer was not found; ") +
+                    sandbox::kSanitizerInstallation);
+  config.sanitize = options.sanitize;
+  config.sanitize_wall_ms = options.sanitize_wall_ms;
   config.spawn = isolation.spawn;
   config.job_limits = options.limits;
   config.recorders = options.recorders;

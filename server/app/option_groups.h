@@ -40,7 +40,10 @@ struct SandboxOptions {
   int gpu_jobs = default_gpu_jobs();
   int judges = default_judges();
   bool host_tier = true;
-  std::string ncu = "auto";  // Nsight Compute: a path, "auto" or "none"
+  std::string ncu = "auto";        // Nsight Compute: a path, "auto" or "none"
+  std::string sanitizer = "auto";  // Compute Sanitizer: a path, "auto" or "none"
+  bool sanitize = false;           // grades run under the sanitizer
+  std::int64_t sanitize_wall_ms = sandbox::SandboxConfig{}.sanitize_wall_ms;
 };
 
 /// The parsed value of the option --isolation.

@@ -30,6 +30,32 @@ fs::path state_directory() {
   return "/tmp/assay-state";
 }
 
+/// Returns the folders of PATH.
+std::vector<fs::path> folders_of_path() {
+  std::vector<fs::path> folders;
+  std::stringstream path(environment("PATH"));
+  for (std::string folder; std::getline(path, folder, ':');) folders.emplace_back(folder);
+  return folders;
+}
+
+/// Returns the first place that is an absolute path of a program. Returns "" if there is none.
+std::string first_program(const std::vector<fs::path>& places) {
+  for (const fs::path& place : places) {
+    if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();
+  }
+  return {};
+}
+
+/// Returns what is in a folder. Returns an empty list if the folder cannot be read.
+std::vector<fs::path> entries_of(const fs::path& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error))
+    entries.push_back(entry->path());
+  return entries;
+}
+
 }  // namespace
 
 Result<Paths> find_paths() {
@@ -54,18 +80,28 @@ Result<Paths> find_paths() {
 
 std::string find_ncu() {
   std::vector<fs::path> places;
-  std::stringstream path(environment("PATH"));
-  for (std::string folder; std::getline(path, folder, ':');)
-    places.push_back(fs::path(folder) / "ncu");
+  for (const fs::path& folder : folders_of_path()) places.push_back(folder / "ncu");
   places.emplace_back("/usr/local/cuda/bin/ncu");
-  std::error_code error;
-  for (const fs::directory_entry& version :
-       fs::directory_iterator("/opt/nvidia/nsight-compute", error))
-    places.push_back(version.path() / "ncu");
-  for (const fs::path& place : places) {
-    if (place.is_absolute() && ::access(place.c_str(), X_OK) == 0) return place.string();
+  for (const fs::path& version : entries_of("/opt/nvidia/nsight-compute"))
+    places.push_back(version / "ncu");
+  return first_program(places);
+}
+
+std::string find_sanitizer(const fs::path& python) {
+  constexpr const char* kProgram = "compute-sanitizer";
+  std::vector<fs::path> places;
+  for (const fs::path& folder : folders_of_path()) places.push_back(folder / kProgram);
+  for (const fs::path& cuda :
+       {fs::path(environment("CUDA_HOME")), fs::path("/usr/local/cuda"), fs::path("/opt/cuda")}) {
+    places.push_back(cuda / "bin" / kProgram);
+    places.push_back(cuda / kProgram / kProgram);
   }
-  return {};
+  // The package nvidia-cuda-sanitizer-api: lib/python3.11/site-packages/nvidia/cu13.
+  for (const fs::path& version : entries_of(python.parent_path().parent_path() / "lib")) {
+    for (const fs::path& package : entries_of(version / "site-packages/nvidia"))
+      places.push_back(package / kProgram / kProgram);
+  }
+  return first_program(places);
 }
 
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation) {
@@ -75,6 +111,7 @@ sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation iso
   config.launcher = (paths.binaries / "assay-launcher").string();
   config.jail_exec = (paths.binaries / "assay-jail").string();
   config.ncu = find_ncu();
+  config.sanitizer = find_sanitizer(paths.python);
   config.state_dir = paths.state.string();
   config.isolation = isolation;
   config.cuda_toolkit = environment("ASSAY_CUDA_TOOLKIT");

@@ -38,6 +38,11 @@ Result<Paths> find_paths();
 /// if there is none.
 std::string find_ncu();
 
+/// Returns the path of NVIDIA Compute Sanitizer's `compute-sanitizer`, from PATH, from CUDA_HOME or
+/// from the usual folders of CUDA, or from the packages of this Python. Returns "" if there is
+/// none.
+std::string find_sanitizer(const std::filesystem::path& python);
+
 /// Returns a configuration with these paths. All other values are defaults.
 sandbox::SandboxConfig sandbox_config(const Paths& paths, sandbox::Isolation isolation);
 

@@ -23,7 +23,8 @@ std::string kernel_release() {
                              : "unknown";
 }
 
-nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) {
+nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace,
+                       const std::string& sanitizer) {
   nlohmann::json layers = nlohmann::json::array();
   for (const sandbox::LayerReport& layer : found.layers)
     layers.push_back({{"name", layer.name}, {"active", layer.active}, {"detail", layer.detail}});
@@ -55,6 +56,7 @@ nlohmann::json to_json(const sandbox::Probe& found, const Workspace& workspace) 
            {{"works", found.sandbox_error.empty()},
             {"reason", found.sandbox_error},
             {"layers", layers}}},
+          {"sanitizer", sanitizer},
           {"devices", devices}};
 }
 
@@ -77,7 +79,7 @@ void print(const sandbox::DriverProbe& driver) {
   if (driver.gpus.empty()) std::printf("  none     %s: %s\n", name, driver.reason.c_str());
 }
 
-void print(const sandbox::Probe& found, const Workspace& workspace) {
+void print(const sandbox::Probe& found, const Workspace& workspace, const std::string& sanitizer) {
   std::printf("assay %s on %s, %zu operators\n", ASSAY_VERSION, kernel_release().c_str(),
               workspace.catalog.all().size());
   std::printf("python   %s: %s, torch %s, triton %s\n", workspace.paths.python.c_str(),
@@ -88,6 +90,11 @@ void print(const sandbox::Probe& found, const Workspace& workspace) {
       found.versions.nvrtc.empty()
           ? "cannot be compiled: no NVRTC with its headers (docs/reference/cuda-submissions.md)"
           : ("NVRTC " + found.versions.nvrtc).c_str());
+  std::printf(
+      "sanitizer %s\n",
+      sanitizer.empty()
+          ? (std::string("no compute-sanitizer: ") + sandbox::kSanitizerInstallation).c_str()
+          : sanitizer.c_str());
   std::printf("\nsandbox\n");
   if (!found.sandbox_error.empty()) std::printf("  MISSING  %s\n", found.sandbox_error.c_str());
   std::size_t missing = 0;
@@ -114,12 +121,13 @@ int doctor(bool as_json) {
   int status = kPass;
   const auto workspace = open_workspace("doctor", status);
   if (!workspace) return status;
-  const sandbox::Probe found =
-      sandbox::probe(sandbox_config(workspace->paths, sandbox::Isolation::best_effort));
+  const sandbox::SandboxConfig config =
+      sandbox_config(workspace->paths, sandbox::Isolation::best_effort);
+  const sandbox::Probe found = sandbox::probe(config);
   if (as_json) {
-    std::printf("%s\n", to_json(found, *workspace).dump(1).c_str());
+    std::printf("%s\n", to_json(found, *workspace, config.sanitizer).dump(1).c_str());
   } else {
-    print(found, *workspace);
+    print(found, *workspace, config.sanitizer);
   }
   return found.sandbox_error.empty() ? kPass : kUnavailable;
 }

@@ -172,6 +172,12 @@ std::string after_error(const Verdict& verdict, const Operator* op) {
     case ErrorKind::canary_violation:
       return "A kernel accesses memory outside its buffers: check masks and index arithmetic "
              "(int32 overflow).";
+    case ErrorKind::memory_error:
+      return "Mask the access, or store to the memory before it is read: scratch from torch.empty "
+             "has no values.";
+    case ErrorKind::race:
+      return "Order the accesses with a barrier that every thread of the block reaches "
+             "(__syncthreads, tl.debug_barrier).";
     case ErrorKind::floor_violation:
       return "The time is shorter than the hardware allows, so the work was not done in every "
              "call; "

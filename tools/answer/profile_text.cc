@@ -213,6 +213,7 @@ std::string detail_digest(const Verdict& verdict, const Profile& profile) {
     case ProfileDetail::source: return source_digest(profile);
     case ProfileDetail::timeline: return timeline_digest(verdict);
     case ProfileDetail::counters: return counters_digest(profile);
+    case ProfileDetail::sanitize: return sanitizer_text(verdict);
     case ProfileDetail::summary:
     case ProfileDetail::artifacts:
     case ProfileDetail::roofline: return "";

@@ -25,6 +25,10 @@ mcp::ToolResult status_answer(const Services& services, const JobStatus& status,
 /// Returns "queued at position 3, about 5 s", for example.
 std::string queue_text(const JobStatus& status);
 
+/// Returns a line for each finding of the sanitizer, or a line that says that there is none.
+/// Returns an empty text if no sanitizer ran. The text is escaped. Defined in sanitizer_text.cc.
+std::string sanitizer_text(const sandbox::Verdict& verdict);
+
 /// Returns the text of a verdict. `op` is the verdict's operator, or null if the operator is not
 /// known. Defined in verdict_text.cc.
 std::string verdict_text(const sandbox::Verdict& verdict, const JobStatus& status, Format format,

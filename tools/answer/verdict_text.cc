@@ -235,6 +235,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
         return record.outcome != Outcome::pass && !is_in_head(verdict, record);
       },
       failed_case);
+  if (!diagnosed) text += sanitizer_text(verdict);
   if (verdict.perf)
     text += "perf " + number_text(*verdict.perf) +
             " (oracle latency / yours, geometric mean over the timed cases)\n";

@@ -100,6 +100,30 @@ json profile_schema() {
             {"missing", of_type("object")}}}};
 }
 
+json sanitizer_schema() {
+  const json text = of_type("string");
+  const json numbers = array_of(of_type("integer"));
+  const json place = {
+      {"type", "object"},
+      {"properties",
+       {{"kernel", text}, {"file", text}, {"line", of_type("integer")}, {"code", text}}}};
+  const json tool = choice_property("", {"memcheck", "racecheck", "initcheck", "synccheck"});
+  const json finding = {{"type", "object"},
+                        {"properties",
+                         {{"tool", tool},
+                          {"text", text},
+                          {"places", array_of(place)},
+                          {"address", text},
+                          {"thread", numbers},
+                          {"block", numbers}}}};
+  return {{"type", "object"},
+          {"properties",
+           {{"case", text},
+            {"tools", array_of(tool)},
+            {"findings", array_of(finding)},
+            {"total", of_type("integer")}}}};
+}
+
 json diagnostic_schema() {
   return {{"type", "object"},
           {"properties",
@@ -255,6 +279,7 @@ json verdict_schema() {
       {"tier", choice_property("", {"plan", "host", "interpreter", "none"})},
       {"tier_reason", of_type("string")},
       {"profile", profile_schema()},
+      {"sanitizer", sanitizer_schema()},
       {"perf", number_or_text()},
       {"stage_ms", numbers},
       {"provenance", of_type("object")},

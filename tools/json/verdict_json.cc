@@ -45,6 +45,9 @@ template <>
 struct EnumNames<sandbox::Bound> : SandboxNames<sandbox::Bound, sandbox::bound_from> {};
 template <>
 struct EnumNames<sandbox::Evidence> : SandboxNames<sandbox::Evidence, sandbox::evidence_from> {};
+template <>
+struct EnumNames<sandbox::SanitizerTool>
+    : SandboxNames<sandbox::SanitizerTool, sandbox::sanitizer_tool_from> {};
 
 }  // namespace assay::tools::archive_detail
 
@@ -285,6 +288,32 @@ void fields(Archive& archive, Profile& profile) {
 }
 
 template <class Archive>
+void fields(Archive& archive, SanitizerPlace& place) {
+  archive("kernel", place.kernel);
+  archive("file", place.file);
+  archive("line", place.line);
+  archive("code", place.code);
+}
+
+template <class Archive>
+void fields(Archive& archive, SanitizerFinding& finding) {
+  archive("tool", finding.tool);
+  archive("text", finding.text);
+  archive("places", finding.places);
+  archive("address", finding.address);
+  archive("thread", finding.thread);
+  archive("block", finding.block);
+}
+
+template <class Archive>
+void fields(Archive& archive, SanitizerReport& report) {
+  archive("case", report.case_id);
+  archive("tools", report.tools);
+  archive("findings", report.findings);
+  archive("total", report.total);
+}
+
+template <class Archive>
 void fields(Archive& archive, Verdict& verdict) {
   archive("job", verdict.job);
   archive("kind", verdict.kind);
@@ -308,6 +337,7 @@ void fields(Archive& archive, Verdict& verdict) {
   archive("tier", verdict.tier);
   archive("tier_reason", verdict.tier_reason);
   archive("profile", verdict.profile);
+  archive("sanitizer", verdict.sanitizer);
   archive("perf", verdict.perf);
   archive("stage_ms", verdict.stage_ms);
   archive("provenance", verdict.provenance);

@@ -61,6 +61,8 @@ std::optional<ErrorType> error_type(sandbox::ErrorKind kind) {
     case ErrorKind::not_recordable:
     case ErrorKind::launch_failure:
     case ErrorKind::gpu_fault:
+    case ErrorKind::memory_error:
+    case ErrorKind::race:
     case ErrorKind::canary_violation: return ErrorType{"RuntimeError", kRuntime};
     case ErrorKind::none:
     case ErrorKind::unsupported:

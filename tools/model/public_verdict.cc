@@ -203,7 +203,8 @@ ErrorKind kind_of_public_failure(const Verdict& verdict) {
     case ErrorKind::output_mismatch:
     case ErrorKind::unattributed:
     case ErrorKind::floor_violation:
-      return hidden_failed ? ErrorKind::wrong_result : verdict.error_kind;
+    case ErrorKind::memory_error:
+    case ErrorKind::race: return hidden_failed ? ErrorKind::wrong_result : verdict.error_kind;
     default: return ErrorKind::wrong_result;
   }
 }

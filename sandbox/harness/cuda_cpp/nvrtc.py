@@ -22,6 +22,8 @@ from harness.entry.errors import CudaCompilationError, UnsupportedHere
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
 _DEFAULT_STANDARD = "--std=c++17"
+# The binary names the source line of each instruction. The instructions are the same.
+_LINES = "--generate-line-info"
 # Headers of the C library that are useful in device code.
 _OWN_HEADERS = Path(__file__).resolve().parent / "include"
 _OK, _COMPILATION_FAILED = 0, 6
@@ -82,7 +84,12 @@ class Nvrtc:
                 f"CUDA C++ cannot be compiled for {target}; valid: {', '.join(_ARCHITECTURES)}"
             )
         includes = [f"--include-path={folder}" for folder in (_OWN_HEADERS, *self.toolkit.includes)]
-        given = [f"--gpu-architecture={_ARCHITECTURES[target]}", *includes, *options]
+        given = [
+            f"--gpu-architecture={_ARCHITECTURES[target]}",
+            _LINES,
+            *includes,
+            *options,
+        ]
         if not any(option.startswith("--std=") for option in options):
             given.append(_DEFAULT_STANDARD)
         program = ctypes.c_void_p()

@@ -32,16 +32,19 @@ LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t al
                                            std::string what) {
   Region region;
   region.bytes = bytes;
-  region.total = cost(bytes, alignment);
+  const std::uint64_t guard = guards_ == Guards::kept ? kGuardBytes : 0;
+  const std::uint64_t slack = alignment > kBufferAlignment ? alignment : 0;
+  region.total = guard > 0 ? cost(bytes, alignment) : slack + bytes;
   region.what = std::move(what);
   LaunchResult<DevicePtr> base = gpu_.allocate(region.total);
   if (!base) return base;
   region.base = *base;
-  region.data = round_up(region.base + kGuardBytes, std::max(alignment, kBufferAlignment));
+  region.data = round_up(region.base + guard, std::max(alignment, kBufferAlignment));
   const std::uint64_t before = region.data - region.base;
   const std::uint64_t after = region.total - before - bytes;
   const DevicePtr data = region.data;
   regions_.push_back(std::move(region));
+  if (guards_ == Guards::none) return data;
   if (LaunchStatus s = gpu_.fill_async(*base, before, 1, kGuardByte); !s)
     return tl::unexpected(s.error());
   if (LaunchStatus s = gpu_.fill_async(data + bytes, after, 1, kGuardByte); !s)
@@ -50,6 +53,7 @@ LaunchResult<DevicePtr> GuardedMemory::add(std::uint64_t bytes, std::uint32_t al
 }
 
 LaunchStatus GuardedMemory::check() {
+  if (guards_ == Guards::none) return gpu_.synchronize();
   const auto touched = [](std::byte byte) { return byte != std::byte{kGuardByte}; };
   std::vector<std::byte> guard;
   for (const Region& region : regions_) {
@@ -91,6 +95,18 @@ LaunchStatus InitialState::write() {
   if (LaunchStatus s = poison_async(); !s) return s;
   for (const Filled& filled : filled_) {
     if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
+  }
+  return {};
+}
+
+LaunchStatus InitialState::write_from_host() {
+  std::vector<std::byte> contents;
+  for (const Filled& filled : filled_) {
+    if (filled.bytes == 0) continue;
+    if (LaunchStatus s = filled.source(filled.buffer); !s) return s;
+    contents.resize(filled.bytes);
+    if (LaunchStatus s = gpu_.read(contents, filled.buffer); !s) return s;
+    if (LaunchStatus s = gpu_.write(filled.buffer, contents); !s) return s;
   }
   return {};
 }

@@ -47,7 +47,11 @@ inline constexpr unsigned char kGuardByte = 0xC5;
 
 class GuardedMemory {
  public:
-  explicit GuardedMemory(GpuDriver& gpu) : gpu_(gpu) {}
+  /// Without guards, each buffer is an allocation of exactly its size. A memory checker then
+  /// notices every access outside of a buffer, reads as well.
+  enum class Guards { kept, none };
+  explicit GuardedMemory(GpuDriver& gpu, Guards guards = Guards::kept)
+      : gpu_(gpu), guards_(guards) {}
   GuardedMemory(const GuardedMemory&) = delete;
   GuardedMemory& operator=(const GuardedMemory&) = delete;
   ~GuardedMemory();
@@ -72,6 +76,7 @@ class GuardedMemory {
   };
 
   GpuDriver& gpu_;
+  const Guards guards_;
   std::vector<Region> regions_;
 };
 
@@ -92,6 +97,10 @@ class InitialState {
 
   /// Writes the first contents of every buffer.
   LaunchStatus write();
+  /// Writes the first contents of the buffers that have a source, each by way of host memory. All
+  /// other buffers stay as they were allocated. A checker of uninitialised memory knows that memory
+  /// is written when the host writes it.
+  LaunchStatus write_from_host();
   /// Copies the first contents of each buffer to separate device memory. The contents are read from
   /// the source, because a run may have changed the buffer. If the device lacks memory for a copy,
   /// restore_async() reads the source instead.

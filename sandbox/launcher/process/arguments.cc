@@ -30,14 +30,21 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
              "' is unknown; valid: cuda, hip, fake, fake-sick, fake-full";
     return std::nullopt;
   }
-  if (name == "--counters") {
+  if (name == "--counters" || name == "--sanitizer") {
     // The path is resolved here, because symbolic links may not lead to the program inside the
     // jail.
     const std::unique_ptr<char, decltype(&::free)> real(
         ::realpath(std::string(value).c_str(), nullptr), &::free);
     if (!real || !value.starts_with('/'))
-      return "--counters '" + std::string(value) + "' is not the absolute path of a program";
-    arguments.ncu = real.get();
+      return name + " '" + std::string(value) + "' is not the absolute path of a program";
+    (name == "--counters" ? arguments.ncu : arguments.sanitizer) = real.get();
+    return std::nullopt;
+  }
+  if (name == "--tool") {
+    arguments.tool = sanitizer_tool_from(value);
+    if (!arguments.tool)
+      return "tool '" + std::string(value) +
+             "' is unknown; valid: memcheck, racecheck, initcheck, synccheck";
     return std::nullopt;
   }
   if (name == "--isolation") {
@@ -62,7 +69,8 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
 }
 
 bool takes_a_value(const std::string& name) {
-  for (const char* known : {"--socket-fd", "--device", "--driver", "--isolation", "--counters"}) {
+  for (const char* known : {"--socket-fd", "--device", "--driver", "--isolation", "--counters",
+                            "--sanitizer", "--tool"}) {
     if (name == known) return true;
   }
   return name == "--without" && mutations_possible();
@@ -91,6 +99,8 @@ Result<LauncherArguments> parse_launcher_arguments(const std::vector<std::string
   }
   if (!arguments.probe && (arguments.socket < 0 || arguments.device < 0))
     return wrong("--socket-fd and --device are needed");
+  if (!arguments.sanitizer.empty() && (!arguments.tool || !arguments.ncu.empty()))
+    return wrong("--sanitizer needs --tool, and excludes --counters");
   return arguments;
 }
 

@@ -3,15 +3,17 @@
 //   Result<LauncherArguments> arguments =
 //       parse_launcher_arguments({"--socket-fd", "3", "--device", "cuda:0"});
 //
-// Two arguments have side effects during parsing: --without takes effect at once
-// (sandbox/jail/layer.h), and the path of --counters is resolved.
+// Some arguments have side effects during parsing: --without takes effect at once
+// (sandbox/jail/layer.h), and the paths of --counters and --sanitizer are resolved.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
+#include "sandbox/wire/sanitizer_tool.h"
 
 namespace assay::sandbox {
 
@@ -24,9 +26,13 @@ struct LauncherArguments {
   int socket = -1;
   int device = -1;
   std::string driver = "cuda";
-  std::string ncu;  // path of Nsight Compute; empty if no counters are read
+  std::string ncu;        // path of Nsight Compute; empty if no counters are read
+  std::string sanitizer;  // path of Compute Sanitizer; empty if this launcher does not start it
+  std::optional<SanitizerTool> tool;  // the tool that watches the launches
   bool strict = false;
-  bool confined = false;  // ncu started this launcher inside the jail that the first launcher built
+  // True if ncu or the sanitizer started this launcher inside the jail that the first launcher
+  // built.
+  bool confined = false;
   bool probe = false;
 };
 

@@ -2,13 +2,15 @@
 // starts one process for each submission.
 //
 //   assay-launcher --socket-fd N --device cuda:0 [--driver DRIVER] [--isolation ISOLATION]
-//                  [--counters NCU]
+//                  [--counters NCU | --sanitizer COMPUTE_SANITIZER --tool TOOL]
 //   assay-launcher --probe [--driver DRIVER]
 //
 // The first form serves frames on descriptor N until the end of the stream. With --counters it
-// serves them inside Nsight Compute, which writes its report to standard output at the end. The
-// second form prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick or
-// fake-full; ISOLATION is strict or best_effort.
+// serves them inside Nsight Compute, which writes its report to standard output at the end. With
+// --sanitizer it serves them inside Compute Sanitizer, and then sends the report in a last frame.
+// The second form prints one line of JSON about the devices. DRIVER is cuda, hip, fake, fake-sick
+// or fake-full; ISOLATION is strict or best_effort; TOOL is memcheck, racecheck, initcheck or
+// synccheck.
 //
 // Exit status: 0 after serving to the end of the stream, or after finding devices; 1 if the peer
 // broke the protocol or the device failed; 2 for wrong arguments; 3 if --probe found no device.
@@ -33,7 +35,9 @@
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/process/arguments.h"
 #include "sandbox/launcher/process/ncu.h"
+#include "sandbox/launcher/process/sanitizer.h"
 #include "sandbox/launcher/process/serve.h"
+#include "sandbox/wire/frame.h"
 #include "sandbox/wire/launch_reply.h"
 
 namespace {
@@ -49,8 +53,8 @@ constexpr int kNoDevice = 3;
 constexpr std::uint64_t kLeftOfFullBytes = 1 << 20;
 constexpr const char* kUsageText =
     "usage: assay-launcher --socket-fd N --device I|cuda:I|hip:I [--driver "
-    "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters "
-    "NCU]\n       "
+    "cuda|hip|fake|fake-sick|fake-full] [--isolation strict|best_effort] [--counters NCU | "
+    "--sanitizer COMPUTE_SANITIZER --tool memcheck|racecheck|initcheck|synccheck]\n       "
     "assay-launcher --probe "
     "[--driver cuda|hip|fake|fake-sick|fake-full]";
 
@@ -106,20 +110,22 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
                                          const std::string& node) {
   if (::fcntl(arguments.socket, F_GETFD) < 0)
     return fail_errno("--socket-fd " + std::to_string(arguments.socket));
-  if (::fcntl(arguments.socket, F_SETFD, arguments.ncu.empty() ? FD_CLOEXEC : 0) < 0)
+  const bool in_tool = !arguments.ncu.empty() || !arguments.sanitizer.empty();
+  if (::fcntl(arguments.socket, F_SETFD, in_tool ? 0 : FD_CLOEXEC) < 0)
     return fail_errno("fcntl F_SETFD");
   // The first launcher has built the jail and reports the jail's isolation layers. This launcher
-  // does not call die_with_parent(), because its parent is a thread of ncu that may end before ncu
-  // does.
+  // does not call die_with_parent(), because its parent is a thread of the tool that may end before
+  // the tool does.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,
                   .devices = device_files(arguments, node),
                   .libraries = {},
                   .keep_fd = arguments.socket,
-                  .profile = !arguments.ncu.empty()};
+                  .profile = in_tool};
   if (jail.profile) {
-    jail.libraries = ncu_folders(arguments.ncu);
+    jail.libraries =
+        arguments.ncu.empty() ? sanitizer_folders(arguments.sanitizer) : ncu_folders(arguments.ncu);
     jail.libraries.push_back(own_path().substr(0, own_path().rfind('/')));
   }
   if (arguments.driver == "cuda") {
@@ -158,12 +164,30 @@ LaunchResult<std::unique_ptr<GpuDriver>> open_driver(const LauncherArguments& ar
   return fake;
 }
 
-/// Returns the command line arguments for the launcher that ncu starts inside the jail.
+/// Returns the command line arguments for the launcher that ncu or the sanitizer starts inside the
+/// jail.
 std::vector<std::string> again(const LauncherArguments& arguments) {
-  return {"--socket-fd", std::to_string(arguments.socket),
-          "--device",    std::to_string(arguments.device),
-          "--driver",    arguments.driver,
-          "--confined"};
+  std::vector<std::string> words = {"--socket-fd", std::to_string(arguments.socket),
+                                    "--device",    std::to_string(arguments.device),
+                                    "--driver",    arguments.driver,
+                                    "--confined"};
+  if (arguments.tool)
+    words.insert(words.end(), {"--tool", std::string(to_string(*arguments.tool))});
+  return words;
+}
+
+/// Runs a launcher under the sanitizer and sends the report.
+int sanitize(const LauncherArguments& arguments, const std::string& launcher) {
+  Result<Sanitized> ended = run_sanitizer({.sanitizer = arguments.sanitizer,
+                                           .tool = *arguments.tool,
+                                           .launcher = launcher,
+                                           .arguments = again(arguments)});
+  if (!ended) return print_error(ended.error().message);
+  if (Status sent =
+          send_frame(arguments.socket, to_header(*ended), ended->report, {}, Deadline::never());
+      !sent)
+    return print_error(sent.error().message);
+  return kOk;
 }
 
 int run(LauncherArguments arguments) {
@@ -179,19 +203,21 @@ int run(LauncherArguments arguments) {
     if (!ordinal) return print_error(ordinal.error().message);
     arguments.device = *ordinal;
   }
-  if (!arguments.ncu.empty()) {
-    // The launcher that ncu starts does not report the isolation layers of the jail, so missing
+  if (!arguments.ncu.empty() || !arguments.sanitizer.empty()) {
+    // The launcher that the tool starts does not report the isolation layers of the jail, so missing
     // layers are printed here.
     for (const LayerReport& layer : *layers) {
-      if (!layer.active) print_error("the jail of ncu lacks " + layer.name + ": " + layer.detail);
+      if (!layer.active)
+        print_error("the jail of the tool lacks " + layer.name + ": " + layer.detail);
     }
+    if (!arguments.sanitizer.empty()) return sanitize(arguments, launcher);
     return print_error(become_ncu(arguments.ncu, launcher, again(arguments)).error().message);
   }
   LaunchResult<std::unique_ptr<GpuDriver>> gpu = open_driver(arguments);
   if (!gpu) return print_error(gpu.error().message);
   if (LaunchStatus well = check_health(**gpu); !well) return print_error(well.error().message);
   const SystemClock clock;
-  if (Status served = serve(arguments.socket, **gpu, *layers, clock); !served)
+  if (Status served = serve(arguments.socket, **gpu, *layers, clock, arguments.tool); !served)
     return print_error(served.error().message);
   return kOk;
 }
@@ -207,7 +233,7 @@ int main(int argc, char** argv) {
   const LauncherArguments& arguments = *parsed;
   if (arguments.probe) return probe(arguments);
   const int status = run(arguments);
-  if (arguments.confined) return status;  // ncu must see a normal exit
+  if (arguments.confined) return status;  // the tool must see a normal exit
   // _exit skips the exit handlers. The driver's handlers take long, and the context has already
   // been released.
   std::fflush(nullptr);

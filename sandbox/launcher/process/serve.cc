@@ -154,6 +154,7 @@ struct Serving {
   GpuDriver& gpu;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
   const Clock& clock;
+  std::optional<SanitizerTool> sanitizer = {};
 };
 
 /// Performs the request of a `launch` frame.
@@ -165,6 +166,8 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   if (!memory) return launch_fail(LaunchErrorKind::internal_error, memory.error().message);
   ReplayRequest replayed;
   replayed.gpu_memory_bytes = request.gpu_memory_bytes;
+  if (request.time && with.sanitizer)
+    return launch_fail(LaunchErrorKind::internal_error, "a sanitizer's launcher times nothing");
   if (request.time) replayed.timing = rules_of(*request.time);
   if (request.stage_next_inputs)
     replayed.stage_next_inputs = [&] { return stage_next_inputs(with.socket, request.case_id); };
@@ -172,13 +175,14 @@ LaunchResult<Launched> perform(const Serving& with, const LaunchRequest& request
   replayed.ablated = request.ablated;
   replayed.inspect = request.inspect;
   replayed.trusted = with.trusted;
+  replayed.sanitizer = with.sanitizer;
   return replay(with.gpu, *plan, memory->buffers(), replayed, with.clock);
 }
 
 }  // namespace
 
-Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
-             const Clock& clock) {
+Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock,
+             std::optional<SanitizerTool> sanitizer) {
   // The trusted kernels are loaded before `ready` is sent. The driver compiles them at that moment,
   // so no job has to wait for the compiler.
   std::optional<TrustedKernels> trusted;
@@ -191,8 +195,11 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
   }
   const nlohmann::json ready = to_header(LauncherReady{gpu.facts(), layers});
   if (Status sent = send_frame(socket, ready, {}, {}, Deadline::never()); !sent) return sent;
-  const Serving with{
-      .socket = socket, .gpu = gpu, .trusted = trusted ? &*trusted : nullptr, .clock = clock};
+  const Serving with{.socket = socket,
+                     .gpu = gpu,
+                     .trusted = trusted ? &*trusted : nullptr,
+                     .clock = clock,
+                     .sanitizer = sanitizer};
   std::optional<std::string> lost_in;  // the case whose fault made the GPU's context unusable
   while (true) {
     Result<Frame> frame = receive_frame(socket, Deadline::never());

@@ -9,18 +9,21 @@
 // that names the case in which the context was lost.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
 #include "base/result.h"
 #include "sandbox/jail/layer.h"
 #include "sandbox/launcher/driver/gpu_driver.h"
+#include "sandbox/wire/sanitizer_tool.h"
 
 namespace assay::sandbox {
 
 /// Serves the socket until its peer closes it. `layers` are the isolation layers of this process's
-/// jail. Errors: corrupt if the peer broke the protocol; io if the socket failed.
-Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
-             const Clock& clock);
+/// jail. `sanitizer` is the tool that watches this process, if one does. Errors: corrupt if the
+/// peer broke the protocol; io if the socket failed.
+Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers, const Clock& clock,
+             std::optional<SanitizerTool> sanitizer = {});
 
 }  // namespace assay::sandbox

@@ -125,7 +125,8 @@ class Replay {
         shared_(shared),
         request_(request),
         clock_(clock),
-        memory_(gpu),
+        memory_(gpu, request.sanitizer == SanitizerTool::memcheck ? GuardedMemory::Guards::none
+                                                                  : GuardedMemory::Guards::kept),
         initial_(gpu, kPoisonByte),
         offsets_(output_offsets(plan)) {}
 
@@ -137,7 +138,7 @@ class Replay {
     if (LaunchStatus s = check_local_memory(*program_, gpu_.facts(), left_); !s)
       return tl::unexpected(s.error());
     if (LaunchStatus s = apply_chosen(); !s) return tl::unexpected(s.error());
-    if (LaunchStatus s = initial_.write(); !s) return tl::unexpected(s.error());
+    if (LaunchStatus s = write_first_contents(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = shared_.close(); !s) return tl::unexpected(s.error());
     if (LaunchStatus s = request_.ablated ? program_->enqueue_ablated() : program_->enqueue(); !s)
       return tl::unexpected(s.error());
@@ -145,6 +146,10 @@ class Replay {
     if (LaunchStatus s = memory_.check(); !s) return tl::unexpected(s.error());
 
     Launched result;
+    if (request_.sanitizer) {
+      result.kernels = program_->kernels();
+      return result;
+    }
     if (!request_.timing) {
       if (LaunchStatus s = find_modified(result.modified); !s) return tl::unexpected(s.error());
       if (LaunchStatus s = read_outputs(); !s) return tl::unexpected(s.error());
@@ -203,6 +208,11 @@ class Replay {
                               initial_.add_poisoned(*memory, bytes);
                               return {};
                             });
+  }
+
+  LaunchStatus write_first_contents() {
+    return request_.sanitizer == SanitizerTool::initcheck ? initial_.write_from_host()
+                                                          : initial_.write();
   }
 
   LaunchStatus time(Launched& result) {

@@ -33,6 +33,7 @@
 #include "sandbox/launcher/replay/trials.h"
 #include "sandbox/launcher/timing/timing.h"
 #include "sandbox/wire/launched.h"
+#include "sandbox/wire/sanitizer_tool.h"
 
 namespace assay::sandbox {
 
@@ -64,6 +65,10 @@ struct ReplayRequest {
   // were not computed by these kernels.
   bool ablated = false;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels
+  // The tool that watches this process, if one does. Memory is laid out for that tool: memcheck
+  // needs buffers without guards, and initcheck needs memory without poison. The outputs of such a
+  // run are not copied out, and inputs are not compared.
+  std::optional<SanitizerTool> sanitizer = {};
 };
 
 /// Performs a plan and returns the result. The result has no case name, because a plan does not

@@ -166,7 +166,8 @@ bool ran_to_its_end(const Verdict& verdict) {
          verdict.error_kind == ErrorKind::output_mismatch ||
          verdict.error_kind == ErrorKind::hidden_case ||  // it ran the public cases to their end
          verdict.error_kind == ErrorKind::unattributed ||
-         verdict.error_kind == ErrorKind::floor_violation;
+         verdict.error_kind == ErrorKind::floor_violation ||
+         verdict.error_kind == ErrorKind::memory_error || verdict.error_kind == ErrorKind::race;
 }
 
 metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics) {

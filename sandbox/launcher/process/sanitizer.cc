@@ -1,0 +1,120 @@
+#include "sandbox/launcher/process/sanitizer.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "base/stderr_line.h"
+#include "sandbox/launcher/process/tool.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr int kNotStarted = 127;
+constexpr int kSignalled = 128;
+
+/// A folder of its own below /tmp. The destructor removes the folder.
+class ReportFolder {
+ public:
+  ReportFolder() {
+    std::string pattern = "/tmp/assay-sanitizer-XXXXXX";
+    if (::mkdtemp(pattern.data()) != nullptr) path_ = pattern;
+  }
+  ReportFolder(const ReportFolder&) = delete;
+  ReportFolder& operator=(const ReportFolder&) = delete;
+  ~ReportFolder() {
+    std::error_code ignored;
+    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+  }
+  bool exists() const { return !path_.empty(); }
+  std::string file() const { return path_ + "/report.xml"; }
+
+ private:
+  std::string path_;
+};
+
+Result<std::int64_t> wait_for(pid_t child) {
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return fail_errno("waitpid");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : kSignalled + WTERMSIG(status);
+}
+
+/// Returns the contents of a report. A missing file is an empty report.
+Result<std::string> read_report(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) return std::string();
+  std::string bytes(kMaxSanitizerReportBytes + 1, '\0');
+  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  bytes.resize(static_cast<std::size_t>(file.gcount()));
+  if (bytes.size() > kMaxSanitizerReportBytes)
+    return fail(ErrorCode::io, "the sanitizer's report is longer than " +
+                                   std::to_string(kMaxSanitizerReportBytes) + " bytes");
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
+                                         const std::string& report) {
+  std::vector<std::string> words = {command.sanitizer,
+                                    "--tool",
+                                    std::string(to_string(command.tool)),
+                                    "--xml",
+                                    "--save",
+                                    report,
+                                    "--print-limit",
+                                    std::to_string(kMaxSanitizerRecords),
+                                    "--show-backtrace",
+                                    "device"};
+  const auto add = [&](std::vector<std::string> more) {
+    words.insert(words.end(), more.begin(), more.end());
+  };
+  switch (command.tool) {
+    case SanitizerTool::memcheck:
+      // A failed call of the driver is no finding: the launcher reports it.
+      add({"--report-api-errors", "no", "--padding", std::to_string(kSanitizerPaddingBytes)});
+      break;
+    case SanitizerTool::racecheck: add({"--racecheck-report", "analysis"}); break;
+    case SanitizerTool::initcheck:
+      // The launcher itself copies buffers that a submission leaves unwritten.
+      add({"--check-api-memory-access", "no"});
+      break;
+    case SanitizerTool::synccheck: break;
+  }
+  add({command.launcher});
+  add(command.arguments);
+  return words;
+}
+
+std::vector<std::string> sanitizer_folders(const std::string& sanitizer) {
+  const std::string folder = parent_folder(sanitizer);
+  // /usr is visible in the jail anyway.
+  return folder.starts_with("/usr/") ? std::vector<std::string>() : std::vector{folder};
+}
+
+Result<Sanitized> run_sanitizer(const SanitizerCommand& command) {
+  const ReportFolder folder;
+  if (!folder.exists()) return fail_errno("mkdtemp in /tmp");
+  const pid_t child = ::fork();
+  if (child < 0) return fail_errno("fork");
+  if (child == 0) {
+    const Status failed = become_tool(sanitizer_words(command, folder.file()), command.launcher);
+    stderr_line("assay-launcher: " + failed.error().message);
+    ::_exit(kNotStarted);
+  }
+  Result<std::int64_t> status = wait_for(child);
+  if (!status) return fail(status.error());
+  Result<std::string> report = read_report(folder.file());
+  if (!report) return fail(report.error());
+  return Sanitized{*status, std::move(*report)};
+}
+
+}  // namespace assay::sandbox

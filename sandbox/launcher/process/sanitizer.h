@@ -1,0 +1,54 @@
+// Runs NVIDIA Compute Sanitizer around a launcher. The launcher builds its jail, and then runs the
+// sanitizer in it. The sanitizer starts a second launcher, and this launcher serves the socket as
+// usual. When it has ended, the first launcher sends the sanitizer's report over the socket. So
+// reports belong to the same plan on the same kind of inputs, and the sanitizer and the binaries
+// that it patches stay inside the jail.
+//
+//   const SanitizerCommand command{.sanitizer = "/usr/local/cuda/bin/compute-sanitizer",
+//                                  .tool = SanitizerTool::racecheck,
+//                                  .launcher = "/usr/bin/assay-launcher",
+//                                  .arguments = {"--socket-fd", "5", "--confined"}};
+//   Result<Sanitized> ended = run_sanitizer(command);
+//
+// The report is XML; sandbox/sanitize reads it. Not thread-safe: one thread starts and waits.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/wire/sanitized.h"
+#include "sandbox/wire/sanitizer_tool.h"
+
+namespace assay::sandbox {
+
+/// The number of records after which a tool writes no more of them. Each thread that makes an
+/// access outside of a buffer gives one record.
+inline constexpr int kMaxSanitizerRecords = 100;
+
+/// The number of bytes after each allocation that memcheck watches. An access to these bytes is a
+/// finding, even if other memory follows.
+inline constexpr std::size_t kSanitizerPaddingBytes = 4096;
+
+struct SanitizerCommand {
+  std::string sanitizer;  // absolute path
+  SanitizerTool tool = SanitizerTool::memcheck;
+  std::string launcher;
+  std::vector<std::string> arguments;  // of the launcher
+};
+
+/// Returns the command line that starts the launcher under the sanitizer, with `report` as the file
+/// for the report.
+std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
+                                         const std::string& report);
+
+/// Returns the folders outside of /usr that the sanitizer needs inside the jail. `sanitizer` is a
+/// path without symbolic links.
+std::vector<std::string> sanitizer_folders(const std::string& sanitizer);
+
+/// Runs the sanitizer to its end. Its text goes to this process's standard output. Errors: io if
+/// the sanitizer cannot be started, or if its report is longer than kMaxSanitizerReportBytes.
+Result<Sanitized> run_sanitizer(const SanitizerCommand& command);
+
+}  // namespace assay::sandbox

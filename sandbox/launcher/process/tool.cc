@@ -1,0 +1,32 @@
+#include "sandbox/launcher/process/tool.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace assay::sandbox {
+
+std::string parent_folder(const std::string& path) {
+  return path.substr(0, std::max<std::size_t>(path.rfind('/'), 1));
+}
+
+Status become_tool(std::vector<std::string> command, const std::string& launcher) {
+  const std::string name = command.front().substr(command.front().rfind('/') + 1);
+  // This is checked here because the tool would only report that the launch failed. This process
+  // already runs as the user `nobody`, who may not be allowed to read a folder of root.
+  if (::access(launcher.c_str(), X_OK) != 0)
+    return fail_errno("in the jail of " + name + ", access " + launcher);
+  // The tools write files below HOME. Only /tmp is writable in the jail.
+  for (const char* variable : {"HOME", "TMPDIR"}) {
+    if (::setenv(variable, "/tmp", 1) != 0) return fail_errno("setenv");
+  }
+  std::vector<char*> argv;
+  for (std::string& word : command) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(argv[0], argv.data());
+  return fail_errno("execv " + command.front());
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,30 @@
+// Reads the XML report of a tool of NVIDIA Compute Sanitizer.
+//
+//   Result<std::vector<SanitizerFinding>> findings =
+//       read_sanitizer_report(xml, SanitizerTool::memcheck, job.source);
+//   const bool clean = findings && findings->empty();
+//
+// The submission can choose names of kernels and of files in the report, and the driver that parses
+// its binaries works in the process that the tool watches. So the text may be anything, and sizes
+// are bounded. Whether a record is a finding depends only on its elements `kind` and `level`, which
+// the tool writes, and on two closed lists. A record of another kind or level is an error. NVIDIA
+// publishes no schema of the report; the lists are in report_xml.cc. Pure functions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job/sanitizer_report.h"
+
+namespace assay::sandbox {
+
+/// Returns the findings in the order of the report. The text of a place's line comes from `source`,
+/// the submission's source. Errors: corrupt if the text is not a whole report, or has a record of a
+/// kind or level that is not known; unavailable if a record reports an error of the sanitizer
+/// itself.
+Result<std::vector<SanitizerFinding>> read_sanitizer_report(std::string_view xml,
+                                                            SanitizerTool tool,
+                                                            std::string_view source);
+
+}  // namespace assay::sandbox

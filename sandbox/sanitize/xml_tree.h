@@ -1,0 +1,38 @@
+// Reads a small XML document into a tree. It is for reports whose elements have text and no
+// attributes of interest.
+//
+//   Result<XmlElement> root = read_xml("<a><b>1</b></a>");
+//   const XmlElement* b = root->child("b");  // b->text is "1"
+//
+// The document may be hostile: it may have no document type declaration, and its size is bounded.
+// Pure functions.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+
+namespace assay::sandbox {
+
+inline constexpr std::size_t kMaxXmlDepth = 16;
+inline constexpr std::size_t kMaxXmlElements = 1U << 16;
+// Bytes of the text of one element that are kept.
+inline constexpr std::size_t kMaxXmlTextBytes = 4'096;
+
+struct XmlElement {
+  std::string name;
+  std::string text;  // without the text of the children
+  std::vector<XmlElement> children;
+
+  /// Returns the first child of this name, or null.
+  const XmlElement* child(std::string_view of_name) const;
+};
+
+/// Returns the root element. Errors: corrupt if the text is not one whole document, has a document
+/// type declaration, or is above a limit.
+Result<XmlElement> read_xml(std::string_view text);
+
+}  // namespace assay::sandbox

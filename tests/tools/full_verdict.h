@@ -114,6 +114,15 @@ inline sandbox::Verdict full_verdict() {
   profile.counters = {{"add", {{"sm_pct", 85}}, "registers", {{"barrier", 0.5}}}};
   profile.missing = {{"timeline", "no GPU"}};
   v.profile = profile;
+  v.sanitizer = {.case_id = "secret_tail",
+                 .tools = {SanitizerTool::memcheck},
+                 .findings = {{.tool = SanitizerTool::memcheck,
+                               .text = "888888",
+                               .places = {{"k888888", "f", 3, "x"}},
+                               .address = "0x888888",
+                               .thread = {888888, 0, 0},
+                               .block = {1, 2, 3}}},
+                 .total = 888888};
   v.perf = 1.25;
   v.stage_ms = {{"import", 1.5}};
   v.provenance = {.device = "cpu",

@@ -30,6 +30,17 @@ TEST_CASE("only a GPU measures times") {
   CHECK_FALSE(can_time("tpu"));
 }
 
+TEST_CASE("only a GPU accepts grades that run under a sanitizer") {
+  SandboxConfig config;
+  config.sanitize = true;
+  for (const char* name : {"cpu", "fake"}) {
+    const auto device = make_device(name, config);
+    REQUIRE_FALSE(device);
+    CHECK(device.error().code == ErrorCode::invalid_argument);
+    CHECK(device.error().message.find("--sanitize needs an NVIDIA GPU") != std::string::npos);
+  }
+}
+
 TEST_CASE("a device that starts processes names the file that it lacks") {
   SandboxConfig config;
   config.python = "/nowhere/python";

@@ -40,7 +40,7 @@ TEST_CASE("every value of the profile's enums has one name that reads back") {
   for (const ProfileDetail one :
        {ProfileDetail::summary, ProfileDetail::artifacts, ProfileDetail::timeline,
         ProfileDetail::counters, ProfileDetail::sass, ProfileDetail::source,
-        ProfileDetail::roofline})
+        ProfileDetail::roofline, ProfileDetail::sanitize})
     CHECK(profile_detail_from(to_string(one)) == one);
   for (const Bound one : {Bound::memory, Bound::compute, Bound::latency, Bound::launch})
     CHECK(bound_from(to_string(one)) == one);

@@ -58,7 +58,8 @@ TEST_CASE("options that differ from the defaults become arguments of another pro
   const std::string chosen =
       "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
       "150 --recorders 3 --gpu-jobs 31 --judges 7 "
-      "--gpu-sharers 13 --ncu none --no-host-tier";
+      "--gpu-sharers 13 --ncu none --sanitizer /bin/sh --sanitize-wall-ms 5000 --sanitize "
+      "--no-host-tier";
   std::string again;
   for (const std::string& argument : arguments_of(read(chosen)))
     again += (again.empty() ? "" : " ") + argument;
@@ -86,4 +87,19 @@ TEST_CASE("candidates are parked with the limits of the jobs", "[cli]") {
 
 TEST_CASE("layers cannot be left out of a build for use", "[cli]") {
   CHECK_THROWS_AS(read("--without seccomp"), CLI::ParseError);
+}
+
+TEST_CASE("grades run under a sanitizer only if there is one", "[cli]") {
+  const auto config =
+      sandbox_config(read("--sanitizer /bin/sh --sanitize --sanitize-wall-ms 4000"), Paths{});
+  REQUIRE(config);
+  CHECK(config->sanitizer == "/bin/sh");
+  CHECK(config->sanitize);
+  CHECK(config->sanitize_wall_ms == 4'000);
+  CHECK_FALSE(sandbox_config(read("--sanitizer /bin/sh"), Paths{})->sanitize);
+  const auto none = sandbox_config(read("--sanitizer none --sanitize"), Paths{});
+  REQUIRE_FALSE(none);
+  CHECK(none.error().message.find("pip install nvidia-cuda-sanitizer-api") != std::string::npos);
+  CHECK_FALSE(sandbox_config(read("--sanitizer here"), Paths{}));
+  CHECK_THROWS_AS(read("--sanitize-wall-ms 1"), CLI::ParseError);
 }

@@ -168,11 +168,14 @@ TEST_CASE("a pass numbers the hidden cases and says nothing else of them") {
 TEST_CASE("a failure of a public case after hidden cases were sent keeps its kind") {
   Verdict v = full_verdict();
   v.tells_hidden = true;
-  v.error_kind = ErrorKind::floor_violation;
-  v.cases[1].outcome = Outcome::pass;
-  CHECK(shown(v).error_kind == ErrorKind::floor_violation);
-  v.cases[1].outcome = Outcome::fail;  // the error kind may come from the hidden case
-  CHECK(shown(v).error_kind == ErrorKind::wrong_result);
+  for (const ErrorKind kind :
+       {ErrorKind::floor_violation, ErrorKind::memory_error, ErrorKind::race}) {
+    v.error_kind = kind;
+    v.cases[1].outcome = Outcome::pass;
+    CHECK(shown(v).error_kind == kind);
+    v.cases[1].outcome = Outcome::fail;  // the error kind may come from the hidden case
+    CHECK(shown(v).error_kind == ErrorKind::wrong_result);
+  }
   v.error_kind = ErrorKind::value_error;
   CHECK(shown(v).error_kind == ErrorKind::wrong_result);
 }

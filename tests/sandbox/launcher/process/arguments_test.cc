@@ -21,6 +21,12 @@ TEST_CASE("the launcher's device is a number, or a driver and a number") {
   CHECK(parse_launcher_arguments({"--socket-fd", "3", "--device", "0", "--counters", "/bin/sh"})
             .value()
             .ncu.starts_with("/"));
+  const LauncherArguments watched =
+      parse_launcher_arguments(
+          {"--socket-fd", "3", "--device", "0", "--sanitizer", "/bin/sh", "--tool", "racecheck"})
+          .value();
+  CHECK(watched.sanitizer.starts_with("/"));
+  CHECK(watched.tool == SanitizerTool::racecheck);
 }
 
 TEST_CASE("the launcher names what is wrong with an argument") {
@@ -37,6 +43,10 @@ TEST_CASE("the launcher names what is wrong with an argument") {
         "driver 'metal' is unknown; valid: cuda, hip, fake, fake-sick, fake-full");
   CHECK(error_of({"--isolation", "some", "--probe"}) ==
         "isolation 'some' is unknown; valid: strict, best_effort");
+  CHECK(error_of({"--tool", "leakcheck", "--probe"}) ==
+        "tool 'leakcheck' is unknown; valid: memcheck, racecheck, initcheck, synccheck");
+  CHECK(error_of({"--sanitizer", "/bin/sh", "--socket-fd", "3", "--device", "0"}) ==
+        "--sanitizer needs --tool, and excludes --counters");
   CHECK(error_of({"--counters", "ncu", "--probe"}) ==
         "--counters 'ncu' is not the absolute path of a program");
   CHECK(error_of({"--counters", "/no/such/ncu", "--probe"}) ==

@@ -1,0 +1,59 @@
+#include "server/app/workspace.h"
+
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/catch.h"
+
+using namespace assay;
+using namespace assay::server;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A folder below /tmp, and PATH and CUDA_HOME that point into it.
+class Machine {
+ public:
+  Machine() {
+    std::string pattern = "/tmp/assay-machine-XXXXXX";
+    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    root_ = pattern;
+    path_ = std::getenv("PATH");
+    ::setenv("PATH", (root_ / "bin").c_str(), 1);
+    ::setenv("CUDA_HOME", (root_ / "cuda").c_str(), 1);
+  }
+  Machine(const Machine&) = delete;
+  Machine& operator=(const Machine&) = delete;
+  ~Machine() {
+    ::setenv("PATH", path_.c_str(), 1);
+    ::unsetenv("CUDA_HOME");
+    fs::remove_all(root_);
+  }
+  std::string install(const fs::path& place) const {
+    fs::create_directories((root_ / place).parent_path());
+    std::ofstream(root_ / place) << "#!/bin/sh\n";
+    fs::permissions(root_ / place, fs::perms(0755));
+    return root_ / place;
+  }
+  fs::path python() const { return root_ / "venv/bin/python"; }
+
+ private:
+  fs::path root_;
+  std::string path_;
+};
+
+}  // namespace
+
+TEST_CASE("the sanitizer is found on PATH, in a CUDA toolkit, and in the packages of Python") {
+  const Machine machine;
+  // In the reverse order of precedence.
+  for (const char* place :
+       {"venv/lib/python3.11/site-packages/nvidia/cu13/compute-sanitizer/compute-sanitizer",
+        "cuda/compute-sanitizer/compute-sanitizer", "bin/compute-sanitizer"}) {
+    const std::string installed = machine.install(place);
+    CHECK(find_sanitizer(machine.python()) == installed);
+  }
+}

@@ -114,7 +114,8 @@ TEST_CASE("a grade without a finding passes, and is timed") {
       execute(with_sanitizer(script.path(), true), copy_job(JobKind::grade, kCopy));
   INFO(verdict.summary << " " << verdict.detail);
   CHECK(verdict.outcome == Outcome::pass);
-  CHECK(verdict.cases[0].latency);
+  CHECK(std::any_of(verdict.cases.begin(), verdict.cases.end(),
+                    [](const CaseRecord& record) { return record.latency.has_value(); }));
 }
 
 TEST_CASE("a sanitizer that fails is no fault of the submission") {

@@ -89,10 +89,9 @@ enum class ErrorKind {
   gpu_fault,         // illegal address, device assert, misaligned access
   canary_violation,  // wrote outside its buffers; in the interpreter: read or wrote outside
   floor_violation,   // faster than the physical limits allow
-  // Findings of a sanitizer, even if the outputs are right.
-  memory_error,  // an access outside of a buffer, or a read of memory that nothing wrote
-  race,          // threads access shared memory in no certain order, or misuse a barrier
-  unsupported,   // this device cannot run the job; `detail` says why
+  memory_error,      // by a sanitizer: an access outside of a buffer, or a read of unwritten memory
+  race,              // by a sanitizer: a race in shared memory, or a misused barrier
+  unsupported,       // this device cannot run the job; `detail` says why
   // Assay and its machine.
   cancelled,
   aborted,
@@ -315,8 +314,7 @@ struct Diagnostic {
 };
 
 struct Artifact {
-  // "ptx", "plan", "log", "sass", "source", "timeline", "counters", "sanitizer"
-  std::string kind;
+  std::string kind;  // "ptx", "plan", "log", "sass", "source", "timeline", "counters", "sanitizer"
   std::string name;
   std::string bytes;
 };
@@ -390,9 +388,8 @@ struct Verdict {
   bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;
-  std::optional<Profile> profile;  // set if the job is a profile and its kernels compiled
-  // The report on the last case that a sanitizer watched; not set if no sanitizer ran.
-  std::optional<SanitizerReport> sanitizer;
+  std::optional<Profile> profile;            // set if the job is a profile and its kernels compiled
+  std::optional<SanitizerReport> sanitizer;  // on the last case that a sanitizer watched
   // The geometric mean of oracle latency / submission latency, over the cases that worth_timing()
   // selects.
   std::optional<double> perf;

@@ -204,8 +204,8 @@ int run(LauncherArguments arguments) {
     arguments.device = *ordinal;
   }
   if (!arguments.ncu.empty() || !arguments.sanitizer.empty()) {
-    // The launcher that the tool starts does not report the isolation layers of the jail, so missing
-    // layers are printed here.
+    // The launcher that the tool starts does not report the isolation layers of the jail, so
+    // missing layers are printed here.
     for (const LayerReport& layer : *layers) {
       if (!layer.active)
         print_error("the jail of the tool lacks " + layer.name + ": " + layer.detail);

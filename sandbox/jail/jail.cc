@@ -183,9 +183,12 @@ Result<std::vector<LayerReport>> enter_job_jail(const JobJail& config) {
     layers.apply("job_shm", [&] {
       return mount_tmpfs_keeping_mounts("/dev/shm", config.tmp_bytes, config.tmp_inodes, "1777");
     });
-    layers.apply("job_proc", [] { return mount_proc("/proc"); });
+    if (layers.apply("job_proc", [] { return mount_proc("/proc"); }))
+      layers.apply("job_proc_facts", [] { return empty_machine_files("/proc"); });
+    else
+      layers.missing("job_proc_facts", "there is no /proc of the job");
   } else {
-    for (const char* mount : {"job_tmp", "job_shm", "job_proc"})
+    for (const char* mount : {"job_tmp", "job_shm", "job_proc", "job_proc_facts"})
       layers.missing(mount, "there is no mount namespace to mount it in");
   }
   if (::chdir("/tmp") != 0) layers.missing("job_folder", "chdir /tmp failed");

@@ -15,7 +15,7 @@ constexpr bool kPossible = true;
 constexpr bool kPossible = false;
 #endif
 
-constexpr std::array<std::string_view, 49> kLayers = {
+constexpr std::array<std::string_view, 50> kLayers = {
     "user_namespace",
     "network_namespace",
     "ipc_namespace",
@@ -39,6 +39,7 @@ constexpr std::array<std::string_view, 49> kLayers = {
     "job_tmp",
     "job_shm",
     "job_proc",
+    "job_proc_facts",
     "job_limits",
     "job_parent_death",
     "capability_bounds",

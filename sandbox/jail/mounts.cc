@@ -160,7 +160,10 @@ Status mount_proc(const std::string& target) {
         !hidden)
       return hidden;
   }
-  // Such a file looks empty to a program that reads it.
+  return {};
+}
+
+Status empty_machine_files(const std::string& target) {
   const std::string null = target.substr(0, target.rfind('/')) + "/dev/null";
   for (const char* file : kMachineFiles) {
     const std::string path = target + "/" + file;

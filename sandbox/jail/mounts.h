@@ -28,10 +28,13 @@ Status mount_tmpfs(const std::string& target, std::int64_t bytes, std::int64_t i
 Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
                                   std::int64_t inodes, const std::string& mode);
 
-/// Mounts a new /proc for the caller's pid namespace. `target` ends in "/proc", and "/dev/null"
-/// must exist beside it. Files in which drivers describe the machine's devices are hidden. Files
-/// about the machine's boot, load, interrupts and disks are empty.
+/// Mounts a new /proc for the caller's pid namespace. `target` ends in "/proc". The files in which
+/// drivers describe the machine's devices are hidden.
 Status mount_proc(const std::string& target);
+
+/// Makes the files about the machine's boot, load, interrupts and disks empty in a /proc that
+/// mount_proc() made. "/dev/null" lies beside `target`.
+Status empty_machine_files(const std::string& target);
 
 /// Makes a mount and all mounts below it read-only. Other restrictions of these mounts are kept.
 Status make_read_only(const std::string& target, bool devices);

@@ -181,7 +181,8 @@ Result<std::string> show_proc(bool host_proc) {
     return fail_errno("bind /proc");
   if (host_proc) return std::string();
   const Status wanted = check_not_left_out("proc");
-  const Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
+  Status own = wanted ? mount_proc(kNew + "/proc") : wanted;
+  if (own) own = empty_machine_files(kNew + "/proc");
   if (own) return std::string();
   // A container that hides parts of /proc does not allow a new /proc. But Python needs a /proc.
   if (Status old = bind_read_only(kOld + "/proc", kNew + "/proc", false); !old)

@@ -29,7 +29,7 @@ LAYERS = [
 ]
 BUILT_ON = {
     "mount_namespace": {"root_filesystem", "proc"},
-    "job_mount_namespace": {"job_tmp", "job_shm", "job_proc"},
+    "job_mount_namespace": {"job_tmp", "job_shm", "job_proc", "job_proc_facts"},
 }
 UNPRIVILEGED_UID = 65_534
 

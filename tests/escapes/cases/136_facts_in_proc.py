@@ -1,7 +1,7 @@
 # attempt: the machine's boot, load, interrupts and disks in /proc
 # expect: pass
 # tier: C
-# defence: job_proc
+# defence: job_proc_facts
 
 for name in (
     "cmdline",

@@ -141,6 +141,10 @@ class Draft:
         exception, so that host code cannot hide it."""
         return self._refusals.refuse(NotRecordable(why, reads_values, subject))
 
+    def deciding(self) -> contextlib.AbstractContextManager[None]:
+        """Returns a context that ends with the first refusal, in place of any other error."""
+        return self._refusals.deciding()
+
     def check(self) -> None:
         """Raises the first refusal, even if host code has caught it."""
         self._refusals.check()

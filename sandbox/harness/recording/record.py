@@ -71,7 +71,7 @@ class RecordRunner:
                     wire["strides"],
                     values,
                 )
-        with self.context():
+        with recorder.deciding(), self.context():
             returned = entry(*arguments.values())
         outputs = collect_outputs(case, returned, arguments)
         for position, tensor in enumerate(outputs):

@@ -13,6 +13,7 @@ and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosin
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -101,6 +102,11 @@ class Recorder:
         """Returns the arguments that the device may have changed so far, in the form in which they
         were passed."""
         return [fake for fake in self._arguments if self.record_of(fake).written]
+
+    def deciding(self) -> contextlib.AbstractContextManager[None]:
+        """Returns a context in which the entry runs. A refusal ends the context, whatever other
+        error the entry raises after it."""
+        return self._draft.deciding()
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:
         """Returns the encoded plan with these outputs, and a report for each kernel."""

@@ -137,7 +137,8 @@ class Series {
       if (LaunchStatus s = work_.sampled(taken - 1); !s) return s;
       if (taken >= rules_.max_samples || elapsed() >= budget()) return {};
       if (taken < next_look) continue;
-      if (median_interval(samples).relative_half_width() <= rules_.relative_half_width) return {};
+      if (median_interval(at_full_clock()).relative_half_width() <= rules_.relative_half_width)
+        return {};
       next_look = taken + std::max<std::int64_t>(8, taken / 8);
     }
   }
@@ -185,14 +186,23 @@ class Series {
     return {};
   }
 
+  /// Returns the cold samples without those that a throttled GPU took. Returns every sample if the
+  /// clock is not measured.
+  std::vector<double> at_full_clock() const {
+    if (clocks_.empty() || clocks_.size() != samples_.cold_ns.size()) return samples_.cold_ns;
+    const double lowest = kSlowClock * median_interval(clocks_).median;
+    std::vector<double> kept;
+    for (std::size_t i = 0; i < clocks_.size(); ++i) {
+      if (clocks_[i] >= lowest) kept.push_back(samples_.cold_ns[i]);
+    }
+    return kept;
+  }
+
   void discard_slow_clocks() {
     if (clocks_.size() != samples_.cold_ns.size()) return;
     samples_.clock_mhz = median_interval(clocks_).median;
     if (clocks_.front() < kSlowClock * samples_.clock_mhz) samples_.first_run_ns.reset();
-    std::vector<double> kept;
-    for (std::size_t i = 0; i < clocks_.size(); ++i) {
-      if (clocks_[i] >= kSlowClock * samples_.clock_mhz) kept.push_back(samples_.cold_ns[i]);
-    }
+    std::vector<double> kept = at_full_clock();
     samples_.discarded = static_cast<std::int64_t>(samples_.cold_ns.size() - kept.size());
     samples_.cold_ns = std::move(kept);
   }

@@ -29,6 +29,12 @@ from sources import VECTOR_ADD
             11,
             "aten::sum",
         ),
+        (
+            "    try:\n        x.sum().item()\n    except RuntimeError:\n        raise MemoryError('out of memory')\n"
+            "    return x",
+            11,
+            "aten::sum",
+        ),
         ("    y = x.tolist()", 10, "tolist"),
         ("    y = x.cpu()", 10, "host"),
         ("    return x @ x.t()", 10, "aten::mm"),

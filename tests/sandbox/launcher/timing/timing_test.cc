@@ -246,6 +246,32 @@ TEST_CASE(
   CHECK(gpu.log.find('T') == std::string::npos);
 }
 
+TEST_CASE("the interval that ends a series counts no sample at a low clock") {
+  // Two samples of five are at a low clock, and all of them take 100 us. The other samples take 95
+  // or 105 us. So the interval is narrow with the samples at a low clock, and wide without them.
+  std::size_t run = 0;
+  const auto at_low_clock = [&] { return run % 5 < 2; };
+  ScriptedGpu gpu([&] { return at_low_clock() ? 100'000.0 : run % 2 == 0 ? 95'000.0 : 105'000.0; });
+  const TickingClock clock(1'000);
+  TimedWork work = work_on(gpu);
+  work.read_clock = [] { return LaunchStatus(); };
+  work.clock_mhz = [&]() -> LaunchResult<double> {
+    const double mhz = at_low_clock() ? 900.0 : 1980.0;
+    ++run;
+    return mhz;
+  };
+  constexpr std::int64_t kMost = 400;
+  const auto samples = take_samples(gpu,
+                                    {.min_samples = 40,
+                                     .max_samples = kMost,
+                                     .max_time_ms = 100'000,
+                                     .relative_half_width = 0.005},
+                                    work, clock);
+  REQUIRE(samples);
+  CHECK(samples->discarded + static_cast<std::int64_t>(samples->cold_ns.size()) == kMost);
+  CHECK(samples->discarded == kMost * 2 / 5);
+}
+
 TEST_CASE(
     "a first run at a low clock is not reported, and a failure to stage or swap inputs ends the "
     "series") {

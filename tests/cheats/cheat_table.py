@@ -19,6 +19,7 @@ from cheat_file import DEFENCES, Case, cheats, honest_ones  # noqa: E402
 from classes import CLASSES, GROUPS  # noqa: E402
 
 INTRODUCTION = HERE / "introduction.md"
+PUBLIC = HERE / "public_exploits.md"  # which case stands for which public exploit
 DASH = "–"  # noqa: RUF001
 
 
@@ -120,7 +121,12 @@ def main() -> int:
         "DEFENCES\n", "| defence | what it is |\n|---|---|\n" + defences
     )
     arguments.out.write_text(
-        text + "\n## Every attempt\n" + attempts(results) + matrix() + honest(results),
+        text
+        + "\n## Every attempt\n"
+        + attempts(results)
+        + matrix()
+        + honest(results)
+        + PUBLIC.read_text(encoding="utf-8"),
         encoding="utf-8",
     )
     return 0

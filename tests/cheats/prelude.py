@@ -1,9 +1,28 @@
 """The first part of every submission: the case follows. It defines two honest kernels, so that a
-case contains little more than its cheat."""
+case contains little more than its cheat. A case attacks what executes it, so this part ends a
+process that is no candidate."""
+
+import sys
 
 import torch
 import triton
 import triton.language as tl
+
+
+def _is_candidate():
+    """Returns True in a process that the zygote forked, that may gain no privileges, and whose
+    system calls are filtered."""
+    with open("/proc/self/status", encoding="ascii") as status:
+        facts = dict(line.split(":", 1) for line in status)
+    return (
+        "harness.candidate.candidate" in sys.modules
+        and facts["NoNewPrivs"].strip() == "1"
+        and facts["Seccomp"].strip() == "2"
+    )
+
+
+if not _is_candidate():
+    raise SystemExit("this is a case of tests/cheats, which attacks what executes it: use a server")
 
 
 @triton.jit

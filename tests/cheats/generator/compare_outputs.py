@@ -1,0 +1,153 @@
+"""Compares the outputs of a mutant, of the honest oracle and of the reference outside of a server,
+so that a mutant is not called harmless on the word of the server under test.
+
+python tests/cheats/generator/compare_outputs.py < question.json     # prints one JSON object
+
+It runs submissions in Triton's interpreter without a jail. So it is only for mutants of
+Kind.VALUES: oracles of this repository in which some arithmetic differs. The process may write no
+file, and ends after its processor time. Cases of tests/cheats/cases must never run here."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "sandbox"))
+CPU_S = 100  # processor time of one comparison, seconds
+MORE_S = 10  # time after which no further case is begun, seconds
+SEEDS = (11, 12)  # of the inputs of each case that the device judges
+# The largest further case that the interpreter is given.
+MOST_BYTES = 16 << 20
+MOST_FLOPS = 256 << 20
+ORDER = ("same", "tolerated", "wrong")
+
+
+def _prepare(cache: str) -> None:
+    import torch
+    from harness import triton_adapter
+    from harness.entry import fake_cuda
+    from harness.entry.refusals import Refusals
+    from harness.triton_adapter.hardware import as_hardware
+
+    torch.set_num_threads(1)
+    fake_cuda.stub_functions("cuda:90")
+    triton_adapter.install_driver("cuda:90", None, cache)
+    triton_adapter.patch_autotuner(None, 0)
+    triton_adapter.switch_to_interpreter()
+    as_hardware(Refusals())
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    torch.utils.deterministic.fill_uninitialized_memory = True
+
+
+def _load(path: Path, entry: str) -> Any:
+    """Triton reads the text of kernels from a file."""
+    space: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
+    return space[entry]
+
+
+def _outputs(operator: Any, entry: Any, arguments: dict[str, Any]) -> list[Any]:
+    import torch
+    from harness.interpreting.interpret import CudaOnCpu
+
+    own = {k: v.clone() if isinstance(v, torch.Tensor) else v for k, v in arguments.items()}
+    with CudaOnCpu():
+        made = entry(*own.values())
+    returned = list(made) if isinstance(made, tuple | list) else [made]
+    rest = iter(returned)
+    return [
+        own[o.source] if o.source else next(rest).detach().contiguous() for o in operator.outputs
+    ]
+
+
+def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> str:
+    """Returns `same`, `tolerated` or `wrong`."""
+    import torch
+    from harness.judging.case_state import rules_for
+    from harness.judging.compare import compare
+    from harness.wire.tensors import bits
+
+    arguments = operator.inputs(case, seed)
+    right = operator.expected(case, arguments)
+    by_honest = _outputs(operator, honest, arguments)
+    by_mutant = _outputs(operator, mutant, arguments)
+    if honest is not mutant and all(
+        a.shape == b.shape and a.dtype == b.dtype and torch.equal(bits(a), bits(b))
+        for a, b in zip(by_honest, by_mutant, strict=True)
+    ):
+        return "same"
+    is_right = compare(rules_for(operator, case), right, by_mutant, None).ok
+    return "tolerated" if is_right else "wrong"
+
+
+def answer(question: dict[str, Any]) -> dict[str, Any]:
+    """`folder`: the operator. `honest`, `mutant`: sources. `judged`: identifiers of the cases that
+    the device judges. Other cases follow while there is time."""
+    from harness.operator import Operator
+
+    started = time.monotonic()
+    operator = Operator.load(Path(question["folder"]))
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        paths = [Path(folder) / f"{name}.py" for name in ("honest", "mutant")]
+        for path in paths:
+            path.write_text(question[path.stem], encoding="utf-8")
+        _prepare(folder)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+        honest, mutant = (_load(path, operator.spec["entry"]) for path in paths)
+        wires = operator.spec["cases"]
+        found: dict[str, str] = {}
+        for wire in wires:
+            if wire["id"] in question["judged"]:
+                case = operator.case(wire, "cpu")
+                said = [_verdict(operator, case, seed, honest, mutant) for seed in SEEDS]
+                found[wire["id"]] = max(said, key=ORDER.index)
+        others = [wire for wire in wires if wire["id"] not in question["judged"]]
+        for wire in [*others, *_crossed(wires, question["judged"])]:
+            if "wrong" in found.values() or time.monotonic() - started > MORE_S:
+                break
+            if said := _tried(operator, wire, honest, mutant):
+                found[wire["id"]] = said
+        return {"cases": found}
+
+
+def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[str, Any]]:
+    """Yields the judged cases with one axis as long as in a case that the device does not judge, so
+    that loops over this axis run as often as they do there."""
+    small = [wire for wire in wires if wire["id"] in judged]
+    large = [wire for wire in wires if wire["id"] not in judged]
+    for one, other in itertools.product(small[:1], large):
+        for axis, length in other["axes"].items():
+            if length > one["axes"][axis]:
+                name = f"{one['id']} with {axis} = {length}"
+                yield {**one, "id": name, "axes": {**one["axes"], axis: length}}
+
+
+def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str:
+    """Returns an empty string for a case that is too large here or that the operator refuses, as
+    it may if the lengths of its axes depend on each other."""
+    case = operator.case(wire, "cpu")
+    try:
+        if operator.cost(case).bytes > MOST_BYTES or operator.cost(case).flops > MOST_FLOPS:
+            return ""
+        if str(case.dtype) == "torch.bfloat16":
+            return ""
+        if _verdict(operator, case, SEEDS[0], honest, honest) == "wrong":
+            return ""
+    except Exception:
+        return ""
+    return _verdict(operator, case, SEEDS[0], honest, mutant)
+
+
+if __name__ == "__main__":
+    resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
+    os.environ["TRITON_INTERPRET"] = "1"
+    print(json.dumps(answer(json.load(sys.stdin))))

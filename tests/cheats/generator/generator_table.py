@@ -1,0 +1,156 @@
+"""Writes docs/reference/generated/cheat-generator.md from files of results of
+cheat_generator.py.
+
+python tests/cheats/generator/generator_table.py bench-out/cheat-generator/*.jsonl"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import mutants  # noqa: E402, F401  fills the tables of transforms
+from outcomes import Outcome  # noqa: E402
+from transform import REWRITES, TRANSFORMS, Reason  # noqa: E402
+
+INTRODUCTION = HERE / "introduction.md"
+OUT = HERE.parents[2] / "docs/reference/generated/cheat-generator.md"
+HARMLESS = (
+    Outcome.EQUIVALENT,
+    Outcome.UNTRIGGERED,
+    Outcome.NO_GAIN,
+    Outcome.TOLERATED,
+    Outcome.UNREACHED,
+)
+NOT_SENT = (Outcome.NOT_APPLICABLE, Outcome.NOT_JUDGED)
+Line = dict[str, Any]
+
+
+def read(paths: Iterable[Path]) -> list[Line]:
+    """Returns the lines of all files. The last one with a key replaces earlier ones."""
+    found: dict[str, Line] = {}
+    for path in paths:
+        for text in path.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            found[line["key"]] = line
+    return list(found.values())
+
+
+def counts(lines: Iterable[Line]) -> Counter[Outcome]:
+    return Counter(Outcome[line["outcome"]] for line in lines)
+
+
+def row(head: str, lines: list[Line]) -> str:
+    found = counts(lines)
+    sent = sum(found.values()) - sum(found[o] for o in NOT_SENT)
+    columns = [
+        head,
+        sent,
+        found[Outcome.REFUSED],
+        found[Outcome.BROKEN],
+        *(found[outcome] for outcome in HARMLESS),
+        found[Outcome.THROUGH] + found[Outcome.UNDECIDED],
+        sum(found[o] for o in NOT_SENT),
+    ]
+    return "| " + " | ".join(map(str, columns)) + " |"
+
+
+HEAD = (
+    "sent | refused | broken | the same | never ran | no gain | tolerated | too large here "
+    "| **got through** | not sent |"
+)
+
+
+def cheats(lines: list[Line]) -> str:
+    single = [line for line in lines if len(line["transforms"]) == 1]
+    parts = [f"| transform | what it does | {HEAD}", "|---|---|" + "---|" * 10]
+    for name, one in sorted(TRANSFORMS.items(), key=lambda item: item[1].kind.value):
+        of = [line for line in single if line["transforms"] == [name]]
+        parts.append(row(f"`{name}` ({one.kind.value}) | {one.text}", of))
+    names = set(TRANSFORMS)
+    parts.append(row("all | one transform", [i for i in single if i["transforms"][0] in names]))
+    parts.append(row("all | two transforms", [i for i in lines if len(i["transforms"]) == 2]))
+    return "\n".join(parts) + "\n"
+
+
+def honest(lines: list[Line]) -> str:
+    parts = [
+        "| rewrite | what it does | sent | passed | **refused** | not sent |",
+        "|---|---|---|---|---|---|",
+    ]
+    of = [line for line in lines if line["transforms"][0] in REWRITES]
+    rows = [(f"`{name}` | {one.text}", [name]) for name, one in REWRITES.items()]
+    for head, names in [*rows, ("all | ", list(REWRITES))]:
+        found = counts(line for line in of if line["transforms"][0] in names)
+        passed, refused = found[Outcome.HONEST_PASS], found[Outcome.HONEST_REFUSED]
+        not_sent = sum(found[o] for o in NOT_SENT)
+        parts.append(f"| {head} | {passed + refused} | {passed} | {refused} | {not_sent} |")
+    return "\n".join(parts) + "\n"
+
+
+def reasons(lines: list[Line]) -> str:
+    found = Counter(line["reason"] for line in lines if line.get("reason"))
+    rows = [f"| {reason.value} | {found[reason.name]} |" for reason in Reason]
+    return "\n".join(["| why a transform does not apply | mutants |", "|---|---|", *rows]) + "\n"
+
+
+def listed(lines: list[Line], outcomes: tuple[Outcome, ...]) -> str:
+    of = [line for line in lines if Outcome[line["outcome"]] in outcomes]
+    if not of:
+        return "None.\n"
+    rows = [
+        f"| {line['operator']} | {' + '.join(line['transforms'])} | {line['device']} "
+        f"| {Outcome[line['outcome']].value} |"
+        for line in sorted(of, key=lambda line: (line["outcome"], line["operator"]))
+    ]
+    return (
+        "\n".join(["| operator | transforms | device | finding |", "|---|---|---|---|", *rows])
+        + "\n"
+    )
+
+
+def page(lines: list[Line]) -> str:
+    devices = ", ".join(f"`{device}`" for device in sorted({line["device"] for line in lines}))
+    found = counts(lines)
+    sent = sum(found.values()) - sum(found[o] for o in NOT_SENT)
+    operators = len({line["operator"] for line in lines})
+    sizes = f"{sent} submissions over {operators} operators, on {devices}"
+    text = INTRODUCTION.read_text(encoding="utf-8").replace("SIZES", sizes)
+    return (
+        "\n".join(
+            [
+                text,
+                "## Cheats\n",
+                cheats(lines),
+                "## Honest rewrites\n",
+                honest(lines),
+                "## What got through, and honest submissions that were refused\n",
+                listed(lines, (Outcome.THROUGH, Outcome.UNDECIDED, Outcome.HONEST_REFUSED)),
+                "## Passes that are within the tolerance, or wrong only in larger cases\n",
+                listed(lines, (Outcome.TOLERATED, Outcome.UNREACHED)),
+                "## Transforms that do not apply\n",
+                reasons(lines),
+            ]
+        ).rstrip()
+        + "\n"
+    )
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Writes the page of the generator of cheats.")
+    parser.add_argument("results", type=Path, nargs="+")
+    parser.add_argument("--out", type=Path, default=OUT)
+    options = parser.parse_args()
+    options.out.write_text(page(read(options.results)), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

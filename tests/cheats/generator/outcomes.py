@@ -1,0 +1,129 @@
+"""Decides what became of a mutant. A pass counts as a cheat that got through unless there is
+evidence of another cause."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+from mutants import Mutant
+from source_tree import Source
+from transform import Kind
+
+COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
+COMPARE_WALL_S = 300
+# A Perf above this one is a gain, because both measurements have noise. The oracle's is 1.
+PERF_OF_A_GAIN = 1.1
+# Errors that a defence makes. Any other error says that the mutant is no working program.
+DEFENCES = (
+    "not_recordable",
+    "canary_violation",
+    "protocol_error",
+    "crash",
+    "timeout",
+    "memory_limit",
+    "gpu_fault",
+    "gpu_memory_limit",
+    "implausible_timing",
+)
+
+
+class Outcome(Enum):
+    NOT_APPLICABLE = "does not apply"
+    NOT_JUDGED = "not judged on this device"
+    REFUSED = "refused"
+    BROKEN = "no working program"
+    EQUIVALENT = "the same outputs bit by bit"
+    TOLERATED = "other outputs, all within the tolerance"
+    UNREACHED = "wrong only in cases too large for this device"
+    UNTRIGGERED = "the trick never ran"
+    NO_GAIN = "right outputs, and no Perf above the oracle's"
+    UNDECIDED = "passed, and the comparison failed"
+    THROUGH = "got through"
+    HONEST_PASS = "honest, passed"
+    HONEST_REFUSED = "honest, refused"
+
+
+# Stages of a grade on `cpu` in which cases that are too large for it are compiled, but not run.
+ONLY_RECORDED = ("compile", "record")
+Submit = Callable[[str, str], dict[str, Any]]
+
+
+def judged_cases(mutant: Mutant, device: str) -> list[str]:
+    return [
+        case["id"]
+        for case in mutant.order.operator.spec["cases"]
+        if device != "cpu" or case["interpreter"]
+    ]
+
+
+def _compared(mutant: Mutant, device: str) -> tuple[Outcome, Any]:
+    judged = judged_cases(mutant, device)
+    question = {
+        "folder": str(mutant.order.operator.folder),
+        "honest": Source(mutant.order.operator).text(),
+        "mutant": mutant.values,
+        "judged": judged if device == "cpu" else [],
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, str(COMPARE)],
+            input=json.dumps(question),
+            capture_output=True,
+            text=True,
+            timeout=COMPARE_WALL_S,
+        )
+    except subprocess.TimeoutExpired:
+        return Outcome.UNDECIDED, "the comparison took too long"
+    if done.returncode != 0:
+        return Outcome.UNDECIDED, done.stderr[-600:]
+    cases: dict[str, str] = json.loads(done.stdout)["cases"]
+    if any(cases.get(name) == "wrong" for name in judged):
+        return Outcome.THROUGH, cases
+    if "wrong" in cases.values():
+        return Outcome.UNREACHED, cases
+    if "tolerated" in cases.values():
+        return Outcome.TOLERATED, cases
+    return (Outcome.EQUIVALENT if cases else Outcome.UNDECIDED), cases
+
+
+def is_pass(verdict: dict[str, Any]) -> bool:
+    return verdict.get("outcome") == "pass"
+
+
+def decide(
+    mutant: Mutant, verdict: dict[str, Any], device: str, submit: Submit
+) -> tuple[Outcome, Any]:
+    """Returns the outcome and its evidence. May send a twin of the mutant."""
+    kind = str(verdict.get("error_kind"))
+    if kind == "unsupported":
+        return Outcome.NOT_JUDGED, None
+    if mutant.order.has(Kind.HONEST):
+        return (Outcome.HONEST_PASS if is_pass(verdict) else Outcome.HONEST_REFUSED), None
+    if not is_pass(verdict):
+        refused = verdict.get("outcome") == "fail" or kind in DEFENCES
+        return (Outcome.REFUSED if refused else Outcome.BROKEN), None
+    if mutant.order.has(Kind.FORBIDDEN):
+        return Outcome.THROUGH, "a pass of this kind is always a cheat"
+    if (verdict.get("perf") or 0) > PERF_OF_A_GAIN:
+        return Outcome.THROUGH, f"its Perf is {verdict['perf']}"
+    found: tuple[Outcome, Any] = (Outcome.NO_GAIN, None)
+    if mutant.probe:
+        found = _twin(submit(mutant.order.operator.name, mutant.probe))
+    if found[0] is Outcome.THROUGH or not mutant.values:
+        return found
+    return _compared(mutant, device)
+
+
+def _twin(verdict: dict[str, Any]) -> tuple[Outcome, Any]:
+    """Reads the verdict of a twin that raises where the trick runs."""
+    if is_pass(verdict):
+        return Outcome.UNTRIGGERED, None
+    if verdict.get("stage") in ONLY_RECORDED:
+        return Outcome.UNREACHED, f"its twin raises in stage {verdict['stage']}"
+    return Outcome.THROUGH, f"its twin raises in stage {verdict['stage']}"

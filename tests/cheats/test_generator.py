@@ -1,0 +1,132 @@
+"""Checks the generator of cheats: some mutants go to a real server from end to end, every transform
+applies to an operator and makes a program, and a mutant that passes is judged by evidence."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE / "generator"))
+
+import generator_table  # noqa: E402
+from cheat_generator import judge  # noqa: E402
+from graded import Graded  # noqa: E402
+from mutants import Order, build, draw  # noqa: E402
+from operator_text import OperatorText, all_operators  # noqa: E402
+from outcomes import Outcome  # noqa: E402
+from transform import REWRITES, TRANSFORMS, NotApplicable, Reason  # noqa: E402
+
+OPERATORS = {operator.name: operator for operator in all_operators()}
+SEED = 1
+# One mutant of each way in which a mutant can end.
+ENDS = [
+    ("vector_add", "skip_last_block", Outcome.REFUSED),
+    ("vector_add", "torch_only", Outcome.REFUSED),
+    ("vector_add", "half_by_torch", Outcome.REFUSED),
+    ("vector_add", "half_stores", Outcome.REFUSED),
+    ("relu", "input_changed", Outcome.REFUSED),
+    ("softmax_last_dim", "maximum_skipped", Outcome.REFUSED),
+    ("vector_add", "cache_by_address", Outcome.UNTRIGGERED),
+    ("vector_add", "side_stream", Outcome.NO_GAIN),
+    ("vector_add", "large_only", Outcome.UNREACHED),
+    ("vector_add", "skip_last_head", Outcome.NOT_APPLICABLE),
+    ("gluon_blocked_add", "unchanged", Outcome.NOT_JUDGED),
+    ("vector_add", "renamed", Outcome.HONEST_PASS),
+    ("softmax_last_dim", "launch_in_a_function", Outcome.HONEST_PASS),
+]
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Graded]:
+    binary = os.environ.get("ASSAY_BIN", str(ROOT / "build/release/bin/assay"))
+    with Graded(binary, "cpu") as graded:
+        yield graded
+
+
+@pytest.mark.parametrize(("operator", "name", "end"), ENDS)
+def test_a_mutant_ends_as_it_must(operator: str, name: str, end: Outcome, server: Graded) -> None:
+    line = judge(Order(OPERATORS[operator], (name,), SEED), "cpu", server)
+    assert line["outcome"] == end.name, line
+
+
+def made(operator: OperatorText, name: str) -> str | Reason:
+    try:
+        return build(Order(operator, (name,), SEED), needs_gpu=True).source
+    except NotApplicable as error:
+        return error.reason
+
+
+@pytest.mark.parametrize("name", [*TRANSFORMS, *REWRITES])
+def test_a_transform_makes_programs(name: str) -> None:
+    """Looks for one operator to which the transform applies, the shortest oracles first."""
+    by_length = sorted(OPERATORS.values(), key=lambda operator: len(operator.oracle))
+    source = next(p for one in by_length if isinstance(p := made(one, name), str))
+    compile(source, name, "exec")
+
+
+def test_a_seed_gives_the_same_mutants() -> None:
+    def names(seed: int) -> list[tuple[str, tuple[str, ...]]]:
+        orders = draw(list(OPERATORS.values()), seed, singles=50, pairs=20, honest=10)
+        return [(order.operator.name, order.names) for order in orders]
+
+    assert names(1) == names(1) != names(2)
+    assert len(names(1)) == 80
+
+
+def compared(operator: str, mutant: str, *judged: str) -> dict[str, str]:
+    one = OPERATORS[operator]
+    question = {"folder": str(one.folder), "honest": one.oracle, "mutant": mutant, "judged": judged}
+    done = subprocess.run(
+        [sys.executable, str(HERE / "generator/compare_outputs.py")],
+        input=json.dumps(question),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    cases: dict[str, str] = json.loads(done.stdout)["cases"]
+    return cases
+
+
+def test_outputs_are_compared_without_a_server() -> None:
+    """Further cases are compared only while the judged ones are right, so this one ends soon."""
+    honest = OPERATORS["vector_add"].oracle
+    wrong = honest.replace("x + y", "x - y")
+    assert compared("vector_add", wrong, "small") == {"small": "wrong"}
+
+
+def test_the_table_counts_each_line(tmp_path: Path) -> None:
+    lines = [
+        {"key": "1", "outcome": "REFUSED", "transforms": ["skip_last_block"]},
+        {"key": "2", "outcome": "THROUGH", "transforms": ["skip_last_block"]},
+        {"key": "2", "outcome": "EQUIVALENT", "transforms": ["skip_last_block"]},
+        {"key": "3", "outcome": "HONEST_REFUSED", "transforms": ["renamed"]},
+        {"key": "4", "outcome": "NOT_APPLICABLE", "transforms": ["renamed"], "reason": "NO_SITE"},
+    ]
+    results = tmp_path / "results.jsonl"
+    results.write_text(
+        "\n".join(json.dumps({"device": "cpu", "operator": "relu", **line}) for line in lines)
+    )
+    page = generator_table.page(generator_table.read([results]))
+    assert "launches one program less along the first axis | 2 | 1 | 0 | 1 |" in page
+    assert "| relu | renamed | cpu | honest, refused |" in page
+    assert f"| {Reason.NO_SITE.value} | 1 |" in page
+
+
+def test_a_case_does_not_run_outside_of_a_jail() -> None:
+    """Runs the prelude alone, which must end the process before a case would follow."""
+    text = (HERE / "prelude.py").read_text(encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-c", text + "\nprint('a case would run here')"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1 and "attacks what executes it" in done.stderr
+    assert done.stdout == ""

@@ -35,7 +35,7 @@ class OperatorText:
         return [argument["name"] for argument in self.spec["arguments"]]
 
     @property
-    def scalars(self) -> list[str]:
+    def scalar_names(self) -> list[str]:
         return [a["name"] for a in self.spec["arguments"] if a["type"] != "tensor"]
 
     @property

@@ -70,9 +70,9 @@ def never_launched(source: Source, rng: random.Random) -> None:
 )
 def constant_scalar(source: Source, rng: random.Random) -> None:
     """The first call's value serves all later calls: a public case comes first."""
-    if not source.operator.scalars:
+    if not source.operator.scalar_names:
         raise NotApplicable(Reason.NO_SCALAR)
-    name = rng.choice(source.operator.scalars)
+    name = rng.choice(source.operator.scalar_names)
     source.add_helper("cheat_scalars = {}")
     source.wrap_entry(
         f"{name} = cheat_scalars.setdefault('{name}', {name})\nreturn WORK(ARGUMENTS)"

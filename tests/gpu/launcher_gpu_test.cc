@@ -8,6 +8,7 @@
 
 #include "sandbox/launcher/driver/open_driver.h"
 #include "sandbox/launcher/plan/plan_check.h"
+#include "sandbox/launcher/timing/timing.h"
 #include "tests/catch.h"
 #include "tests/gpu/launcher_kernels.h"
 #include "tests/sandbox/launcher/launcher_process.h"

@@ -65,8 +65,9 @@ class FunctionProxy:
 
 
 class ClassProxy:
-    """A proxy for a class of the kernel part. The test part makes objects of the class, and calls
-    of these objects are recorded."""
+    """A proxy for a class that the golden file's kernel part defines. The golden file's test part
+    creates objects through the proxy. If an object is a torch.nn.Module, each call of the object is
+    recorded. Another object only keeps the arguments with which it was created."""
 
     def __init__(self, name: str, kind: type, record: Record) -> None:
         self._name, self._kind, self._record = name, kind, record

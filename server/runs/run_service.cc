@@ -166,8 +166,9 @@ Result<tools::Scorecard> StoredRuns::scorecard(const std::string& run) {
     const operators::Operator* op = catalog_.find(name);
     score.split = op == nullptr ? "" : std::string(operators::to_string(op->split));
     score.tool_calls = calls[name];
-    // The newest submission counts. In a track with a submission budget, the older submissions were
-    // refunded.
+    // Only the newest submission counts. A track with a submission budget allows one submission
+    // for each operator. There is a second one only if the charge for the first was refunded,
+    // because the first ended with an infrastructure error.
     for (GradedJob& job : graded) {
       if (job.operator_name != name) continue;
       score.submitted = true;

@@ -7,15 +7,16 @@ the outputs with those of an ablated run, in which the results of the kernels ar
 computed it. The outputs are also rejected if their number, a dtype, a shape or the strides differ
 between the two runs: kernels decide none of these, so the host code must have recognised the
 ablated run. Two more rules apply to each output:
-  - At least one element must differ between the two runs. (`operators lint` proves that an output
-    of zeros, of a constant or of an input is never right.)
-  - Consider the elements that are not zero and differ from the element of each argument at the same
-    index. At least half of these elements must differ between the two runs. (The other elements are
-    excepted to allow work in place, and outputs that start as a clone of an argument.)
-For an imported operator (`imported`), nothing proves the first rule. So a right output of such an
-operator needs no kernel if it equals an argument of the same dtype and shape bit for bit: the
-golden code returns the argument or leaves it unchanged. Elements that are exempt from checking need
-no kernel in any operator. All functions are pure."""
+  - At least one element must differ between the two runs. `operators lint` proves for each operator
+    that an output of zeros, of a constant or of an input is never right.
+  - At least half of the elements that need a computation must differ between the two runs. An
+    element needs no computation if it is zero, or if it equals the element at the same index of any
+    argument with the same dtype and number of elements. This allows work in place, and outputs that
+    start as a clone of an argument. The rule does not apply to bool outputs.
+An imported operator (`imported`) has no such proof by `operators lint`. A right output of such an
+operator needs no kernel if it equals an argument of the same dtype and shape bit for bit: then the
+imported code returns the argument or leaves it unchanged. For every operator, the rules ignore
+elements that are exempt from checking. All functions are pure."""
 
 from __future__ import annotations
 

@@ -54,10 +54,10 @@ struct ReplayRequest {
   // the list is empty, a timed replay chooses the alternatives, and an untimed replay uses the
   // first alternatives.
   std::vector<std::size_t> chosen;
-  // This function is called once before the warm-up if the plan is timed. The judge can then put
-  // new inputs into the shared buffers. The warm-up still runs on the old inputs. So the first
-  // sample is the first run on the new inputs, and values that a kernel kept from earlier runs are
-  // useless.
+  // If the plan is timed, this function is called once, before the warm-up. It lets the judge put
+  // new inputs into the shared buffers. The warm-up still uses the launcher's copies of the old
+  // inputs. The launcher switches to the new inputs after the warm-up. So the first sample is the
+  // first run on the new inputs, and a kernel cannot use values that it kept from the warm-up.
   std::function<LaunchStatus()> stage_next_inputs = {};
   // If the plan is timed, whether to check determinism and to measure a timeline.
   bool inspect = false;

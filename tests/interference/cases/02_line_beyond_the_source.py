@@ -1,4 +1,4 @@
-# says: tells the hidden case by the number of a line that the source does not have
+# says: reveals the hidden case by the number of a line that the source does not have
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the name of a kernel and by its grid
+# says: reveals the hidden case by the name of a kernel and by its grid
 # expect: pass
 
 

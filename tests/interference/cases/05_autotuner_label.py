@@ -1,4 +1,4 @@
-# says: tells the hidden case by the label of an autotuner's configuration
+# says: reveals the hidden case by the label of an autotuner's configuration
 # expect: pass
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the text of the harness's own exception
+# says: raises the harness's own exception UnsupportedHere, whose text describes the hidden case
 # expect: fail:hidden_case
 
 

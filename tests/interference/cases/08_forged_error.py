@@ -1,4 +1,4 @@
-# says: tells the hidden case by a forged error that claims to come from the parser
+# says: reveals the hidden case by a forged error that claims to come from the parser
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by other forged frames, whose order depends on the case
+# says: reveals the hidden case by other forged frames, whose order depends on the case
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by stdout, stderr, warnings and the log of a pass
+# says: reveals the hidden case by stdout, stderr, warnings and the log of a pass
 # expect: pass
 
 import logging

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the exit status of the process
+# says: reveals the hidden case by the exit status of the process
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the signal that ends the process
+# says: reveals the hidden case by the signal that ends the process
 # expect: fail:hidden_case
 
 import ctypes

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the limit of memory that it exceeds
+# says: reveals the hidden case by the limit of memory that it exceeds
 # expect: fail:hidden_case
 
 

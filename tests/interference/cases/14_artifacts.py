@@ -1,4 +1,4 @@
-# says: tells the hidden case by artifacts that the submission itself sends
+# says: reveals the hidden case by artifacts that the submission itself sends
 # expect: pass
 
 

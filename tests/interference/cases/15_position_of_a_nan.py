@@ -1,4 +1,4 @@
-# says: tells the hidden case by the index of the first wrong element
+# says: reveals the hidden case by the index of the first wrong element
 # expect: fail:hidden_case
 
 

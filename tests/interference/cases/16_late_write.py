@@ -1,4 +1,4 @@
-# says: tells the hidden case by changing outputs of a public case while the hidden case runs
+# says: reveals the hidden case by changing outputs of a public case while the hidden case runs
 # expect: pass
 
 import mmap

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the shape and the type of outputs
+# says: reveals the hidden case by the shape and the type of outputs
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the choice of the input that it writes to
+# says: reveals the hidden case by the choice of the input that it writes to
 # expect: fail:hidden_case
 
 

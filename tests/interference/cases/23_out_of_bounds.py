@@ -1,4 +1,4 @@
-# says: tells the hidden case by the element that an access out of bounds names
+# says: reveals the hidden case by the element that an access out of bounds names
 # expect: fail:hidden_case
 
 

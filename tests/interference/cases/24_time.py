@@ -1,4 +1,4 @@
-# says: tells the hidden case by the time until an error
+# says: reveals the hidden case by the time until an error
 # expect: fail:hidden_case
 
 import time

@@ -1,4 +1,4 @@
-# says: tells the hidden case by notes and causes of an exception
+# says: reveals the hidden case by notes and causes of an exception
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: tells the hidden case by an exception whose class answers questions about it
+# says: reveals the hidden case by an exception whose class answers questions about it
 # expect: fail:hidden_case
 
 

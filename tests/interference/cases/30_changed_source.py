@@ -1,4 +1,4 @@
-# says: tells the hidden case by changing the text of a line of the source, in memory and on disk
+# says: reveals the hidden case by changing the text of a line of the source, in memory and on disk
 # expect: fail:hidden_case
 
 

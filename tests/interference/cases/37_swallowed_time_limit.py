@@ -1,4 +1,4 @@
-# says: tells the hidden case by the choice whether an endless loop ends by itself
+# says: reveals the hidden case by the choice whether an endless loop ends by itself
 # expect: fail:hidden_case
 
 import signal

@@ -1,4 +1,4 @@
-# says: tells the hidden case by the size of errors within the tolerance
+# says: reveals the hidden case by the size of errors within the tolerance
 # expect: pass
 
 

@@ -82,7 +82,7 @@ class SimClient final : public LlmClient {
 /// of right, slow, wrong and broken code.
 class ScriptedClient final : public LlmClient {
  public:
-  /// Makes a client. `answers` is the folder that contains the answers.
+  /// `answers` is the folder with the files NAME.md, one for each operator NAME.
   explicit ScriptedClient(std::filesystem::path answers) : answers_(std::move(answers)) {}
   /// Answers a prompt. Errors: not_found if the prompt names no operator, or an operator without an
   /// answer.

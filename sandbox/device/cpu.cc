@@ -131,8 +131,9 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// Interprets and judges the small cases. The verdict of a grade also gets static figures: what a
-  /// recording shows about the kernels without a run.
+  /// Interprets the submission on the small cases and judges the outputs. A grade also adds static
+  /// figures to the verdict: facts about the kernels that need no GPU, such as their occupancy. A
+  /// submission that cannot be interpreted is only compiled and recorded.
   void test(JobExecution& run, std::vector<std::string>& required) {
     if (!can_interpret(run.job())) return compile_only(run);
     if (!interpret(run, required)) ask_the_compiler(run);

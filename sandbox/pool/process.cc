@@ -117,7 +117,7 @@ void Process::kill() {
 }
 
 void Process::kill_group() {
-  // The kernel does not reuse a process id before the process is reaped.
+  // Linux does not reuse a process id before the process is reaped.
   if (pid_ > 0 && !status_) ::kill(-pid_, SIGKILL);
   kill();
 }

@@ -90,8 +90,9 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
     const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
     if (!given && given.error().code == ErrorCode::cancelled)
       return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
-    // The send failed because the candidate closed its socket or does not read. How the candidate
-    // ends tells the error.
+    // Another failure of the send is ignored here: the candidate closed its socket or does not
+    // read. Then follow() reports the error, which it finds from the way in which the candidate
+    // ends.
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))

@@ -84,7 +84,8 @@ class Samples {
   void add(const Timing& block, std::vector<std::int64_t> chosen, bool renewed = false);
   bool empty() const { return all_.samples_ns.empty(); }
   bool steady() const { return empty() || known_well_enough(median_interval(all_.samples_ns)); }
-  /// Returns the chosen alternative of each tunable. The list is empty before the first block.
+  /// Returns, for each tunable of the plan, the index of the alternative (autotuner configuration)
+  /// that the last added block used. The list is empty until add() is called.
   const std::vector<std::int64_t>& chosen() const { return chosen_; }
   Timing timing() const;
   /// Returns true if blocks had new inputs, but too few first runs on these inputs were measured.

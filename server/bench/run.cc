@@ -61,8 +61,8 @@ std::optional<agents::Price> price_of(const BenchPair& pair) {
   return pair.model == nullptr ? std::nullopt : pair.model->price;
 }
 
-/// Returns an error if the server no longer knows the run. Otherwise the bench would pay for
-/// attempts that cannot be recorded.
+/// Asks the server whether it still knows the run, and returns an error if it does not. Without
+/// this check, the bench would pay a model for attempts that the server cannot add to the run.
 Status check_run(mcp::Client& client, const std::string& run) {
   const Result<mcp::ToolResult> answer = client.call_tool("scorecard", {{"run", run}});
   if (!answer) return fail(answer.error());

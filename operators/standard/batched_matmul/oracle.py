@@ -104,8 +104,9 @@ def batched_matmul(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
         bm, bn, bk, warps, stages = 32, 32, 64, 2, 3
     tiles = triton.cdiv(m, bm) * triton.cdiv(n, bn)
     if bn == 256 and m % bm == 0 and n % bn == 0 and k % bk == 0:
-        # Uses descriptors only if the matrix consists of whole tiles, so that no tile straddles two
-        # matrices. One view contains the rows of all matrices.
+        # A descriptor describes all matrices of the batch as one tall matrix, one below the other.
+        # So this path needs tile sizes that divide m, n and k: otherwise a tile could contain rows
+        # of two matrices.
         a_desc = TensorDescriptor.from_tensor(a.view(batch * m, k), [bm, bk])
         b_desc = TensorDescriptor.from_tensor(b.view(batch * k, n), [bk, bn])
         c_desc = TensorDescriptor.from_tensor(c.view(batch * m, n), [bm, bn])

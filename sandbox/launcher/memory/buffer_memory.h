@@ -130,7 +130,8 @@ class InitialState {
     std::uint64_t bytes;
   };
   LaunchStatus poison_async();
-  /// Allocates `bytes`, rounded up to whole words of a mask. Returns 0 if the device lacks memory.
+  /// Allocates device memory for a copy of `bytes` bytes. The size is rounded up to a multiple of
+  /// kMaskWordBytes, because a copy is masked in whole words. Returns 0 if the device lacks memory.
   LaunchResult<DevicePtr> room_for(std::uint64_t bytes);
 
   GpuDriver& gpu_;

@@ -35,9 +35,10 @@ class Channel {
  public:
   virtual ~Channel() = default;
   /// Sends a request and waits for the response with the same id. The response is an object with
-  /// `result` or `error`. `version` is the revision that both sides use. If the request has a
-  /// progress token, the token is the request's id. When the wait ends early, the request is
-  /// cancelled at the server. Errors: cancelled if `stop` was requested; otherwise unavailable.
+  /// `result` or `error`. `version` is the revision of MCP that both sides use. If the caller
+  /// puts a progress token into the request, the token must equal the request's id. When the wait
+  /// ends early, the request is cancelled at the server. Errors: cancelled if `stop` was requested;
+  /// otherwise unavailable.
   virtual Result<nlohmann::json> request(const nlohmann::json& message, const std::string& version,
                                          const Wait& wait) = 0;
   /// Sends a notification.

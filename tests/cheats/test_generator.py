@@ -91,8 +91,8 @@ def compared(operator: str, mutant: str, *judged: str) -> dict[str, str]:
         text=True,
         check=True,
     )
-    cases: dict[str, str] = json.loads(done.stdout)["cases"]
-    return cases
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    return {line["case"]: line["said"] for line in lines}
 
 
 def test_outputs_are_compared_without_a_server() -> None:

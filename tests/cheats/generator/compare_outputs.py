@@ -1,7 +1,10 @@
 """Compares the outputs of a mutant, of the honest oracle and of the reference outside of a server,
 so that a mutant is not called harmless on the word of the server under test.
 
-python tests/cheats/generator/compare_outputs.py < question.json     # prints one JSON object
+python tests/cheats/generator/compare_outputs.py < question.json
+
+It prints one JSON object for each case as soon as the case is decided, so that the time limit loses
+only the cases that follow.
 
 It runs submissions in Triton's interpreter without a jail. So it is only for mutants of
 Kind.VALUES: oracles of this repository in which some arithmetic differs. The process may write no
@@ -27,7 +30,7 @@ MORE_S = 10  # time after which no further case is begun, seconds
 SEEDS = (11, 12)  # of the inputs of each case that the device judges
 # The largest further case that the interpreter is given.
 MOST_BYTES = 16 << 20
-MOST_FLOPS = 256 << 20
+MOST_FLOPS = 64 << 20
 ORDER = ("same", "tolerated", "wrong")
 
 
@@ -89,9 +92,9 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> s
     return "tolerated" if is_right else "wrong"
 
 
-def answer(question: dict[str, Any]) -> dict[str, Any]:
+def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
     """`folder`: the operator. `honest`, `mutant`: sources. `judged`: identifiers of the cases that
-    the device judges. Other cases follow while there is time."""
+    the device judges. Other cases follow while there is time and nothing is wrong."""
     from harness.operator import Operator
 
     started = time.monotonic()
@@ -103,20 +106,20 @@ def answer(question: dict[str, Any]) -> dict[str, Any]:
         _prepare(folder)
         resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
         honest, mutant = (_load(path, operator.spec["entry"]) for path in paths)
-        wires = operator.spec["cases"]
-        found: dict[str, str] = {}
+        wires, is_wrong = operator.spec["cases"], False
         for wire in wires:
             if wire["id"] in question["judged"]:
                 case = operator.case(wire, "cpu")
                 said = [_verdict(operator, case, seed, honest, mutant) for seed in SEEDS]
-                found[wire["id"]] = max(said, key=ORDER.index)
+                is_wrong = is_wrong or "wrong" in said
+                yield {"case": wire["id"], "said": max(said, key=ORDER.index)}
         others = [wire for wire in wires if wire["id"] not in question["judged"]]
         for wire in [*others, *_crossed(wires, question["judged"])]:
-            if "wrong" in found.values() or time.monotonic() - started > MORE_S:
+            if is_wrong or time.monotonic() - started > MORE_S:
                 break
-            if said := _tried(operator, wire, honest, mutant):
-                found[wire["id"]] = said
-        return {"cases": found}
+            if tried := _tried(operator, wire, honest, mutant):
+                is_wrong = tried == "wrong"
+                yield {"case": wire["id"], "said": tried}
 
 
 def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[str, Any]]:
@@ -150,4 +153,5 @@ def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str
 if __name__ == "__main__":
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S + 5))
     os.environ["TRITON_INTERPRET"] = "1"
-    print(json.dumps(answer(json.load(sys.stdin))))
+    for line in answers(json.load(sys.stdin)):
+        print(json.dumps(line), flush=True)

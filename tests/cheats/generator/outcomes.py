@@ -80,16 +80,17 @@ def _compared(mutant: Mutant, device: str) -> tuple[Outcome, Any]:
         )
     except subprocess.TimeoutExpired:
         return Outcome.UNDECIDED, "the comparison took too long"
-    if done.returncode != 0:
-        return Outcome.UNDECIDED, done.stderr[-600:]
-    cases: dict[str, str] = json.loads(done.stdout)["cases"]
+    lines = [json.loads(line) for line in done.stdout.splitlines()]
+    cases: dict[str, str] = {line["case"]: line["said"] for line in lines}
+    if not set(question["judged"]) <= cases.keys() or not cases:
+        return Outcome.UNDECIDED, f"status {done.returncode} after {cases}: {done.stderr[-600:]}"
     if any(cases.get(name) == "wrong" for name in judged):
         return Outcome.THROUGH, cases
     if "wrong" in cases.values():
         return Outcome.UNREACHED, cases
     if "tolerated" in cases.values():
         return Outcome.TOLERATED, cases
-    return (Outcome.EQUIVALENT if cases else Outcome.UNDECIDED), cases
+    return Outcome.EQUIVALENT, cases
 
 
 def is_pass(verdict: dict[str, Any]) -> bool:

@@ -63,6 +63,14 @@ struct Case {
   std::string distribution;
 };
 
+/// A distribution for which kernels with certain shortcuts give a wrong answer.
+struct Adversary {
+  std::uint32_t line = 0;
+  std::string distribution;
+  std::vector<std::string> breaks;  // the names of the shortcuts
+  std::string axis;                 // the axis along which a shortcut leaves work out; may be empty
+};
+
 struct Operator {
   std::string name;
   Split split = Split::standard;
@@ -77,6 +85,7 @@ struct Operator {
   std::vector<Argument> arguments;
   std::vector<Output> outputs;
   std::vector<Case> cases;
+  std::vector<Adversary> adversaries;
   std::filesystem::path directory;  // absolute path
   // The text of reference.py. The tool fetch_spec shows it to agents.
   std::string reference_source;

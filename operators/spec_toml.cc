@@ -24,6 +24,10 @@ constexpr std::array<std::string_view, 2> kVisibilities{"public", "hidden"};
 constexpr std::array<std::string_view, 12> kDtypes{
     "float64", "float32", "float16", "bfloat16", "float8_e4m3fn", "float8_e5m2",
     "int64",   "int32",   "int16",   "int8",     "uint8",         "bool"};
+// The shortcuts that lint makes mutants of come first (sandbox/harness/judging/shortcuts.py).
+constexpr std::array<std::string_view, 8> kShortcuts{
+    "skip_negligible", "forget_past",  "drop_maximum", "low_precision",
+    "narrow_range",    "part_of_data", "ignore_ties",  "assume_balance"};
 constexpr std::array<std::string_view, 17> kFamilies{
     "elementwise",  "activation", "normalization", "reduction", "softmax",     "gemm",
     "quantization", "attention",  "positional",    "sparse",    "convolution", "loss",
@@ -107,11 +111,25 @@ Case parse_case(Section section) {
   return result;
 }
 
+Adversary parse_adversary(Section section) {
+  section.keys({"distribution", "breaks", "why"}, {"axis"});
+  Adversary result;
+  result.distribution = section.identifier("distribution");
+  result.breaks = section.extents("breaks");
+  if (section.has("axis")) result.axis = section.identifier("axis");
+  section.text("why");
+  for (const std::string& shortcut : result.breaks) {
+    if (std::find(kShortcuts.begin(), kShortcuts.end(), shortcut) == kShortcuts.end())
+      section.report_error("breaks", "has '" + shortcut + "'; valid: " + join(kShortcuts));
+  }
+  return result;
+}
+
 Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
   Section section(root, "", diagnostics);
   section.keys({"name", "split", "family", "dialect", "difficulty", "summary", "description",
                 "entry", "signature", "arguments", "outputs", "cases"},
-               {"imported", "adapter"});
+               {"imported", "adapter", "adversarial"});
   Operator op;
   op.name = section.identifier("name");
   const std::string split = section.choice("split", split_names());
@@ -145,6 +163,14 @@ Operator parse_root(const toml::table& root, Diagnostics& diagnostics) {
         parse_case(Section(*table, label(*table, "cases", "id", index++), diagnostics)));
     op.cases.back().line = table->source().begin.line;
   }
+  if (section.has("adversarial")) {
+    index = 0;
+    for (const toml::table* table : section.tables("adversarial")) {
+      op.adversaries.push_back(parse_adversary(
+          Section(*table, label(*table, "adversarial", "distribution", index++), diagnostics)));
+      op.adversaries.back().line = table->source().begin.line;
+    }
+  }
   return op;
 }
 
@@ -159,6 +185,9 @@ std::string at(const Argument& argument) {
 }
 std::string at(const Output& output) {
   return at(output.line, "[[outputs]] " + quoted(output.name));
+}
+std::string at(const Adversary& item) {
+  return at(item.line, "[[adversarial]] " + quoted(item.distribution));
 }
 std::string at(const Case& item) { return at(item.line, "[[cases]] " + quoted(item.id)); }
 
@@ -245,6 +274,21 @@ Status check_inout(const Operator& op) {
       return broken(at(argument),
                     "role is 'inout' but no [[outputs]] has from = \"" + argument.name + "\"");
     }
+  }
+  return {};
+}
+
+/// Checks that a hidden case has each adversarial distribution, and that its axis exists.
+Status check_adversaries(const Operator& op) {
+  for (const Adversary& item : op.adversaries) {
+    const bool used = std::any_of(op.cases.begin(), op.cases.end(), [&](const Case& one) {
+      return one.hidden && one.distribution == item.distribution;
+    });
+    if (!used) return broken(at(item), "no hidden case has this distribution");
+    if (item.breaks.empty()) return broken(at(item), "key 'breaks' is empty");
+    if (!item.axis.empty() && !op.cases.front().axes.contains(item.axis))
+      return broken(at(item), "key 'axis' is " + quoted(item.axis) +
+                                  "; valid: " + names_of(op.cases.front().axes));
   }
   return {};
 }
@@ -338,6 +382,7 @@ Status check_spec(const Operator& op) {
   }
   if (Status status = check_axes(op); !status) return status;
   if (Status status = check_inout(op); !status) return status;
+  if (Status status = check_adversaries(op); !status) return status;
   return check_cases(op);
 }
 

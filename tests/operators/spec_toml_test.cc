@@ -279,4 +279,32 @@ TEST_CASE("a message names the line", "[spec]") {
   contains(error_of(replaced("difficulty = 1", "difficulty = 9")), kFile + ":5: key 'difficulty'");
 }
 
+TEST_CASE("an adversarial distribution names what it breaks, and a hidden case has it", "[spec]") {
+  const std::string hidden = case_text("h3", "hidden", "false");
+  const std::string slow =
+      replaced(hidden, "[[cases]]" + hidden.substr(9, hidden.rfind("normal") - 9) + "slow\"\n");
+  const auto with = [&](const std::string& distribution, const std::string& breaks,
+                        const std::string& more) {
+    return slow + "[[adversarial]]\ndistribution = \"" + distribution + "\"\nbreaks = [" + breaks +
+           "]\nwhy = \"states decay slowly\"\n" + more;
+  };
+  const Result<Operator> op =
+      parse_spec(with("slow", "\"forget_past\", \"low_precision\"", "axis = \"n\"\n"), kFile);
+  INFO((op ? std::string() : op.error().message));
+  REQUIRE(op.has_value());
+  REQUIRE(op->adversaries.size() == 1);
+  CHECK(op->adversaries[0].distribution == "slow");
+  CHECK(op->adversaries[0].breaks == std::vector<std::string>{"forget_past", "low_precision"});
+  CHECK(op->adversaries[0].axis == "n");
+
+  contains(
+      error_of(with("slow", "\"forgets\"", "")),
+      "[[adversarial]] 'slow': key 'breaks' has 'forgets'; valid: skip_negligible, forget_past");
+  contains(error_of(with("slow", "", "")), "[[adversarial]] 'slow': key 'breaks' is empty");
+  contains(error_of(with("slow", "\"forget_past\"", "axis = \"m\"\n")),
+           "[[adversarial]] 'slow': key 'axis' is 'm'; valid: n");
+  contains(error_of(with("fast", "\"forget_past\"", "")),
+           "[[adversarial]] 'fast': no hidden case has this distribution");
+}
+
 }  // namespace assay::operators

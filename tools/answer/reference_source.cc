@@ -76,7 +76,7 @@ bool mentions(const std::string& text, const std::string& name) {
 /// Returns whether the judge itself calls the function `name`, besides `reference`. Such a function
 /// never counts as reached: a helper may mention it in a comment.
 bool is_hook(std::string_view name) {
-  return name == "inputs" || name == "mutants" || name == "cost";
+  return name == "inputs" || name == "mutants" || name == "shortcuts" || name == "cost";
 }
 
 /// Returns `reference` and the names that it reaches through calls, in the order of their distance:

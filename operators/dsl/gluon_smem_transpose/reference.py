@@ -9,7 +9,10 @@ from torch import Tensor
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((case.axes["rows"], case.axes["cols"]), torch.float32)
-    if case.distribution == "extreme":
+    if case.distribution == "magnitudes":
+        low, high = (-24, 13) if case.dtype == torch.float16 else (-130, 120)
+        x *= torch.exp2(rng.integers(x.shape, low, high, torch.int32).float())
+    elif case.distribution == "extreme":
         x *= 10.0 ** rng.uniform(x.shape, torch.float32, -30.0, 30.0)
     return {"x": x.to(case.dtype)}
 

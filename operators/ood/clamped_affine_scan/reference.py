@@ -18,6 +18,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         a = 1.0 - 0.02 * a
         b *= 0.2
         lo, hi = lo - 1.5, hi + 1.0
+    elif case.distribution == "long_memory":
+        # A state decays by 1/5,000 in a step, and few steps reach a bound.
+        a = 1.0 - 0.0004 * a
+        b *= 0.03
+        lo = lo - 1.8
+        hi = -lo
     elif case.distribution == "tail":
         quiet = shape[1] - shape[1] // 8
         b[:, :quiet] *= 0.1

@@ -27,6 +27,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "sticky":
         emit, stay = draw((batch, steps, states), 2.0), stay / 4.0
         stay = torch.floor(stay * GRID) / GRID
+    elif case.distribution == "long_memory":
+        # Leaving a state costs almost as much as allowed, and emissions differ little. So a score
+        # sums the emissions of one state over hundreds of steps.
+        emit, trans = draw((batch, steps, states), 0.3), draw((states, states), 0.5) - 7.5
+        stay = torch.floor(stay / 64.0 * GRID) / GRID
     elif case.distribution == "twins":
         # States 2c and 2c + 1 have equal parameters, so the best state always ties with its twin.
         twin = torch.arange(states, device=rng.device) // 2 * 2

@@ -22,6 +22,13 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         x = rng.integers(shape, -900, 700, torch.int32)
         x[-1, -1] = 60_000  # one spike in the last step
         shift, theta = 5, 900
+    elif case.distribution == "long_memory":
+        # Half of the potentials stay within 0 .. 15, where the leak rounds to 0, and change rarely.
+        step = rng.integers(shape, -1, 2, torch.int32)
+        rare = rng.uniform(shape, torch.float32, 0.0, 1.0) < 1.0 / 64
+        quiet = torch.arange(shape[1], device=rng.device) % 2 == 0
+        x = torch.where(quiet, step * rare, x)
+        v0 = torch.where(quiet, rng.integers(shape[1:], 0, 16, torch.int32), v0)
     elif case.distribution == "no_memory":
         # v >> 0 is v, so the leak removes the whole old potential.
         shift, theta = 0, 700

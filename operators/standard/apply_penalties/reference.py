@@ -25,13 +25,19 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     # Some tokens occur often: about every third position contains one of a few tokens.
     history = (vocab * uniform).to(torch.int32).clamp_(max=vocab - 1)
     few = rng.integers(
-        (total,), 0, 5 if case.distribution == "repeats" else min(vocab, 40), torch.int32
+        (total,),
+        0,
+        5 if case.distribution in ("repeats", "collisions") else min(vocab, 40),
+        torch.int32,
     )
-    history = torch.where(rng.uniform((total,), torch.float32, 0.0, 1.0) < 0.35, few, history)
+    often = 0.9 if case.distribution == "collisions" else 0.35
+    history = torch.where(rng.uniform((total,), torch.float32, 0.0, 1.0) < often, few, history)
     history[total - 1] = vocab - 1
     frequency = rng.uniform((batch,), torch.float32, 0.05, 0.3)
     if case.distribution == "repeats":
         frequency *= 20.0 / total
+    elif case.distribution == "collisions":
+        frequency *= 20.0 / bound
     elif case.distribution == "masked":
         logits = logits.masked_fill(
             rng.uniform((batch, vocab), torch.float32, 0.0, 1.0) < 0.3, float("-inf")

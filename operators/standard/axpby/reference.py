@@ -21,6 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "cancellation":
         a, b = 1.5, -1.5
         y = x + 0.1 * y
+    elif case.distribution == "cancelling":
+        y = 0.7 / 1.3 * x + 0.1 * y
     elif case.distribution == "zero_b":
         a, b = -2.0, 0.0
     elif case.distribution == "uneven":

@@ -16,6 +16,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     q = 3.0 * rng.normal(shape, torch.float32)
     k = rng.normal(shape, torch.float32)
     v = rng.normal(shape, torch.float32)
+    if case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 0.01
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     offsets, columns = _mask(case, rng)
     half = torch.float16
     return {
@@ -31,7 +35,7 @@ def _mask(case: Case, rng: Rng) -> tuple[Tensor, Tensor]:
     """Returns a CSR mask that selects `blocks` positions: those with the lowest ranks."""
     rows, blocks = case.axes["row_count"] - 1, case.axes["blocks"]
     rank = rng.uniform((rows, rows), torch.float64)
-    if case.distribution == "local":
+    if case.distribution in ("local", "far_keys"):
         place = torch.arange(rows, device=rng.device)
         rank += (place[:, None] - place[None, :]).abs() * (2.0 / rows)
     elif case.distribution == "empty_rows":
@@ -98,6 +102,14 @@ def mutants(
         ),
         "scale left out": _attend(q, k, v, rows, 1.0, False),
     }
+
+
+def shortcuts(
+    q: Tensor, k: Tensor, v: Tensor, row_offsets: Tensor, columns: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    """Leaves out the first half of each row's blocks."""
+    rows = [blocks[len(blocks) // 2 :] for blocks in _rows(row_offsets, columns)]
+    return {"skip_negligible": _attend(q, k, v, rows, q.shape[-1] ** -0.5, False)}
 
 
 def cost(case: Case) -> Cost:

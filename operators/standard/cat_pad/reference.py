@@ -10,18 +10,25 @@ from torch import Tensor
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     """In each entry of y, the rows of a take at most half of the length. The rows of b and the
     padding follow. In the distribution `full`, entry 1 has no padding."""
-    length, dim = case.axes["length"], case.axes["dim"]
+    length = case.axes["length"]
     total_a, total_b = case.axes["total_a"], case.axes["total_b"]
     half = length // 2
     full = case.distribution == "full"
     return {
-        "a": rng.normal((total_a, dim), torch.float32).to(torch.float16),
+        "a": _rows(case, rng, total_a),
         "a_offsets": _offsets(case, rng, total_a, half if full else 0, 2),
-        "b": rng.normal((total_b, dim), torch.float32).to(torch.float16),
+        "b": _rows(case, rng, total_b),
         "b_offsets": _offsets(case, rng, total_b, length - half if full else 0, 3),
         "length": length,
         "pad": 0.75 if full else -1.5,
     }
+
+
+def _rows(case: Case, rng: Rng, total: int) -> Tensor:
+    x = rng.normal((total, case.axes["dim"]), torch.float32)
+    if case.distribution == "magnitudes":
+        x *= torch.exp2(rng.integers(x.shape, -24, 13, torch.int32).float())
+    return x.to(torch.float16)
 
 
 def _offsets(case: Case, rng: Rng, total: int, longest: int, empty: int) -> Tensor:

@@ -12,7 +12,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     class."""
     rows, classes = case.axes["rows"], case.axes["classes"]
     logits = 1.5 * rng.normal((rows, classes), torch.float32)
-    if case.distribution == "offset":
+    if case.distribution in ("offset", "shifted"):
         offset = rng.uniform((rows, 1), torch.float32, -100.0, 100.0)
         offset[-1] = 100.0  # exp of this value overflows in float32
         logits += offset

@@ -61,6 +61,18 @@ def mutants(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
     }
 
 
+def shortcuts(x: Tensor) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    """Restarts in every quarter, with the quarter before as a warm-up."""
+    quarter = -(-x.shape[1] // 4)
+    values, indices = [], []
+    for begin in range(0, x.shape[1], quarter):
+        first = max(0, begin - quarter)
+        most, index = reference(x[:, first : begin + quarter])
+        values.append(most[:, begin - first :])
+        indices.append(index[:, begin - first :] + first)
+    return {"forget_past": (torch.cat(values, 1), torch.cat(indices, 1).to(torch.int32))}
+
+
 def cost(case: Case) -> Cost:
     elements = case.axes["rows"] * case.axes["cols"]
     return Cost(bytes=12 * elements, flops=elements)

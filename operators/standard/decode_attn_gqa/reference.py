@@ -18,17 +18,27 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal((batch, capacity, kv_heads, dim), torch.float16)
     v = rng.normal((batch, capacity, kv_heads, dim), torch.float16)
     lengths = rng.integers((batch,), max(1, capacity // 3), capacity + 1, torch.int32)
-    if case.distribution == "full":
+    if case.distribution in ("full", "far_keys"):
         lengths = torch.full_like(lengths, capacity)
+    if case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / capacity
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "spikes":
         k *= 1.0 + 2.0 * (
             rng.uniform((batch, capacity, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03
         ).to(torch.float16)
         lengths[0] = 1
-    k[torch.arange(batch, device=rng.device), lengths.long() - 1] = (
-        q[:, :: case.axes["group"]] / 12.0
-    ).to(torch.float16)
-    return {"q": q.to(torch.float16), "k_cache": k, "v_cache": v, "lengths": lengths}
+    if case.distribution != "far_keys":
+        k[torch.arange(batch, device=rng.device), lengths.long() - 1] = (
+            q[:, :: case.axes["group"]] / 12.0
+        ).to(torch.float16)
+    return {
+        "q": q.to(torch.float16),
+        "k_cache": k.to(torch.float16),
+        "v_cache": v,
+        "lengths": lengths,
+    }
 
 
 def reference(q: Tensor, k_cache: Tensor, v_cache: Tensor, lengths: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
             & rng.integers((words,), -(2**31), 2**31, torch.int32)
         )
     x = rng.normal((n,), torch.float32).clamp(-bound, bound)
-    if case.distribution == "infinite":
+    if case.distribution in ("infinite", "dropped_nan"):
         kept = _bits(bits, n)
         x = torch.where(~kept & (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1), float("inf"), x)
         x = torch.where(~kept & (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.1), float("nan"), x)

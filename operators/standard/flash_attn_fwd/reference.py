@@ -18,6 +18,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         k *= 1.0 + 2.0 * (rng.uniform((*k.shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "bounded":
         v = rng.uniform(v.shape, torch.float32, -0.9, 0.9)
+    elif case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / k.shape[2]
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "extreme":
         # All keys have a common component, which moves all scores of a query up or down by up to a
         # few hundred.

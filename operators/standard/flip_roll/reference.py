@@ -11,12 +11,16 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     shifts = {
         "forward": 5,
+        "magnitudes": 5,
         "backward": -37,
         "beyond": 3 * cols + 11,
         "none": 0,
         "far_back": -2 * cols - 1,
     }
-    return {"x": rng.normal((rows, cols), torch.float32), "shift": shifts[case.distribution]}
+    x = rng.normal((rows, cols), torch.float32)
+    if case.distribution == "magnitudes":
+        x *= torch.exp2(rng.integers(x.shape, -130, 120, torch.int32).float())
+    return {"x": x, "shift": shifts[case.distribution]}
 
 
 def reference(x: Tensor, shift: int) -> Tensor:

@@ -16,6 +16,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     delta = {"narrow": 0.3, "outliers": 0.05, "parabola": 20.0}.get(case.distribution, 1.25)
     if case.distribution == "outliers":
         x += 600.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.001)
+    elif case.distribution == "heavy":
+        x += 24.0 * (rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.002)
     elif case.distribution == "parabola":
         x *= 1.5
     elif case.distribution == "tail":

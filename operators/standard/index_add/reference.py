@@ -16,14 +16,14 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         indices = (rows * uniform**4).to(torch.int32)
         x *= 0.25
         alpha = -1.5
-    elif case.distribution == "hot":
+    elif case.distribution in ("hot", "collisions"):
         # Half of the rows of x are added to the same row. x is scaled so that the sum of these rows
         # stays O(1).
         indices = torch.where(
             uniform < 0.5, rows // 3, (rows * (2.0 * uniform - 1.0)).to(torch.int32)
         ).to(torch.int32)
         x *= count**-0.5 * 2.0
-        alpha = 1.25
+        alpha = 1.25 if case.distribution == "hot" else 0.75
     elif case.distribution == "distinct":
         indices = rng.permutation(rows)[:count].to(torch.int32)
         alpha = 2.5

@@ -13,7 +13,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = torch.log_softmax(1.2 * rng.normal((rows, cols), torch.float32), dim=-1)
     target = torch.log_softmax(2.0 * rng.normal((rows, cols), torch.float32), dim=-1)
-    if case.distribution == "extreme":
+    if case.distribution in ("extreme", "far_logs"):
         low = rng.uniform((rows, cols), torch.float32) < 0.2
         x = torch.where(low, x * 1000.0, x).clamp(-9900.0)
         # Most of the low entries are low in both inputs, and some are low in only one input.

@@ -15,6 +15,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = (1.2 * rng.normal((n,), torch.float32)).clamp(-2.6, 3.9)
     if case.distribution == "tail":
         x[: n - n // 8] *= 0.01
+    elif case.distribution == "low":
+        low = rng.uniform((n,), torch.float32, -700.0, 0.0)
+        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.5, low, x)
     return {"x": x.to(case.dtype), "slope": slope}
 
 

@@ -17,8 +17,18 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     q = 3.0 * rng.normal((batch, heads, 576), torch.float32)
     cache = rng.uniform((batch, capacity, 576), torch.float32, -1.0, 1.0)
     lengths = rng.integers((batch,), max(1, capacity // 3), capacity + 1, torch.int32)
-    if case.distribution == "full":
+    if case.distribution in ("full", "far_keys"):
         lengths = torch.full_like(lengths, capacity)
+    if case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are. Only the rotary part changes, because
+        # the other numbers of a token are its values too.
+        strong = rng.uniform((batch, capacity), torch.float32, 0.0, 1.0) < 4.0 / capacity
+        boost = 24.0 * strong * (192 / 64) ** 0.5
+        lifted, rotary = rng.far_keys(
+            q[..., VALUES:], cache[..., VALUES:], boost, 96.0 * (192 / 64) ** 0.5
+        )
+        q = torch.cat([q[..., :VALUES], lifted], dim=-1)
+        cache = torch.cat([cache[..., :VALUES], rotary], dim=-1)
     elif case.distribution == "spikes":
         cache *= 1.0 + 1.0 * (rng.uniform((batch, capacity, 1), torch.float32, 0.0, 1.0) < 0.03)
         lengths[0] = max(3, capacity // 64)

@@ -21,6 +21,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     start = rng.integers((3,), 1, 64, torch.int64)
     token = torch.arange(tokens, device=rng.device)
     positions = torch.stack((token // 7, 3 * token // 5 % 31, token % 37)) + start[:, None]
+    if case.distribution == "shuffled":
+        positions = rng.integers((3, tokens), 0, 4096, torch.int64)
     # The base is small, so that the angles of neighbouring tokens differ in every element of a
     # head.
     frequencies = BASE ** (-torch.arange(half, device=rng.device).double() / (2 * half))

@@ -18,8 +18,12 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal((pages, size, kv_heads, dim), torch.float16)
     v = rng.normal((pages, size, kv_heads, dim), torch.float16)
     lengths = rng.integers((batch,), max(1, most * size // 3), most * size + 1, torch.int32)
-    if case.distribution == "full":
+    if case.distribution in ("full", "far_keys"):
         lengths = torch.full_like(lengths, most * size)
+    if case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / (most * size)
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "spikes":
         k *= 1.0 + 2.0 * (
             rng.uniform((pages, size, kv_heads, 1), torch.float32, 0.0, 1.0) < 0.03
@@ -33,7 +37,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     used = torch.arange(most, device=rng.device)[None, :] * size < lengths[:, None]
     return {
         "q": q.to(torch.float16),
-        "k_cache": k,
+        "k_cache": k.to(torch.float16),
         "v_cache": v,
         "block_table": torch.where(used, table, -1).to(torch.int32),
         "lengths": lengths,
@@ -90,6 +94,16 @@ def mutants(
         "query heads taken in turn": _attend(swapped, k_cache, v_cache, block_table, right, scale),
         "scale left out": _attend(q, k_cache, v_cache, block_table, right, 1.0),
     }
+
+
+def shortcuts(
+    q: Tensor, k_cache: Tensor, v_cache: Tensor, block_table: Tensor, lengths: Tensor
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    """Attends to the last half of the pages."""
+    size, half = k_cache.shape[1], block_table.shape[1] // 2
+    left = [max(1, length - half * size) for length in lengths.tolist()]
+    near = _attend(q, k_cache, v_cache, block_table[:, half:], left, q.shape[-1] ** -0.5)
+    return {"skip_negligible": near}
 
 
 def cost(case: Case) -> Cost:

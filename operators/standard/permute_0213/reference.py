@@ -14,7 +14,11 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         case.axes["heads"],
         case.axes["dim"],
     )
-    return {"x": rng.normal((batch, seq, heads, dim), torch.float32).to(case.dtype)}
+    x = rng.normal((batch, seq, heads, dim), torch.float32)
+    if case.distribution == "magnitudes":
+        low, high = (-24, 13) if case.dtype == torch.float16 else (-130, 120)
+        x *= torch.exp2(rng.integers(x.shape, low, high, torch.int32).float())
+    return {"x": x.to(case.dtype)}
 
 
 def reference(x: Tensor) -> Tensor:

@@ -23,6 +23,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "wide":
         p, x = 0.09, sign * torch.pow(10.0, rng.uniform((n,), torch.float32, -20.0, 10.0))
         x = x.clamp(-1.0e10, 1.0e10)
+    elif case.distribution == "zeros":
+        x = x * torch.pow(10.0, rng.uniform((n,), torch.float32, -12.0, 0.0))
+        x = x.masked_fill(zero, 0.0)
+        x[::3] = sign[::3] * 2.2
     if n == 1:
         x[0] = 1.254  # If there is only one element, its rounding to bfloat16 must be visible.
     return {"x": x, "p": p}

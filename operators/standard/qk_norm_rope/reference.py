@@ -14,6 +14,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     qkv = rng.normal((tokens, packed), torch.float32)
     if case.distribution == "tiny":
         qkv *= 0.001 * torch.exp2(rng.uniform((tokens, 1), torch.float32, -1.0, 3.0))
+    elif case.distribution == "scaled":
+        qkv *= torch.exp2(rng.uniform((tokens, 1), torch.float32, -5.0, 7.0))
     elif case.distribution == "spikes":
         qkv *= 1.0 + 3.0 * (rng.uniform((tokens, packed), torch.float32, 0.0, 1.0) < 0.02)
     # Outputs stay below 0.5, so that the rounding error of bfloat16 is well below the tolerance.

@@ -20,6 +20,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     v = rng.normal(shape, torch.float32)
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
+    elif case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 4.0 / case.axes["window"]
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "bounded":
         v = rng.uniform(shape, torch.float32, -0.9, 0.9)
     return {
@@ -66,6 +70,13 @@ def mutants(q: Tensor, k: Tensor, v: Tensor, window: int) -> dict[str, Tensor | 
         "window to both sides": _attend(q, k, v, window, window - 1, scale),
         "scale left out": _attend(q, k, v, window, 0, 1.0),
     }
+
+
+def shortcuts(
+    q: Tensor, k: Tensor, v: Tensor, window: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    half = _attend(q, k, v, (window + 1) // 2, 0, q.shape[-1] ** -0.5)
+    return {"skip_negligible": half}
 
 
 def cost(case: Case) -> Cost:

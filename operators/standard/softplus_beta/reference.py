@@ -21,6 +21,9 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = (spread * rng.normal((n,), torch.float32)).clamp(-120.0, 120.0)
     if case.distribution == "tail":
         x[: n - n // 8] *= 0.05
+    elif case.distribution == "extreme":
+        x = torch.where(rng.uniform((n,), torch.float32, 0.0, 1.0) < 0.3, 60.0 * x, x)
+        x = x.clamp(-120.0, 120.0)
     # No element is so near the threshold that rounding could decide on which side it is.
     x = torch.where((beta * x.double() - threshold).abs() < 1e-3, torch.zeros_like(x), x)
     if case.distribution == "ties":

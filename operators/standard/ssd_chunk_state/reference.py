@@ -79,6 +79,14 @@ def mutants(
     }
 
 
+def shortcuts(
+    x: Tensor, b: Tensor, dt: Tensor, a: Tensor, chunk: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    """Leaves out the first half of each chunk."""
+    early = torch.arange(dt.shape[1], device=dt.device) % chunk < chunk // 2
+    return {"forget_past": _states(x, b, dt.masked_fill(early[None, :, None], 0.0), a, chunk)}
+
+
 def cost(case: Case) -> Cost:
     batch, seq, heads, head_dim = (
         case.axes[name] for name in ("batch", "seq", "heads", "head_dim")

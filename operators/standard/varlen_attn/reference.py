@@ -21,6 +21,10 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     v = rng.normal(shape, torch.float32)
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:2], 1), torch.float32, 0.0, 1.0) < 0.03)
+    elif case.distribution == "far_keys":
+        # A few keys outweigh all others, wherever they are.
+        strong = rng.uniform(shape[:2], torch.float32, 0.0, 1.0) < 4.0 * ends.numel() / shape[0]
+        q, k = rng.far_keys(q, k, 24.0 * strong)
     return {
         "q": q.to(case.dtype),
         "k": k.to(case.dtype),
@@ -91,6 +95,16 @@ def mutants(
         "causal mask left out": _attend(q, k, v, offsets, False, scale),
         "scale left out": _attend(q, k, v, offsets, True, 1.0),
     }
+
+
+def shortcuts(
+    q: Tensor, k: Tensor, v: Tensor, cu_seqlens: Tensor, max_seqlen: int
+) -> dict[str, Tensor | tuple[Tensor, ...]]:
+    """Cuts each sequence in two, so that a query of the second half does not see the first."""
+    offsets = cu_seqlens.tolist()
+    middles = [(start + end) // 2 for start, end in itertools.pairwise(offsets)]
+    cut = _attend(q, k, v, sorted(offsets + middles), True, q.shape[-1] ** -0.5)
+    return {"skip_negligible": cut}
 
 
 def cost(case: Case) -> Cost:

@@ -13,13 +13,14 @@ import inspect
 import re
 import traceback
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import torch
 
+from harness.judging.adversaries import rejects_shortcuts, shortcuts_met, timed_twins
 from harness.judging.case_state import bytes_of, rules_for
+from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.mutants import Mutant, mutants
 from harness.operator import Arguments, Case, Operator, OperatorError, is_floating
@@ -33,24 +34,6 @@ INTERPRETER_BYTES = 1 << 20
 INTERPRETER_FLOPS = 32 << 20
 # The size of noise, relative to a value, that float64 can represent and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
-
-
-@dataclass
-class Check:
-    case: str | None  # None if the check is about the whole operator
-    name: str
-    ok: bool
-    detail: str = ""
-    mutant: bool = False  # whether the check is that a wrong answer is rejected
-
-    def wire(self) -> dict[str, Any]:
-        return {
-            "case": self.case,
-            "check": self.name,
-            "ok": self.ok,
-            "detail": self.detail,
-            "mutant": self.mutant,
-        }
 
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
@@ -77,7 +60,17 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     for name, why in survivors.items():
         yield Check(None, f"rejects {name}", not why, why, mutant=True)
     if len(cases) > 1 and not operator.imported:
+        yield from shortcuts_met(operator, cases)
+        yield from _guarded(operator, cases[0], seed)
         yield from (_varies(operator, name, values) for name, values in scalars.items() if values)
+
+
+def _guarded(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
+    try:
+        yield from timed_twins(operator, small, seed)
+    except Exception as error:
+        detail = f"{_raised_at(operator, small, error)}: {type(error).__name__}: {error}"
+        yield Check(None, "timed cases have an adversarial twin", False, detail)
 
 
 def _case(
@@ -135,6 +128,7 @@ def _case(
         yield _interpreter_size(operator, case)
     for mutant in mutants(operator, case, arguments, expected):
         yield replace(_reject(operator, mutant, case, rules, expected), mutant=True)
+    yield from rejects_shortcuts(operator, case, arguments, rules, expected)
     for name, outputs in operator.own_mutants(arguments).items():
         if survivors.get(name) != "":
             survivors[name] = (
@@ -156,7 +150,7 @@ def _reject(
         return Check(case.id, name, True)
     if not all(a is b or _same_bits(a, b) for a, b in zip(expected, mutant.outputs, strict=True)):
         error = compare(rules, expected, mutant.outputs, None).max_abs_error
-        where = _line_of(operator.folder / "spec.toml", "[[outputs]]")
+        where = line_of(operator.folder / "spec.toml", "[[outputs]]")
         remedy = "raise `scale` of the output, or choose inputs for which the mutant errs more"
         return Check(
             case.id, name, False, f"{where}: passes with a largest error of {error:.3g}: {remedy}"
@@ -176,21 +170,12 @@ def _reject(
     )
 
 
-def _line_of(file: Path, text: str) -> str:
-    """Returns FILE:LINE of the first line that begins with `text`. Returns FILE if there is no such
-    line."""
-    for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-        if line.startswith(text):
-            return f"{file}:{number}"
-    return str(file)
-
-
 def _case_at(operator: Operator, case: Case) -> str:
-    return _line_of(operator.folder / "spec.toml", f'id = "{case.id}"')
+    return line_of(operator.folder / "spec.toml", f'id = "{case.id}"')
 
 
 def _defined_at(operator: Operator, function: str) -> str:
-    return _line_of(operator.folder / "reference.py", f"def {function}(")
+    return line_of(operator.folder / "reference.py", f"def {function}(")
 
 
 def _raised_at(operator: Operator, case: Case, error: Exception) -> str:

@@ -11,10 +11,11 @@ A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating
-from harness.operator.spec import OperatorError
+from harness.operator.spec import Adversary, OperatorError
 
 __all__ = [
     "NOTHING_TO_JUDGE",
+    "Adversary",
     "Arguments",
     "Case",
     "Cost",

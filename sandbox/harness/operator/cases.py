@@ -73,6 +73,20 @@ class Rng:
         )
         return drawn.to(dtype)
 
+    def far_keys(
+        self, q: torch.Tensor, k: torch.Tensor, boost: torch.Tensor, shift: float = 96.0
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Returns queries and keys for which key j adds shift + boost[j] to the score
+        q . k / sqrt(dim) of half of the queries, and subtracts it from the others. `boost` has the
+        shape of `k` without its last dimension."""
+        dim = k.shape[-1]
+        direction = 1.0 - 2.0 * self.integers((dim,), 0, 2, torch.float32)
+        sign = 1.0 - 2.0 * self.integers((*q.shape[:-1], 1), 0, 2, torch.float32)
+        wide = q.to(torch.float32)
+        along = (wide @ direction)[..., None] / dim
+        lifted = wide + (sign * (16.0 * dim**-0.5) - along) * direction
+        return lifted, k.to(torch.float32) + (shift + boost[..., None]) / 16.0 * direction
+
     def permutation(self, n: int) -> torch.Tensor:
         """Returns the integers from 0 to n-1 in random order, as int64."""
         return torch.randperm(n, generator=self._generator, device=self.device)

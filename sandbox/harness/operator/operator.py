@@ -17,9 +17,11 @@ import torch
 from harness.operator.cases import Case, Cost, Rng
 from harness.operator.spec import (
     SCALARS,
+    Adversary,
     Argument,
     OperatorError,
     Output,
+    adversary_of,
     argument_of,
     extent,
     output_of,
@@ -55,6 +57,9 @@ class Operator:
         where = folder / "spec.toml"
         self.arguments = [argument_of(table, where) for table in tables(spec, "arguments", where)]
         self.outputs = [output_of(table, where) for table in tables(spec, "outputs", where)]
+        self.adversaries: list[Adversary] = [
+            adversary_of(table) for table in spec.get("adversarial", [])
+        ]
         for output in self.outputs:
             if output.source and output.source not in [
                 a.name for a in self.arguments if a.role == "inout"
@@ -133,13 +138,21 @@ class Operator:
     def own_mutants(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
         """Returns the outputs of the operator's own mutants (deliberately wrong variants) by name.
         Returns an empty result if reference.py does not define `mutants`."""
-        if not hasattr(self.module, "mutants"):
+        return self._variants("mutants", arguments)
+
+    def own_shortcuts(self, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
+        """Returns the outputs of kernels that take a shortcut, by the shortcut's name. The result
+        is empty if reference.py defines no `shortcuts`."""
+        return self._variants("shortcuts", arguments)
+
+    def _variants(self, function: str, arguments: Arguments) -> dict[str, list[torch.Tensor]]:
+        if not hasattr(self.module, function):
             return {}
         with torch.no_grad():
-            named = self.module.mutants(**arguments)
+            named = getattr(self.module, function)(**arguments)
         if not isinstance(named, dict):
             raise OperatorError(
-                f"{self.name}: mutants() returned a {type(named).__name__}; want a dict of name to outputs"
+                f"{self.name}: {function}() returned a {type(named).__name__}; want a dict of name to outputs"
             )
         made = {
             name: list(value) if isinstance(value, tuple | list) else [value]
@@ -150,7 +163,8 @@ class Operator:
                 isinstance(output, torch.Tensor) for output in outputs
             ):
                 raise OperatorError(
-                    f"{self.name}: mutant {name!r} must have {len(self.outputs)} tensors, one for each output of the spec"
+                    f"{self.name}: {function.removesuffix('s')} {name!r} must have {len(self.outputs)} tensors, "
+                    "one for each output of the spec"
                 )
         return made
 

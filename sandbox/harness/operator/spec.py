@@ -28,6 +28,15 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Adversary:
+    """A distribution for which kernels with certain shortcuts are wrong."""
+
+    distribution: str
+    breaks: tuple[str, ...]  # the names of the shortcuts
+    axis: str  # the axis along which a shortcut leaves work out; may be ""
+
+
+@dataclass(frozen=True)
 class Output:
     name: str
     dtype: str
@@ -103,4 +112,12 @@ def output_of(table: dict[str, Any], where: Path) -> Output:
         float(table.get("max_abs_error", 0.01)),
         table.get("scale", 1),
         str(table.get("from", "")),
+    )
+
+
+def adversary_of(table: dict[str, Any]) -> Adversary:
+    return Adversary(
+        str(table.get("distribution", "")),
+        tuple(str(name) for name in table.get("breaks", ())),
+        str(table.get("axis", "")),
     )

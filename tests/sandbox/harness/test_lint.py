@@ -142,8 +142,17 @@ def scaled(folder: Path, factor: str, wide: str, rows: int = 5) -> dict[str, str
     spec = SPEC.replace("(x: Tensor)", "(x: Tensor, factor: float)").replace(
         "[[outputs]]", '[[arguments]]\nname = "factor"\ntype = "float"\nrole = "input"\n[[outputs]]'
     )
-    for name in ("a", "b"):
-        spec += f'\n[[cases]]\nid = "{name}"\ninterpreter = true\n'
+    spec += '[[adversarial]]\ndistribution = "far"\nbreaks = ["low_precision"]\n'
+    axes = f"{{ rows = {rows}, cols = 9 }}"
+    for name, visibility, distribution in (
+        ("a", "public", "normal"),
+        ("b", "hidden", "wide"),
+        ("c", "hidden", "far"),
+    ):
+        spec += (
+            f'\n[[cases]]\nid = "{name}"\nvisibility = "{visibility}"\ninterpreter = true\n'
+            f'dtype = "float32"\naxes = {axes}\ndistribution = "{distribution}"\n'
+        )
     row_max(folder)
     (folder / "spec.toml").write_text(spec)
     (folder / "reference.py").write_text(SCALED.replace("FACTOR", factor).replace("WIDE", wide))
@@ -157,7 +166,7 @@ def scaled(folder: Path, factor: str, wide: str, rows: int = 5) -> dict[str, str
     return {check.name: check.detail for check in lint(operator, cases, seed=1) if not check.ok}
 
 
-VARYING = "1.5 if case.distribution == 'normal' else 0.5"
+VARYING = "0.5 if case.distribution == 'wide' else 1.5"
 
 
 def test_a_scalar_must_differ_between_cases(tmp_path: Path) -> None:

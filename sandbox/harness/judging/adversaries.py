@@ -1,0 +1,146 @@
+"""Checks that an operator's timed cases are not benign: what a graded run times at a public shape,
+it also times with inputs that make a shortcut wrong.
+
+    yield from timed_twins(operator, cases[0], seed)
+    yield from rejects_shortcuts(operator, case, arguments, rules, expected)
+
+The spec declares which distributions count, and against which shortcut (`[[adversarial]]`). Nothing
+is guessed from names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import torch
+
+from harness.judging.check import Check, line_of
+from harness.judging.compare import Rule, is_wrong
+from harness.judging.shortcuts import SHORTCUTS, shortcut
+from harness.operator import Arguments, Case, Operator
+
+# The share of the largest case's bytes or operations from which a graded run times a case. It is
+# kLeastCostShare of sandbox/job/verdict_builder.h.
+LEAST_COST_SHARE = 0.125
+# Families whose kernels can leave work out that the usual inputs hide.
+SHORTCUT_FAMILIES = ("attention", "scan", "softmax")
+
+
+def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
+    """Yields a check for each public timed case: a hidden case has its dtype and axes and an
+    adversarial distribution. `small` is a case whose inputs are made quickly."""
+    spec = operator.folder / "spec.toml"
+    tables = {str(table["id"]): table for table in operator.spec.get("cases", [])}
+    cases = {name: operator.case(table, str(small.device)) for name, table in tables.items()}
+    adversaries = {one.distribution: one for one in operator.adversaries}
+    name = "timed cases have an adversarial twin"
+    for case in _timed(operator, list(cases.values())) if cases else []:
+        if tables[case.id]["visibility"] != "public":
+            continue
+        twins = [
+            other
+            for other in cases.values()
+            if tables[other.id]["visibility"] == "hidden"
+            and other.distribution in adversaries
+            and (other.dtype, operator.named_axes(other)) == (case.dtype, operator.named_axes(case))
+        ]
+        if not twins:
+            yield Check(
+                case.id,
+                name,
+                False,
+                f"{_at(operator, case)}: a submission may use that the inputs of this timed case are "
+                "benign: add a hidden case with its dtype and axes and a distribution of [[adversarial]]"
+                + (f" ({', '.join(adversaries)})" if adversaries else ""),
+            )
+            continue
+        shown = _scalars(operator, replace(small, distribution=case.distribution), seed)
+        alike = [
+            twin
+            for twin in twins
+            if _scalars(operator, replace(small, distribution=twin.distribution), seed) == shown
+        ]
+        yield Check(
+            case.id,
+            name,
+            bool(alike),
+            ""
+            if alike
+            else f"{_at(operator, twins[0])}: scalar arguments differ from those of {case.id}, so a "
+            "submission can tell the two cases apart: make them equal in inputs()",
+        )
+    if operator.spec.get("family") in SHORTCUT_FAMILIES:
+        used = {table["distribution"] for table in tables.values()}
+        met = any(
+            set(one.breaks) & set(SHORTCUTS) and one.distribution in used
+            for one in operator.adversaries
+        )
+        yield Check(
+            None,
+            "a shortcut is declared",
+            met,
+            ""
+            if met
+            else f"{spec}: family {operator.spec['family']!r} needs an [[adversarial]] distribution that breaks one of "
+            + ", ".join(SHORTCUTS),
+        )
+
+
+def shortcuts_met(operator: Operator, cases: list[Case]) -> Iterator[Check]:
+    """Yields a check for each distribution against a shortcut: one of the linted cases has it."""
+    linted = {case.distribution for case in cases}
+    for one in operator.adversaries:
+        if set(one.breaks) & set(SHORTCUTS):
+            met = one.distribution in linted
+            place = line_of(operator.folder / "spec.toml", "[[adversarial]]")
+            yield Check(
+                None,
+                f"{one.distribution} is in a small case",
+                met,
+                ""
+                if met
+                else f"{place}: add a hidden case with distribution {one.distribution!r} that is small enough for a CPU",
+            )
+
+
+def rejects_shortcuts(
+    operator: Operator,
+    case: Case,
+    arguments: Arguments,
+    rules: list[Rule],
+    expected: list[torch.Tensor],
+) -> Iterator[Check]:
+    """Yields a check for each shortcut that the case's distribution is declared against."""
+    for one in operator.adversaries:
+        if one.distribution != case.distribution:
+            continue
+        for name in one.breaks:
+            if name not in SHORTCUTS:
+                continue
+            made = shortcut(operator, case, arguments, one, name)
+            outputs = [value.to(right.dtype) for value, right in zip(made, expected, strict=True)]
+            ok = is_wrong(rules, expected, outputs)
+            remedy = f"{_at(operator, case)}: the shortcut passes: make distribution {case.distribution!r} stronger"
+            yield Check(case.id, f"rejects shortcut {name}", ok, "" if ok else remedy, mutant=True)
+
+
+def _at(operator: Operator, case: Case) -> str:
+    return line_of(operator.folder / "spec.toml", f'id = "{case.id}"')
+
+
+def _timed(operator: Operator, cases: list[Case]) -> list[Case]:
+    costs = [operator.cost(case) for case in cases]
+    most_bytes, most_flops = max(cost.bytes for cost in costs), max(cost.flops for cost in costs)
+    return [
+        case
+        for case, cost in zip(cases, costs, strict=True)
+        if (most_bytes > 0 and cost.bytes >= LEAST_COST_SHARE * most_bytes)
+        or (most_flops > 0 and cost.flops >= LEAST_COST_SHARE * most_flops)
+    ]
+
+
+def _scalars(operator: Operator, case: Case, seed: int) -> list[object]:
+    if all(one.type == "tensor" for one in operator.arguments):
+        return []
+    arguments = operator.inputs(case, seed)
+    return [arguments[one.name] for one in operator.arguments if one.type != "tensor"]

@@ -172,7 +172,7 @@ def test_an_operator_is_linted_again_only_when_something_changed(
         report["mutants"],
     )
     assert report["mutants"] > 20
-    assert "all 7 cases record" in report["recorded"]
+    assert "all 8 cases record" in report["recorded"]
     assert {case["id"] for case in report["verdict"]["cases"]} == {
         "small",
         "hidden_small",

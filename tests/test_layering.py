@@ -89,6 +89,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "sandbox/job",
         "sandbox/judging",
         "sandbox/launch",
+        "sandbox/pool",
         "sandbox/wire",
     ),
     "sandbox/sanitize": (
@@ -121,6 +122,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         "sandbox/pool",
         "sandbox/profile",
         "sandbox/record",
+        "sandbox/timing",
     ),
     "sandbox/harness/cuda_cpp/include": (),
     "sandbox/harness/native": ("sandbox/jail",),

@@ -17,6 +17,7 @@
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/record/record_cases.h"
+#include "sandbox/timing/compiled_times.h"
 
 namespace assay::sandbox {
 namespace {
@@ -54,6 +55,7 @@ class CudaDevice final : public Device {
     provenance.operator_revision = operator_revision(job.operator_dir);
     execute_by_kind(run, ready->device);
     add_pool_facts(provenance, gpu_.candidates.facts());
+    add_compiled_times(run.verdict(), gpu_.config.state_dir);
     if (run.verdict().tier == Tier::host) add_pool_facts(provenance, gpu_.host.facts());
     add_missing_layers(provenance, ready->layers);
     std::vector<std::string> required;

@@ -178,6 +178,13 @@ Result<std::vector<double>> Judge::time_reference(const std::string& job,
   return parse_timed_reference(*reply);
 }
 
+Result<CompiledTime> Judge::time_compiled(const std::string& operator_dir, const CaseRequest& one,
+                                          const Deadline& deadline) {
+  Result<Frame> reply = ask(time_compiled_header(operator_dir, one), {}, {}, one.id, deadline);
+  if (!reply) return fail(reply.error());
+  return parse_timed_compiled(*reply);
+}
+
 Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
                                            const std::vector<CaseRequest>& cases,
                                            std::uint32_t seed, const Deadline& deadline) {

@@ -95,6 +95,10 @@ class Judge {
   /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
                                              const Deadline& deadline);
+  /// Times one case of the operator's reference as torch.compile makes it. Compiling takes minutes
+  /// for some references, so no judge that serves jobs is asked.
+  Result<CompiledTime> time_compiled(const std::string& operator_dir, const CaseRequest& one,
+                                     const Deadline& deadline);
   /// Checks the operator itself (reference, mutants, cost model) with inputs that `seed`
   /// determines.
   Result<std::vector<LintCheck>> lint(const std::string& operator_dir,

@@ -192,6 +192,15 @@ struct LintCheck {
   bool mutant = false;  // whether the check is that a wrong answer is rejected
 };
 
+/// The time of one case of an operator's reference as torch.compile makes it.
+struct CompiledTime {
+  std::string case_id;
+  std::optional<double> ns;  // median; empty if there is no time
+  std::string unsupported;   // the reason why there is no time; one line
+
+  bool operator==(const CompiledTime&) const = default;
+};
+
 Result<ZygoteMessage> parse_zygote(const Frame& frame);
 /// Parses a candidate's message. Moves the payload out of the frame.
 Result<CandidateMessage> parse_candidate(Frame& frame);
@@ -201,6 +210,7 @@ Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<Attributed> parse_attributed(const Frame& frame);
 Result<std::vector<double>> parse_timed_reference(const Frame& frame);
+Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 /// Returns the new seed, or an empty string if the case has kept its inputs.
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_settled(const Frame& frame);
@@ -237,6 +247,7 @@ nlohmann::json attribute_kept_header(const std::string& job, const std::string& 
 nlohmann::json refresh_header(const std::string& job, const std::string& case_id);
 nlohmann::json settle_header(const std::string& job);
 nlohmann::json time_reference_header(const std::string& job, const std::string& case_id);
+nlohmann::json time_compiled_header(const std::string& operator_dir, const CaseRequest& one);
 /// Builds a request to judge a case of the host tier. The socket to the candidate is sent with the
 /// frame. `round_ms` is the time limit of one round. `gpu_memory_bytes` is the limit of the
 /// candidate's GPU memory.

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "base/text.h"
 #include "sandbox/pool/messages.h"
 #include "sandbox/wire/header_reader.h"
 
@@ -194,6 +195,19 @@ Result<std::vector<double>> parse_timed_reference(const Frame& frame) {
   return std::move(timing->samples_ns);
 }
 
+Result<CompiledTime> parse_timed_compiled(const Frame& frame) {
+  if (Status type = expect_type(frame, "timed_compiled"); !type) return fail(type.error());
+  HeaderReader in(frame.header, "timed_compiled");
+  const std::string reason = in.optional_text("unsupported");
+  CompiledTime timed{.case_id = in.text("case"),
+                     .ns = in.optional_number("ns"),
+                     .unsupported = escape_text(reason.substr(0, reason.find('\n')))};
+  if (timed.ns.has_value() == !timed.unsupported.empty())
+    in.reject("wants either `ns` or `unsupported`");
+  if (Status read = in.status(); !read) return fail(read.error());
+  return timed;
+}
+
 Result<std::string> parse_refreshed(const Frame& frame) {
   if (Status type = expect_type(frame, "refreshed"); !type) return fail(type.error());
   HeaderReader in(frame.header, "refreshed");
@@ -281,6 +295,12 @@ json refresh_header(const std::string& job, const std::string& case_id) {
 }
 
 json settle_header(const std::string& job) { return {{"type", "settle"}, {"job", job}}; }
+
+json time_compiled_header(const std::string& operator_dir, const CaseRequest& one) {
+  return {{"type", "time_compiled"},
+          {"operator_dir", operator_dir},
+          {"case", cases_json({one}).front()}};
+}
 
 json time_reference_header(const std::string& job, const std::string& case_id) {
   return {{"type", "time_reference"}, {"job", job}, {"case", case_id}};

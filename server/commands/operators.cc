@@ -1,5 +1,5 @@
-// Implements `assay operators list|show|lint`: lists the catalog, shows operators in full, and
-// checks that operators are sound.
+// Implements `assay operators list|show|lint|compiled`: lists the catalog, shows operators in full,
+// checks that operators are sound, and times their references as torch.compile makes them.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -9,12 +9,14 @@
 #include <thread>
 #include <vector>
 
+#include "sandbox/device/compiled_timer.h"
 #include "sandbox/device/make_device.h"
 #include "server/app/exit_status.h"
 #include "server/app/option_groups.h"
 #include "server/app/workspace.h"
 #include "server/commands/commands.h"
 #include "server/lint/run.h"
+#include "tools/model/operator_job.h"
 
 namespace assay::server {
 namespace {
@@ -154,6 +156,43 @@ int lint(const OperatorsOptions& options) {
   return sound == chosen->size() ? kPass : kFail;
 }
 
+std::string compiled_text(const std::string& name, const sandbox::CompiledTimes& times) {
+  std::string text;
+  for (const sandbox::CompiledTime& one : times.cases) {
+    char figure[48];
+    std::snprintf(figure, sizeof(figure), "%12.1f us", one.ns.value_or(0) / 1e3);
+    text +=
+        name + " " + one.case_id + (one.ns ? figure : " unsupported: " + one.unsupported) + "\n";
+  }
+  return text;
+}
+
+int compiled(const OperatorsOptions& options) {
+  constexpr const char* kCommand = "operators compiled";
+  int status = kPass;
+  const auto workspace = open_workspace("operators", status, options.suite);
+  if (!workspace) return status;
+  const auto chosen = choose(workspace->catalog, options.names, status);
+  if (!chosen) return status;
+  const sandbox::SandboxConfig config =
+      sandbox_config(workspace->paths, sandbox::Isolation::best_effort);
+  sandbox::CompiledTimer timer(config, options.device);
+  for (const operators::Operator* op : *chosen) {
+    sandbox::Job job = tools::operator_job(*op, sandbox::JobKind::grade, "");
+    job.id = "compiled_" + op->name;
+    const Result<std::string> path = timer.path_of(job);
+    if (!path) return print_error(kCommand, kUnavailable, path.error().message);
+    if (!options.fresh && sandbox::read_compiled_times(*path)) continue;
+    const Result<sandbox::CompiledTimes> times = timer.time(job);
+    if (times)
+      std::fputs(compiled_text(op->name, *times).c_str(), stdout);
+    else
+      status = print_error(kCommand, kFail, op->name + ": " + times.error().message);
+    std::fflush(stdout);
+  }
+  return status;
+}
+
 }  // namespace
 
 void add_operators(CLI::App& app, int& status) {
@@ -196,6 +235,15 @@ void add_operators(CLI::App& app, int& status) {
       ->capture_default_str();
   lint_command->add_option("--out", options->out, "write the results to this file, as JSON");
   lint_command->callback([options, &status] { status = lint(*options); });
+  CLI::App* compiled_command = group->add_subcommand(
+      "compiled", "Time the references as torch.compile makes them, for verdicts and reports");
+  compiled_command->add_option("names", options->names, "the operators (default: all)");
+  compiled_command
+      ->add_option("--device", options->device, "cpu or cuda:N; nothing else should use it")
+      ->capture_default_str();
+  compiled_command->add_flag("--fresh", options->fresh,
+                             "time also the operators that have times of this device");
+  compiled_command->callback([options, &status] { status = compiled(*options); });
 }
 
 }  // namespace assay::server

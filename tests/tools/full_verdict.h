@@ -49,6 +49,8 @@ inline sandbox::Verdict full_verdict() {
   shown.baseline_latency =
       Timing{.median_ns = 120, .low_ns = 119, .high_ns = 121, .samples_ns = {120}};
   shown.pytorch_ns = 140;
+  shown.torch_compile_ns = 130;
+  shown.torch_compile_unsupported = "no time";
   shown.floor_ns = 90;
   shown.timeline = {{"k", true, 12.5}, {"copy", false, 2.5}};
   shown.own_share = 0.8;

@@ -61,6 +61,9 @@ std::string times(const Verdict& verdict) {
     if (record.pytorch_ns)
       text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
               number_text(*record.pytorch_ns / latency.median_ns) + "x)";
+    if (record.torch_compile_ns)
+      text += "; torch.compile " + duration_text(*record.torch_compile_ns) + " (" +
+              number_text(*record.torch_compile_ns / latency.median_ns) + "x)";
     return text + "\n";
   }
   return "";

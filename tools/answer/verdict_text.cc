@@ -76,8 +76,15 @@ std::string timed_case(const CaseRecord& record) {
   if (record.pytorch_ns)
     text += "; PyTorch " + duration_text(*record.pytorch_ns) + " (" +
             number_text(*record.pytorch_ns / latency.median_ns) + "x)";
+  if (record.torch_compile_ns)
+    text += "; torch.compile " + duration_text(*record.torch_compile_ns) + " (" +
+            number_text(*record.torch_compile_ns / latency.median_ns) + "x)";
+  if (!record.torch_compile_unsupported.empty())
+    text += "; torch.compile unsupported: " + line_of(record.torch_compile_unsupported);
   if (record.floor_ns)
-    text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline";
+    text += "; " + percent(*record.floor_ns / latency.median_ns) + " of the roofline (SOL)";
+  if (record.own_share && *record.own_share < 1)
+    text += "; own kernels " + percent(*record.own_share) + " of the time";
   return text + "\n";
 }
 

@@ -49,6 +49,8 @@ json case_schema() {
             {"latency", timing},
             {"baseline_latency", timing},
             {"pytorch_ns", number_or_text()},
+            {"torch_compile_ns", number_or_text()},
+            {"torch_compile_unsupported", of_type("string")},
             {"floor_ns", number_or_text()},
             {"timeline", array_of(operation)},
             {"own_share", number_or_text()},

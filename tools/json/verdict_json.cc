@@ -86,6 +86,8 @@ void fields(Archive& archive, CaseRecord& record) {
   archive("latency", record.latency);
   archive("baseline_latency", record.baseline_latency);
   archive("pytorch_ns", record.pytorch_ns);
+  archive("torch_compile_ns", record.torch_compile_ns);
+  archive("torch_compile_unsupported", tools::Newer{record.torch_compile_unsupported});
   archive("floor_ns", record.floor_ns);
   archive("cost_bytes", record.cost_bytes);
   archive("cost_flops", record.cost_flops);

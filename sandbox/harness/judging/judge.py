@@ -23,6 +23,7 @@ import torch
 
 from harness.judging.case_state import CaseState, warm_up
 from harness.judging.compare import Result
+from harness.judging.compiled_reference import time_compiled
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
@@ -133,6 +134,7 @@ class Judge:
             "refresh": self._refresh,
             "settle": self._settle,
             "time_reference": self._time_reference,
+            "time_compiled": self._time_compiled,
             "host_case": self._host_case,
             "release": self._release,
             "lint": self._lint,
@@ -306,14 +308,25 @@ class Judge:
 
     def _time_reference(self, frame: Frame) -> Reply:
         state = self._state(frame.header)
-        run = state.run_reference
-        samples = self._time_cuda(run) if state.case.device.type == "cuda" else self._time_cpu(run)
+        samples = self._times(state.run_reference)
         reply = {
             "type": "timed_reference",
             "job": frame.header["job"],
             "case": frame.header["case"],
         }
         return {**reply, **timing(samples)}, []
+
+    def _time_compiled(self, frame: Frame) -> Reply:
+        """Times one case of an operator's reference as torch.compile makes it."""
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        case = operator.case(header["case"], str(self.device))
+        timed = time_compiled(operator, case, self._times)
+        return {"type": "timed_compiled", "case": case.id, **timed}, []
+
+    def _times(self, run: Callable[[], None]) -> list[float]:
+        """Returns samples of the time of a call on this judge's device, in nanoseconds."""
+        return self._time_cuda(run) if self.device.type == "cuda" else self._time_cpu(run)
 
     def _refresh(self, frame: Frame) -> Reply:
         """Draws new inputs for one case before the case is timed."""

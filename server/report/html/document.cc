@@ -145,6 +145,9 @@ std::string totals_table(const Report& report) {
                                   : "none (" + totals.no_perf_reason + ")"},
       {"call accuracy", number(100 * totals.call_accuracy, "%.1f %%")},
       {"execution accuracy", number(100 * totals.execution_accuracy, "%.1f %%")}};
+  if (totals.generalisation)
+    facts.emplace_back("generalisation (speed-up on hidden cases over that on public ones)",
+                       number(totals.generalisation, "%.3f"));
   if (totals.similarity)
     facts.emplace_back("CodeBLEU", with_interval(totals.similarity, Unit::ratio));
   facts.emplace_back("tokens", grouped(report.usage.input_tokens) + " in, " +

@@ -56,6 +56,13 @@ std::optional<double> case_speed_up_pytorch(const CaseRecord& record) {
   return *record.pytorch_ns / record.latency->median_ns;
 }
 
+std::optional<double> case_speed_up_torch_compile(const CaseRecord& record) {
+  if (!record.latency || !record.torch_compile_ns) return std::nullopt;
+  return *record.torch_compile_ns / record.latency->median_ns;
+}
+
+std::optional<double> case_own_share(const CaseRecord& record) { return record.own_share; }
+
 std::optional<double> case_efficiency(const CaseRecord& record) {
   if (!record.latency || !record.floor_ns) return std::nullopt;
   return metrics::efficiency_of_floor(*record.floor_ns, record.latency->median_ns);
@@ -85,6 +92,14 @@ std::optional<double> speed_up_pytorch(const ReportRow& row) {
   return geometric_mean(per_case(row, case_speed_up_pytorch));
 }
 
+std::optional<double> speed_up_torch_compile(const ReportRow& row) {
+  return geometric_mean(per_case(row, case_speed_up_torch_compile));
+}
+
+std::optional<double> own_kernel_share(const ReportRow& row) {
+  return arithmetic_mean(per_case(row, case_own_share));
+}
+
 std::optional<double> efficiency(const ReportRow& row) {
   return arithmetic_mean(per_case(row, case_efficiency));
 }
@@ -101,7 +116,7 @@ std::optional<double> codebleu(const ReportRow& row) {
 
 // Three metrics are not averaged by the common rule. Perf@1 and fast_p have special rules for
 // `perf` and `speed_up_pytorch` (metrics/summary.h). CodeBLEU's mean includes wrong submissions.
-constexpr std::array<Metric, 7> kMetrics = {{
+constexpr std::array<Metric, 9> kMetrics = {{
     {.key = "max_error",
      .title = "Max error",
      .unit = Unit::error,
@@ -138,6 +153,17 @@ constexpr std::array<Metric, 7> kMetrics = {{
      .of = peak_efficiency,
      .line = "peak GPU efficiency",
      .remark = "of the best case, as TritonBench has it"},
+    {.key = "speed_up_torch_compile",
+     .title = "Speed-up over torch.compile",
+     .of = speed_up_torch_compile,
+     .line = "over torch.compile",
+     .remark = "torch.compile over submission, right ones only"},
+    {.key = "own_share",
+     .title = "Own kernels' share of the time",
+     .unit = Unit::share,
+     .of = own_kernel_share,
+     .line = "own kernels",
+     .remark = "of the time; the rest is copies and fills by torch"},
 }};
 
 }  // namespace
@@ -168,6 +194,25 @@ bool ran_to_its_end(const Verdict& verdict) {
          verdict.error_kind == ErrorKind::unattributed ||
          verdict.error_kind == ErrorKind::floor_violation ||
          verdict.error_kind == ErrorKind::memory_error || verdict.error_kind == ErrorKind::race;
+}
+
+std::optional<double> generalisation_of(const Verdict& whole) {
+  if (whole.outcome != Outcome::pass) return std::nullopt;
+  const std::vector<bool> counts = sandbox::worth_timing(sandbox::costs_of(whole.cases));
+  std::vector<double> open, hidden;
+  for (std::size_t i = 0; i < whole.cases.size(); ++i) {
+    if (!counts[i]) continue;
+    const std::optional<double> speed = case_speed_up(whole.cases[i]);
+    if (!speed || !std::isfinite(*speed) || *speed <= 0) return std::nullopt;
+    (whole.cases[i].hidden ? hidden : open).push_back(*speed);
+  }
+  const std::optional<double> unseen = geometric_mean(hidden), seen = geometric_mean(open);
+  if (!unseen || !seen) return std::nullopt;
+  return *unseen / *seen;
+}
+
+std::optional<double> mean_generalisation(const std::vector<double>& values) {
+  return values.size() < kLeastGeneralised ? std::nullopt : geometric_mean(values);
 }
 
 metrics::Sample sample_of(const ReportRow& row, std::span<const Metric> metrics) {

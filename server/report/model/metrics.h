@@ -6,10 +6,12 @@
 //     std::cout << metric.key << " " << value_text(metric.of(row), metric.unit) << "\n";
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "metrics/summary.h"
 #include "server/report/model/format.h"
@@ -61,6 +63,18 @@ std::optional<metrics::Estimate> mean_of(const metrics::Summary& summary, const 
 /// Returns true if the code ran to its end, with a right or a wrong result. TritonBench's call
 /// accuracy is the share of such submissions.
 bool ran_to_its_end(const sandbox::Verdict& verdict);
+
+/// Returns the speed-up over the oracle on the hidden timed cases, divided by that on the public
+/// ones (geometric means). Returns nothing unless both are known. `whole` is the verdict of the
+/// store: a public verdict has no times of hidden cases. The value of one submission must not be
+/// shown (docs/explanation/threat-model.md#the-generalisation-gap).
+std::optional<double> generalisation_of(const sandbox::Verdict& whole);
+
+/// The least number of passing submissions of a run whose mean generalisation is shown.
+inline constexpr std::size_t kLeastGeneralised = 5;
+
+/// Returns the geometric mean, or nothing for fewer than kLeastGeneralised values.
+std::optional<double> mean_generalisation(const std::vector<double>& values);
 
 /// Returns one submission in the form that metrics::summarise() needs, with the values of all
 /// averaged metrics.

@@ -208,6 +208,7 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   std::set<std::string> missing_layers;
   for (const tools::Scorecard& card : samples) add_usage(report, card);
   std::vector<metrics::OperatorSamples> suite;
+  std::vector<double> generalisations;
   for (std::size_t i = 0; i < samples.front().operators.size(); ++i) {
     const std::string& name = samples.front().operators[i].operator_name;
     const operators::Operator* op = catalog == nullptr ? nullptr : catalog->find(name);
@@ -221,6 +222,8 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
       const tools::OperatorScore score = public_score(judged, op);
       ReportRow row = make_row(score);
       if (judged.verdict) row.sandbox_ms = sandbox_ms_of(*judged.verdict);
+      if (const auto value = judged.verdict ? generalisation_of(*judged.verdict) : std::nullopt)
+        generalisations.push_back(*value);
       row.family = attempts.family;
       row.difficulty = attempts.difficulty;
       row.sample = static_cast<std::int64_t>(sample) + 1;
@@ -234,6 +237,8 @@ Report report_of(const std::vector<tools::Scorecard>& samples, const operators::
   report.missing_layers.assign(missing_layers.begin(), missing_layers.end());
   finish_metrics(report, suite);
   finish_totals(report);
+  if (report.run.request.track != tools::Track::practice)
+    report.totals.generalisation = tools::shown_perf(mean_generalisation(generalisations));
   return report;
 }
 

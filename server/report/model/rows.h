@@ -61,6 +61,9 @@ struct ReportTotals {
   double pass_at_1 = 0;
   std::array<double, 2> pass_at_1_interval{};  // the 95 % Wilson interval
   std::optional<double> perf_at_1;
+  /// The mean generalisation over the right attempts of a scored run. Absent for practice, and if
+  /// too few attempts have times.
+  std::optional<double> generalisation;
   std::string no_perf_reason;  // the reason why perf_at_1 is absent
   /// The share of attempts that ran to the end, right or wrong (a metric of TritonBench).
   double call_accuracy = 0;

@@ -161,6 +161,7 @@ std::string report_as_json(const Report& report) {
                          {"pass_at_1", totals.pass_at_1},
                          {"pass_at_1_interval", totals.pass_at_1_interval},
                          {"perf_at_1", measured(totals.perf_at_1)},
+                         {"generalisation", measured(totals.generalisation)},
                          {"no_perf_reason", totals.no_perf_reason},
                          {"call_accuracy", totals.call_accuracy},
                          {"execution_accuracy", totals.execution_accuracy},

@@ -147,6 +147,9 @@ std::string report_as_table(const Report& report) {
           (totals.perf_at_1 ? number(*totals.perf_at_1, "%.3f")
                             : "none (" + totals.no_perf_reason + ")") +
           "\n";
+  if (totals.generalisation)
+    text += "generalisation      " + number(*totals.generalisation, "%.3f") +
+            "  (speed-up on hidden cases over that on public ones)\n";
   text += pass_lines(report);
   text += metric_lines(report);
   text += "call accuracy       " + percent(totals.call_accuracy) +

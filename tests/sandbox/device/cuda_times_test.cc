@@ -1,7 +1,9 @@
 // Tests the times of a recorded plan on the fake driver: the times in a verdict, and the times that
 // a later job reuses.
+#include <filesystem>
 #include <string>
 
+#include "sandbox/timing/compiled_times.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/cuda_fixture.h"
 
@@ -66,4 +68,22 @@ TEST_CASE(
   CHECK(pytorch_ns == graded_ns);
   CHECK(oracle_age(JobKind::grade) == 0);
   CHECK(pytorch_ns == graded_ns);
+}
+
+TEST_CASE("a grade shows the times of torch.compile that the state folder holds") {
+  Job job = copy_job(JobKind::grade, kCopy);
+  const Verdict before = run(job);
+  REQUIRE(before.outcome == Outcome::pass);
+  const CaseRecord& untold = before.cases[1];
+  CHECK_FALSE(untold.torch_compile_ns);
+  CHECK(untold.torch_compile_unsupported.empty());
+  const Provenance& from = before.provenance;
+  const std::string path = compiled_times_path(real_config().state_dir, from.device_name,
+                                               "plain_copy", from.operator_revision);
+  REQUIRE(write_compiled_times(path, {.torch = from.torch, .cases = {{untold.id, 9e9, ""}}}));
+  const Verdict after = run(job);
+  std::filesystem::remove(path);
+  REQUIRE(after.outcome == Outcome::pass);
+  REQUIRE(after.cases[1].torch_compile_ns);
+  CHECK(*after.cases[1].torch_compile_ns > 8e9);
 }

@@ -321,3 +321,19 @@ TEST_CASE("each way in which a conversation with a host candidate breaks has a v
     CHECK(judged->message == "why");
   }
 }
+
+TEST_CASE("the time of a compiled reference has a number or a reason, and not both") {
+  const json timed = {{"type", "timed_compiled"}, {"case", "large"}, {"ns", 51200.5}};
+  CHECK(*parse_timed_compiled(frame(timed)) == CompiledTime{"large", 51200.5, ""});
+  json refused = {{"type", "timed_compiled"}, {"case", "large"}, {"unsupported", "no\nmore"}};
+  CHECK(*parse_timed_compiled(frame(refused)) == CompiledTime{"large", {}, "no"});
+  refused["ns"] = 1;
+  CHECK(refuses(parse_timed_compiled, refused));
+  CHECK(refuses(parse_timed_compiled, {{"type", "timed_compiled"}, {"case", "large"}}));
+  CHECK(refuses(parse_timed_compiled, {{"type", "timed_reference"}, {"case", "a"}, {"ns", 1}}));
+  const json header = time_compiled_header(
+      "/ops/relu",
+      {.id = "large", .axes = {{"n", 4}}, .dtype = "float32", .distribution = "normal"});
+  CHECK(header["case"]["id"] == "large");
+  CHECK(header["operator_dir"] == "/ops/relu");
+}

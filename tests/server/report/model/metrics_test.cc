@@ -61,6 +61,68 @@ TEST_CASE(
   CHECK(value_of(verdict, "speed_up_pytorch").value() == Approx(2.0));
 }
 
+TEST_CASE("torch.compile over the submission is a geometric mean, own kernels an arithmetic one") {
+  sandbox::Verdict verdict;
+  verdict.outcome = sandbox::Outcome::pass;
+  verdict.cases = {timed_case(100, 100, 100, 50), timed_case(100, 400, 400, 100)};
+  CHECK_FALSE(value_of(verdict, "speed_up_torch_compile"));
+  CHECK_FALSE(value_of(verdict, "own_share"));
+  verdict.cases[0].torch_compile_ns = 50;
+  verdict.cases[0].own_share = 1.0;
+  verdict.cases[1].own_share = 0.5;
+  CHECK_FALSE(value_of(verdict, "speed_up_torch_compile"));  // of one case it is not known
+  verdict.cases[1].torch_compile_ns = 200;
+  const metrics::Sample sample = sample_of(row_of(verdict), all_metrics());
+  CHECK(sample.values.at("speed_up_torch_compile") == Approx(1.0));
+  CHECK(sample.values.at("own_share") == Approx(0.75));
+}
+
+TEST_CASE("generalisation is the speed-up on hidden cases over that on public ones") {
+  sandbox::Verdict verdict;
+  verdict.outcome = sandbox::Outcome::pass;
+  verdict.cases = {timed_case(100, 200, 1, 1), timed_case(100, 800, 1, 1)};
+  CHECK_FALSE(generalisation_of(verdict));  // there is no hidden case
+  verdict.cases.push_back(timed_case(100, 100, 1, 1));
+  verdict.cases.back().hidden = true;
+  CHECK(generalisation_of(verdict).value() == Approx(0.25));
+  verdict.cases.back().latency.reset();
+  CHECK_FALSE(generalisation_of(verdict));
+  CHECK_FALSE(mean_generalisation(std::vector<double>(kLeastGeneralised - 1, 2.0)));
+  CHECK(mean_generalisation({1, 4, 1, 4, 2}).value() == Approx(2.0));
+}
+
+TEST_CASE(
+    "a report tells the generalisation of a scored run as one number, and never of practice") {
+  sandbox::Verdict verdict;
+  verdict.outcome = sandbox::Outcome::pass;
+  verdict.kind = sandbox::JobKind::grade;
+  verdict.cases = {timed_case(100, 200, 1, 1), timed_case(100, 123.456, 1, 1)};
+  verdict.cases[0].id = "large";
+  verdict.cases[1].id = "unseen";
+  verdict.cases[1].hidden = true;
+  tools::Scorecard card;
+  for (std::size_t i = 0; i < kLeastGeneralised; ++i) {
+    tools::OperatorScore score;
+    score.operator_name = "op" + std::to_string(i);
+    score.submitted = true;
+    score.verdict = verdict;
+    card.operators.push_back(score);
+  }
+  card.run.request.track = tools::Track::one_shot;
+  const Report scored = make_report(card);
+  CHECK(scored.totals.generalisation == Approx(0.617));
+  CHECK(has(report_as_table(scored), "generalisation      0.617"));
+  CHECK(has(report_as_html(scored), "speed-up on hidden cases"));
+  CHECK(nlohmann::json::parse(report_as_json(scored))["totals"]["generalisation"] == 0.617);
+  for (const std::string& form : {report_as_csv(scored), report_as_json(scored)})
+    CHECK_FALSE(has(form, "unseen"));
+  card.operators.pop_back();
+  CHECK_FALSE(make_report(card).totals.generalisation);
+  card.operators.push_back(card.operators.front());
+  card.run.request.track = tools::Track::practice;
+  CHECK_FALSE(make_report(card).totals.generalisation);
+}
+
 TEST_CASE("if one case has no time there is no mean") {
   sandbox::Verdict verdict;
   verdict.outcome = sandbox::Outcome::pass;

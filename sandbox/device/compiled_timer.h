@@ -1,0 +1,46 @@
+// CompiledTimer times the references of operators as torch.compile makes them, on one device. It
+// has a judge process of its own, which serves no job: so no submission's process is near.
+//
+//   CompiledTimer timer(config, "cuda:0");
+//   Result<std::string> written = timer.time(job);  // a job with all cases of an operator
+//   if (written) std::cout << *written << "\n";  // the path of the file in the state folder
+//
+// Nothing else should use the GPU meanwhile: no lock is taken. Not thread-safe.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "sandbox/job/config.h"
+#include "sandbox/job/job.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/pool/process.h"
+#include "sandbox/timing/compiled_times.h"
+
+namespace assay::sandbox {
+
+class CompiledTimer {
+ public:
+  CompiledTimer(const SandboxConfig& config, const std::string& device)
+      : state_dir_(config.state_dir), judge_(config, spawner_, device) {}
+
+  /// Returns the path of the file for the job's operator. Error: the judge does not start.
+  Result<std::string> path_of(const Job& job);
+  /// Times the cases that a grade times, writes the file and returns its times. A case that takes
+  /// too long is unsupported. Errors: the judge does not start, the operator cannot be loaded, or
+  /// io.
+  Result<CompiledTimes> time(const Job& job);
+
+ private:
+  static constexpr std::int64_t kStartWallMs = 120'000;
+  static constexpr std::int64_t kPrepareWallMs = 120'000;
+  static constexpr std::int64_t kCompileWallMs = 150'000;  // of one case: loops are unrolled
+
+  CompiledTime time_case(const std::string& operator_dir, const CaseRequest& one);
+
+  const std::string state_dir_;
+  Spawner spawner_;
+  Judge judge_;
+};
+
+}  // namespace assay::sandbox

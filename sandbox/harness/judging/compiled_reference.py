@@ -1,0 +1,56 @@
+"""Times an operator's reference as torch.compile makes it. The judge of `assay operators compiled`
+calls this. That judge serves no job, because compiling takes seconds to minutes.
+
+    outcome = time_compiled(operator, case, judge_times)  # {"ns": 51200.0} or {"unsupported": "..."}
+
+Compiled code lands in a folder that is removed afterwards. `unsupported` says why there is no time:
+torch.compile refuses some references, and some compiled references fail."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from harness.operator import Case, Operator
+
+SEED = 20_261_122  # compiled code does not depend on it, and the time hardly does
+REASON_CHARS = 300
+# Measures a call on the device, and returns samples in nanoseconds.
+Times = Callable[[Callable[[], None]], list[float]]
+
+
+def time_compiled(operator: Operator, case: Case, times: Times) -> dict[str, Any]:
+    """Returns `ns`, the median time of the compiled reference, or `unsupported`, the reason."""
+    try:
+        arguments = operator.inputs(case, SEED)
+        with tempfile.TemporaryDirectory(prefix="assay-inductor-") as folder, torch.no_grad():
+            os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+            return {"ns": statistics.median(times(_compiled(operator, arguments)))}
+    except Exception as error:
+        return {"unsupported": f"{type(error).__name__}: {error}".strip()[:REASON_CHARS]}
+
+
+def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], None]:
+    """Compiles the reference by a first call, and checks the form of its outputs. An argument that
+    the call changes keeps the change: the time does not depend on it."""
+    import torch._dynamo
+    import torch._inductor.config
+
+    torch._inductor.config.compile_threads = 1  # no worker processes, which would outlive the judge
+    torch._dynamo.reset()  # what earlier cases left behind would make shapes dynamic
+    call = torch.compile(operator.module.reference, dynamic=False)
+    returned = call(**arguments)
+    outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
+    expected = operator.reference(arguments)
+    if [(x.dtype, x.shape) for x in outputs] != [(x.dtype, x.shape) for x in expected]:
+        raise TypeError("the compiled reference returns outputs of other types or shapes")
+
+    def run() -> None:
+        call(**arguments)
+
+    return run

@@ -1,0 +1,44 @@
+// CompiledTimes are the times of an operator's reference as torch.compile makes it. `assay
+// operators compiled` measures them and writes them into the state folder. A verdict shows them
+// beside the submission's times. They rank nothing.
+//
+//   const std::string path = compiled_times_path(config.state_dir, "NVIDIA H200", "relu",
+//   revision); Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
+//   add_compiled_times(verdict, config.state_dir);  // reads the file of the verdict's operator
+//
+// They are not measured beside a submission: compiling takes seconds to minutes, and a process that
+// compiles has code, memory and threads that would disturb the series. There is one file for each
+// device, operator and revision of the operator's files, so an operator that changes has no time.
+// Functions are thread-safe: a file is replaced as a whole.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "sandbox/job/job.h"
+#include "sandbox/pool/messages.h"
+
+namespace assay::sandbox {
+
+struct CompiledTimes {
+  std::string torch;  // the version of PyTorch that compiled
+  std::vector<CompiledTime> cases;
+};
+
+/// Returns the path of the file for an operator on a device, for example "NVIDIA H200".
+std::string compiled_times_path(const std::string& state_dir, const std::string& device_name,
+                                const std::string& operator_name, const std::string& revision);
+
+/// Returns the times in a file. Returns nothing if there is no file or it cannot be read as one.
+std::optional<CompiledTimes> read_compiled_times(const std::string& path);
+
+/// Creates the file's folder if it is missing. Errors: io.
+Status write_compiled_times(const std::string& path, const CompiledTimes& times);
+
+/// Sets the time, or the reason why there is none, in each record that has a latency. Does nothing
+/// if the times were not measured, or with another version of PyTorch.
+void add_compiled_times(Verdict& verdict, const std::string& state_dir);
+
+}  // namespace assay::sandbox

@@ -33,7 +33,9 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     # An operator that changes has no time.
     reference = model / "reference.py"
     text = reference.read_text()
-    refusing = "if torch.compiler.is_compiling():\n        raise RuntimeError('no')\n    return x + y"
+    refusing = (
+        "if torch.compiler.is_compiling():\n        raise RuntimeError('no')\n    return x + y"
+    )
     assert "return x + y" in text
     reference.write_text(text.replace("return x + y", refusing))
     again = compiled(binary, tmp_path, "--device", "cpu")
@@ -43,8 +45,6 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_operator_is_refused(binary: str, tmp_path: Path) -> None:
-    shutil.copytree(
-        ROOT / "operators/standard/vector_add", tmp_path / "suite/standard/vector_add"
-    )
+    shutil.copytree(ROOT / "operators/standard/vector_add", tmp_path / "suite/standard/vector_add")
     done = compiled(binary, tmp_path, "nonsense")
     assert done.returncode != 0 and "nonsense" in done.stderr

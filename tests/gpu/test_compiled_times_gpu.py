@@ -24,9 +24,9 @@ def test_a_grade_shows_the_time_of_torch_compile(tmp_path: Path) -> None:
     assert done.returncode == 0 and " us" in done.stdout, done.stdout + done.stderr
     client = StdioClient(serve_command(binary, "cuda:0", tmp_path / "assay.db"), environment)
     try:
-        run = client.call(
-            "start_run", {"agent": "test", "model": "none", "track": "practice"}
-        )["structuredContent"]["run"]
+        run = client.call("start_run", {"agent": "test", "model": "none", "track": "practice"})[
+            "structuredContent"
+        ]["run"]
         code = next((ROOT / "operators").glob(f"*/{OPERATOR}/oracle.py")).read_text()
         verdict = verdict_of(client, "submit", {"operator": OPERATOR, "code": code, "run": run})
     finally:

@@ -43,7 +43,8 @@ def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], Non
 
     torch._inductor.config.compile_threads = 1  # no worker processes, which would outlive the judge
     torch._dynamo.reset()  # what earlier cases left behind would make shapes dynamic
-    call = torch.compile(operator.module.reference, dynamic=False)
+    # Without `fullgraph` torch would run what it cannot compile, and the time would be another one.
+    call = torch.compile(operator.module.reference, dynamic=False, fullgraph=True)
     returned = call(**arguments)
     outputs = list(returned) if isinstance(returned, tuple | list) else [returned]
     expected = operator.reference(arguments)

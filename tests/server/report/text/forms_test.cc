@@ -302,7 +302,7 @@ TEST_CASE("times: perf, speed-up and efficiency of a timed run, and costs") {
         std::string::npos);
   CHECK(line_with(report_as_table(report), "mean over the cases").find("37.5 %") !=
         std::string::npos);
-  CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,,,6") != std::string::npos);
+  CHECK(line_with(report_as_csv(report), ",slower,").find(",0.75,,,,,6") != std::string::npos);
   CHECK(report_as_html(report).find("GPU efficiency, peak") != std::string::npos);
   CHECK(document["operators"][0]["speed_up_pytorch"] == Approx(2.0));
   CHECK(report.totals.cost_per_solved.value() == Approx(3));

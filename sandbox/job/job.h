@@ -273,14 +273,10 @@ struct CaseRecord {
   std::string modified;  // the name of an input to which the submission wrote, or empty
   std::optional<Timing> latency;
   std::optional<Timing> baseline_latency;  // the oracle's time
-  std::optional<double> pytorch_ns;
-  // The time of the reference as torch.compile makes it, or the reason why there is none. Both are
-  // empty if it was not measured (sandbox/timing/compiled_times.h).
-  std::optional<double> torch_compile_ns;
-  std::string torch_compile_unsupported;
+  std::optional<double> pytorch_ns, torch_compile_ns;
+  std::string torch_compile_unsupported;  // why torch.compile has no time, if it was tried
   std::optional<double> floor_ns;  // minimum time by memory bandwidth and peak arithmetic rate
-  double cost_bytes = 0;
-  double cost_flops = 0;
+  double cost_bytes = 0, cost_flops = 0;
   // The times of the plan's operations. The list is empty if the case was not timed or if the plan
   // has too many operations.
   std::vector<OperationTime> timeline;

@@ -307,22 +307,17 @@ class Judge:
         }, []
 
     def _time_reference(self, frame: Frame) -> Reply:
-        state = self._state(frame.header)
-        samples = self._times(state.run_reference)
-        reply = {
-            "type": "timed_reference",
-            "job": frame.header["job"],
-            "case": frame.header["case"],
-        }
+        header = frame.header
+        samples = self._times(self._state(header).run_reference)
+        reply = {"type": "timed_reference", "job": header["job"], "case": header["case"]}
         return {**reply, **timing(samples)}, []
 
     def _time_compiled(self, frame: Frame) -> Reply:
         """Times one case of an operator's reference as torch.compile makes it."""
-        header = frame.header
-        operator = self._operator(header["operator_dir"])
-        case = operator.case(header["case"], str(self.device))
-        timed = time_compiled(operator, case, self._times)
-        return {"type": "timed_compiled", "case": case.id, **timed}, []
+        operator = self._operator(frame.header["operator_dir"])
+        case = operator.case(frame.header["case"], str(self.device))
+        reply = {"type": "timed_compiled", "case": case.id}
+        return reply | time_compiled(operator, case, self._times), []
 
     def _times(self, run: Callable[[], None]) -> list[float]:
         """Returns samples of the time of a call on this judge's device, in nanoseconds."""

@@ -32,6 +32,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # sums the emissions of one state over hundreds of steps.
         emit, trans = draw((batch, steps, states), 0.3), draw((states, states), 0.5) - 7.5
         stay = torch.floor(stay / 64.0 * GRID) / GRID
+        # The path rarely starts in state 0, because zeros are also what unwritten memory contains.
+        init[0] = -4.0
     elif case.distribution == "twins":
         # States 2c and 2c + 1 have equal parameters, so the best state always ties with its twin.
         twin = torch.arange(states, device=rng.device) // 2 * 2

@@ -18,7 +18,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # The values are far from zero, so that a wrong divisor at the border is visible.
         x += 3.0
     elif case.distribution == "spikes":
-        x += 1000.0 * (rng.uniform(x.shape, torch.float32, 0.0, 1.0) < 0.01)
+        x += 250.0 * (rng.uniform(x.shape, torch.float32, 0.0, 1.0) < 0.01)
     return {
         "x": x,
         "kernel": case.axes["kernel"],

@@ -18,6 +18,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # terms. The entries of c are about 3.
         a = 1.75 * rng.uniform((m, k), torch.float32, 0.5, 1.5)
         b = 1.75 * rng.uniform((k, n), torch.float32, 0.5, 1.5)
+        # The rows of c differ, so that exchanged rows are visible.
+        a *= 1.0 + 0.25 * torch.arange(m, device=rng.device)[:, None] / m
     elif case.distribution == "cancellation":
         # The products of the second half of k cancel most of the products of the first half.
         half = k // 2

@@ -1,5 +1,5 @@
 # cheat: causal attention that subtracts a constant in place of the maximum in the timed shape
-# expect: fail:hidden_case
+# expect: fail:wrong_result
 # operator: flash_attn_causal
 # tool: submit
 # device: gpu

@@ -1,15 +1,19 @@
 #include "sandbox/device/cpu.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "sandbox/device/provenance.h"
+#include "sandbox/device/public_compile.h"
 #include "sandbox/job/target.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
+#include "sandbox/judging/program_order.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/record_cases.h"
@@ -23,6 +27,7 @@ constexpr const char* kNoTier = "no GPU: nothing was run";
 constexpr const char* kNeedsGpu =
     "a stored launch plan holds machine code of a GPU; device cuda:N can replay it";
 constexpr int kMaxConcurrency = 8;
+constexpr std::int64_t kRecordingCacheBytes = 64 << 20;  // room for about a thousand plans
 
 /// Returns a skipped public case with its reason. A hidden case gets no exact reason, because the
 /// reason would reveal the case's dtype or size.
@@ -59,18 +64,6 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
 /// Returns true for Triton in Python. The interpreter cannot run other dialects or languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Returns true if the submission caused this error of a recording. In that case the recording
-/// would fail on a machine with a GPU as well.
-bool is_the_submissions(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::timeout:  // the machine may be slow or busy
-    case ErrorKind::memory_limit:
-    case ErrorKind::process_limit:
-    case ErrorKind::unsupported: return false;
-    default: return !is_inconclusive(kind);
-  }
-}
-
 /// Call this for a verdict without results. Returns true if the error occurred while the
 /// interpreter ran the submission.
 bool was_interpreted(const Verdict& verdict) {
@@ -83,17 +76,13 @@ void set_tier(Verdict& verdict, Tier tier, const char* reason) {
   verdict.tier_reason = reason;
 }
 
-/// Returns the target for which the static figures are computed. A profile job may name its own
-/// target.
-std::string target_of(const Job& job) {
-  const std::string target(kDefaultTarget);
-  return job.kind == JobKind::profile ? profile_target(job, target) : target;
-}
-
 class CpuDevice final : public Device {
  public:
   explicit CpuDevice(const SandboxConfig& config)
-      : pool_(config, spawner_), judge_(config, spawner_, "cpu") {}
+      : target_(config.compile_target),
+        pool_(config, spawner_),
+        judge_(config, spawner_, "cpu"),
+        recordings_(kRecordingCacheBytes) {}
 
   DeviceInfo info() const override {
     const int processors = static_cast<int>(std::thread::hardware_concurrency());
@@ -103,7 +92,7 @@ class CpuDevice final : public Device {
                        target_names(),
         .can_time = false,
         .best_tier = Tier::interpreter,
-        .default_target = std::string(kDefaultTarget),
+        .default_target = target_,
         .concurrency = std::clamp(processors, 1, kMaxConcurrency)};
   }
 
@@ -120,7 +109,7 @@ class CpuDevice final : public Device {
       return run.finish();
     }
     switch (job.kind) {
-      case JobKind::compile: compile_job(run, pool_, judge_, std::string(kDefaultTarget)); break;
+      case JobKind::compile: compile_job(run, pool_, judge_, target_); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;
@@ -131,25 +120,48 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// Interprets the submission on the small cases and judges the outputs. A grade also adds static
-  /// figures to the verdict: facts about the kernels that need no GPU, such as their occupancy. A
-  /// submission that cannot be interpreted is only compiled and recorded.
+  using BeforeHidden = std::function<bool()>;
+
+  /// Interprets the submission on the small cases and judges the outputs. Compiles all public cases
+  /// at the same time. A grade also adds static figures to the verdict: facts about the kernels that
+  /// need no GPU, such as their occupancy.
   void test(JobExecution& run, std::vector<std::string>& required) {
-    if (!can_interpret(run.job())) return compile_only(run);
-    if (!interpret(run, required)) ask_the_compiler(run);
+    const Compilers compilers{pool_, judge_, recordings_, target_};
+    PublicCompile compiling(run, compilers);
+    if (!can_interpret(run.job())) {
+      Compiled compiled = compiling.wait();
+      if (!compiled.results)
+        fail_as_compiled(run, std::move(compiled));
+      else if (add_compiled(run, std::move(compiled), target_))
+        needs_gpu(run, target_);
+      return;
+    }
+    bool added = false;
+    const BeforeHidden add = [&] {
+      added = true;
+      return add_compiled(run, compiling.wait(), target_);
+    };
+    interpret(run, required, add);
+    if (!added) add();  // the interpreter ended before, in an error
   }
 
   /// Adds static figures of the case. A small case is also run and judged. A large case is only
   /// compiled.
   void profile(JobExecution& run, std::vector<std::string>& required) {
+    const std::string target = profile_target(run.job(), target_);
     const bool small = can_interpret(run.job()) &&
                        std::any_of(run.job().cases.begin(), run.job().cases.end(),
                                    [](const CaseRequest& one) { return one.interpreter; });
-    if (!small) return compile_only(run);
-    if (interpret(run, required)) static_figures(run);
+    if (!small) {
+      if (record_one(run, target)) needs_gpu(run, target);
+    } else if (interpret(run, required, [] { return true; })) {
+      static_figures(run, target);
+    }
   }
 
-  bool interpret(JobExecution& run, std::vector<std::string>& required) {
+  /// Calls `before_hidden` when the public cases are judged. It returns false to end the job there.
+  bool interpret(JobExecution& run, std::vector<std::string>& required,
+                 const BeforeHidden& before_hidden) {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
     for (const CaseRequest& one : small.cases) required.push_back(one.id);
@@ -163,7 +175,7 @@ class CpuDevice final : public Device {
         judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
     if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     add_seeds(run.verdict().provenance, prepared->cases);
-    const bool judged = interpret_and_judge(run, small, *prepared);
+    const bool judged = interpret_and_judge(run, small, *prepared, before_hidden);
     judge_.release(small.id);
     return judged;
   }
@@ -171,11 +183,12 @@ class CpuDevice final : public Device {
   /// First does all work on the public cases. The submission gets the hidden cases only if it is
   /// right on all public cases. So everything that a verdict tells about public cases is
   /// independent of the hidden cases.
-  bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared) {
+  bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared,
+                           const BeforeHidden& before_hidden) {
     CandidateJob request, ablated;
     request.entry = small.entry;
     request.dialect = small.dialect;
-    request.target = kDefaultTarget;
+    request.target = target_;
     ablated = request;
     ablated.mode = CandidateMode::ablate;
     JobExecution auxiliary = run.auxiliary();
@@ -184,14 +197,15 @@ class CpuDevice final : public Device {
     std::vector<std::size_t> open, hidden;
     for (std::size_t i = 0; i < small.cases.size(); ++i)
       (small.cases[i].hidden ? hidden : open).push_back(i);
-    const bool graded = run.job().kind == JobKind::grade;
-    if (!open.empty()) {
-      if (!judge_batch(run, small, prepared, {full, without}, open, hidden.empty())) return false;
-      if (graded && !static_figures(run)) return false;
-      if (hidden.empty() || !all_right(run.verdict())) return true;
-    }
-    if (!judge_batch(run, small, prepared, {full, without}, hidden, true)) return false;
-    return !graded || !open.empty() || static_figures(run);
+    const InterpretedRuns runs{full, without};
+    if (!open.empty() && !judge_batch(run, small, prepared, runs, open, hidden.empty()))
+      return false;
+    if (!open.empty() && run.job().kind != JobKind::profile && all_right(run.verdict()) &&
+        !check_order(run, pool_, judge_, {small, prepared, request}, smallest_case(small, open)))
+      return false;
+    if (!before_hidden()) return false;
+    if (hidden.empty() || !all_right(run.verdict())) return true;
+    return judge_batch(run, small, prepared, runs, hidden, true);
   }
 
   /// Makes the submission run these cases, judges the outputs, and checks that the submission's own
@@ -203,7 +217,8 @@ class CpuDevice final : public Device {
         set_tier(run.verdict(), Tier::interpreter, kStoppedTier);
       return false;
     }
-    set_tier(run.verdict(), Tier::interpreter, kTierReason);
+    if (run.verdict().tier != Tier::interpreter)
+      set_tier(run.verdict(), Tier::interpreter, kTierReason);
     run.enter(Stage::judge);
     for (const std::size_t i : cases) {
       if (!judge_case(run, judge_,
@@ -213,25 +228,20 @@ class CpuDevice final : public Device {
     return !all_right(run.verdict()) || attribute(run, judge_, runs, cases, last);
   }
 
-  /// Adds the compiler's findings to a verdict about outputs. The interpreter runs a kernel as
-  /// Python. So a kernel with right outputs may still fail to compile, or the launches may fail to
-  /// be recorded. The submission has then not passed. (The host tier needs no recording, but it
-  /// needs a GPU.) If the machine or the sandbox caused the failure, the verdict only gets a hint.
-  /// Returns false if the verdict has become an error.
-  bool static_figures(JobExecution& run) {
-    const Job largest = largest_case_only(run.job());
+  /// Adds the compiler's findings to a profile whose outputs were judged. Returns false if the
+  /// verdict has become an error.
+  bool static_figures(JobExecution& run, const std::string& target) {
     JobExecution auxiliary = run.auxiliary();
-    if (!record_one(auxiliary, largest, run.job().want_artifacts)) {
+    if (!record_one(auxiliary, target)) {
       Verdict failed = auxiliary.finish();
       if (all_right(run.verdict()) && is_the_submissions(failed.error_kind)) {
         run.verdict().diagnostic = std::move(failed.diagnostic);
         return run.fail(failed.error_kind, failed.stage, failed.detail);
       }
-      const std::string_view kind = to_string(failed.error_kind);
       run.verdict().hints.push_back(
-          {HintKind::not_recorded, largest.cases.empty() ? "" : largest.cases.front().id,
-           "could not be recorded for " + target_of(run.job()) + ", so no resource figures (" +
-               std::string(kind) + "): " + failed.detail});
+          {HintKind::not_recorded, run.job().cases.front().id,
+           "could not be recorded for " + target + ", so no resource figures (" +
+               std::string(to_string(failed.error_kind)) + "): " + failed.detail});
       return true;
     }
     const Verdict figures = auxiliary.finish();
@@ -244,72 +254,43 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// Replaces a Python exception of the interpreter by the compiler's error, if the compiler also
-  /// rejects the source. The interpreter runs a kernel as Python, so some mistakes that the
-  /// compiler rejects (such as an unknown tl function) appear as Python exceptions. With the
-  /// replacement, a source gets the same error kind with and without a GPU.
-  void ask_the_compiler(JobExecution& run) {
-    Verdict& verdict = run.verdict();
-    // The compiler has already accepted a source that has received hidden cases.
-    if (verdict.tells_hidden || verdict.stage != Stage::run || !verdict.diagnostic) return;
-    if (verdict.error_kind == ErrorKind::output_mismatch ||
-        verdict.error_kind == ErrorKind::not_recordable)
-      return;
-    JobExecution auxiliary = run.auxiliary();
-    if (record_one(auxiliary, largest_case_only(run.job()), false)) return;
-    Verdict refused = auxiliary.finish();
-    if (refused.error_kind != ErrorKind::compilation_error) return;
-    set_tier(verdict, Tier::none, kNoTier);
-    verdict.error_kind = refused.error_kind;
-    verdict.stage = refused.stage;
-    verdict.detail = std::move(refused.detail);
-    verdict.diagnostic = std::move(refused.diagnostic);
-  }
-
-  bool record_one(JobExecution& run, const Job& largest, bool artifacts) {
+  /// Records the case of a profile and adds its figures and its profile to the verdict.
+  bool record_one(JobExecution& run, const std::string& target) {
+    const Job largest = largest_case_only(run.job());
+    if (largest.cases.empty()) return run.fail(ErrorKind::unsupported, "the job has no case");
+    const bool artifacts = run.job().want_artifacts;
     Result<PreparedJob> prepared =
         judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
     if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     judge_.release(largest.id);
-    const std::string target = target_of(run.job());
-    const bool profiled = run.job().kind == JobKind::profile;
-    std::optional<CandidateResults> results =
-        record_cases(run, pool_,
-                     {*prepared,
-                      all_cases(*prepared),
-                      target,
-                      largest.source,
-                      {.artifacts = artifacts || (profiled && target.starts_with("hip:")),
-                       .language = largest.language}});
+    std::optional<CandidateResults> results = record_cases(
+        run, pool_,
+        {*prepared,
+         all_cases(*prepared),
+         target,
+         largest.source,
+         {.artifacts = artifacts || target.starts_with("hip:"), .language = largest.language}});
     if (!results) return false;
-    const bool any = !prepared->cases.empty() && !results->cases.empty();
     std::optional<ProfileSubject> subject;
-    if (profiled && any)
+    if (!results->cases.empty())
       subject = subject_of(target, largest.cases.front(), prepared->cases.front(), *results);
     add_static_figures(run.verdict(), std::move(*results), target,
-                       any ? prepared->cases.front().cost_bytes : 0, artifacts);
+                       prepared->cases.front().cost_bytes, artifacts);
     if (!subject) return true;
     subject->kernels = run.verdict().kernels;
     add_profile(run, pool_, *subject);
     return true;
   }
 
-  /// Compiles and records a job that the CPU cannot run, and ends the job as unsupported. The
-  /// verdict names the device that the job needs.
-  void compile_only(JobExecution& run) {
-    const Job largest = largest_case_only(run.job());
-    if (largest.cases.empty()) {
-      run.fail(ErrorKind::unsupported, "the job has no case");
-      return;
-    }
-    if (!record_one(run, largest, run.job().want_artifacts)) return;
+  /// Ends a job that compiles and that the CPU cannot run. The verdict names the device that the
+  /// job needs.
+  static void needs_gpu(JobExecution& run, const std::string& target) {
     const Job& job = run.job();
-    const std::string target = target_of(job);
-    const std::string what =
-        job.language != kPython ? "CUDA C++ has no interpreter"
-        : job.dialect != "triton"
-            ? "dialect " + job.dialect + " cannot be interpreted"
-            : "case '" + largest.cases.front().id + "' is too large for the CPU interpreter";
+    const std::string what = job.language != kPython ? "CUDA C++ has no interpreter"
+                             : job.dialect != "triton"
+                                 ? "dialect " + job.dialect + " cannot be interpreted"
+                                 : "case '" + largest_case_only(job).cases.front().id +
+                                       "' is too large for the CPU interpreter";
     const std::string needs = job.language != kPython    ? "an NVIDIA GPU (device cuda:N)"
                               : target == kDefaultTarget ? "a Hopper GPU"
                                                          : "a GPU";
@@ -318,9 +299,11 @@ class CpuDevice final : public Device {
                  " (figures are in `kernels`), and running it needs " + needs);
   }
 
+  const std::string target_;
   Spawner spawner_;
   CandidatePool pool_;
   Judge judge_;
+  RecordingCache recordings_;
 };
 
 }  // namespace

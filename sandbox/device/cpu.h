@@ -1,6 +1,8 @@
 // The CPU device works without a GPU. Triton's interpreter runs the small cases, and the judge
-// compares the outputs. A recording for a Hopper GPU shows registers, spills and occupancy, and
-// gives hints. Verdicts have the tier `interpreter`. Nothing is timed.
+// compares the outputs. At the same time the public cases are compiled for
+// SandboxConfig::compile_target, which finds what the compiler or the GPU's limits refuse, and
+// gives registers, spills, occupancy and hints. Verdicts have the tier `interpreter`. Nothing is
+// timed.
 #pragma once
 
 #include <memory>

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "sandbox/job/job.h"
+#include "sandbox/job/target.h"
 
 namespace assay::sandbox {
 
@@ -56,6 +57,9 @@ struct SandboxConfig {
   /// The limits that most jobs have. Candidates are forked in advance with these limits. For a job
   /// with other limits, a new candidate is forked.
   Limits job_limits = {};
+  /// The target for which a device without a GPU compiles, if a job names none: one of
+  /// kTargets (sandbox/job/target.h).
+  std::string compile_target = std::string(kDefaultTarget);
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.
   bool host_tier = true;

@@ -58,8 +58,10 @@ bool JobExecution::fail_infrastructure(const Error& error, const std::string& do
   return fail(ErrorKind::internal_error, doing + ": " + error.message);
 }
 
-JobExecution JobExecution::auxiliary() const {
-  JobExecution other(job_, monitor_);
+JobExecution JobExecution::auxiliary() const { return auxiliary(job_); }
+
+JobExecution JobExecution::auxiliary(const Job& job) const {
+  JobExecution other(job, monitor_);
   other.silent_ = true;
   other.verdict_.tells_hidden = verdict_.tells_hidden;
   return other;

@@ -59,6 +59,9 @@ class JobExecution {
   /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
+  /// As auxiliary(), for another form of the job, for example with shorter limits. Borrows `job`.
+  JobExecution auxiliary(const Job& job) const;
+
   /// Writes the outcome and the summary of a job that has run. The cases decide the outcome
   /// (conclude() in verdict_builder.h). A compile job has no judged cases, so its outcome is the
   /// outcome of the compilation.

@@ -77,7 +77,8 @@ struct CandidateCase {
 };
 enum class CandidateMode {
   interpret,
-  ablate,  // like interpret, but the outputs lack the results of the kernels
+  ablate,   // like interpret, but the outputs lack the results of the kernels
+  reorder,  // like interpret, but the programs of a grid run in reverse order
   record,
   host,         // runs with access to the GPU
   disassemble,  // turns the binaries of the launch plan in the payload into text artifacts

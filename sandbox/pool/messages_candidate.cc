@@ -111,6 +111,7 @@ const char* mode_name(CandidateMode mode) {
   switch (mode) {
     case CandidateMode::interpret: return "interpret";
     case CandidateMode::ablate: return "ablate";
+    case CandidateMode::reorder: return "reorder";
     case CandidateMode::record: return "record";
     case CandidateMode::host: return "host";
     case CandidateMode::disassemble: return "disassemble";

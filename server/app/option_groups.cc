@@ -127,6 +127,13 @@ std::vector<CLI::Option*> add_sandbox_options(CLI::App& command, SandboxOptions&
                    "make it an error if a submission cannot be recorded, instead of giving it the "
                    "GPU inside the jail");
   command
+      .add_option("--compile-target", options.compile_target,
+                  "the target for which device cpu compiles the kernels of a submission: " +
+                      sandbox::target_names())
+      ->check(CLI::IsMember(
+          std::vector<std::string>(sandbox::kTargets.begin(), sandbox::kTargets.end())))
+      ->capture_default_str();
+  command
       .add_option("--ncu", options.ncu,
                   "Nsight Compute, for `profile` with detail=counters: the absolute path of ncu, "
                   "auto to look for it, or none")
@@ -177,6 +184,7 @@ std::vector<std::string> arguments_of(const SandboxOptions& options) {
   text("--sanitizer", options.sanitizer, defaults.sanitizer);
   number("--sanitize-wall-ms", options.sanitize_wall_ms, defaults.sanitize_wall_ms);
   if (options.sanitize) arguments.emplace_back("--sanitize");
+  text("--compile-target", options.compile_target, defaults.compile_target);
   if (!options.host_tier) arguments.emplace_back("--no-host-tier");
   return arguments;
 }
@@ -217,6 +225,7 @@ Result<sandbox::SandboxConfig> sandbox_config(const SandboxOptions& options, con
   config.job_limits = options.limits;
   config.recorders = options.recorders;
   config.host_tier = options.host_tier;
+  config.compile_target = options.compile_target;
   config.gpu_sharers = options.gpu_sharers;
   config.gpu_jobs = options.gpu_jobs;
   config.judges = options.judges;

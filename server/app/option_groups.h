@@ -40,6 +40,8 @@ struct SandboxOptions {
   int gpu_jobs = default_gpu_jobs();
   int judges = default_judges();
   bool host_tier = true;
+  /// The target for which a device without a GPU compiles.
+  std::string compile_target = std::string(sandbox::kDefaultTarget);
   std::string ncu = "auto";        // Nsight Compute: a path, "auto" or "none"
   std::string sanitizer = "auto";  // Compute Sanitizer: a path, "auto" or "none"
   bool sanitize = false;           // grades run under the sanitizer

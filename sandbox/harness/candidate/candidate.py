@@ -77,15 +77,17 @@ def _runner(header: dict[str, Any], fds: Sequence[int], folder: str) -> Runner:
         raise MissingDialect(missing)
     if header["mode"] == "host":
         return HostRunner(header, cache, fds)
-    if header["mode"] in ("interpret", "ablate"):
+    if header["mode"] in ("interpret", "ablate", "reorder"):
         if header.get("dialect", "triton") != "triton":
             raise UnsupportedHere(
                 f"dialect {header['dialect']} cannot run in Triton's CPU interpreter; it needs a GPU"
             )
-        return InterpretRunner(cache, ablated=header["mode"] == "ablate")
+        return InterpretRunner(
+            cache, ablated=header["mode"] == "ablate", reverse=header["mode"] == "reorder"
+        )
     if header["mode"] != "record":
         raise FrameError(
-            f"mode {header['mode']!r} is none of host, interpret, ablate, record, disassemble"
+            f"mode {header['mode']!r} is none of host, interpret, ablate, reorder, record, disassemble"
         )
     if header["target"] not in targets():
         raise UnsupportedHere(f"target {header['target']!r} is none of {', '.join(targets())}")

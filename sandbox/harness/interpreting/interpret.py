@@ -15,7 +15,9 @@ interpreter computes it incorrectly without an error.
 If `ablated` is true, the reply has the outputs without the results of the kernels; otherwise it has
 the outputs with these results (live_memory.py). The ordinary run and the ablated run are equal in
 everything else: code, addresses, memory and time. The judge compares the outputs of both runs
-(attribution.py)."""
+(attribution.py).
+
+`reverse` runs the programs of each grid in another order, to find races (program_order.py)."""
 
 from __future__ import annotations
 
@@ -105,7 +107,7 @@ class InterpretRunner:
 
     stage = "run"
 
-    def __init__(self, cache_dir: str, ablated: bool = False) -> None:
+    def __init__(self, cache_dir: str, ablated: bool = False, reverse: bool = False) -> None:
         fake_cuda.stub_functions(TARGET)
         triton_adapter.install_driver(TARGET, None, cache_dir)
         triton_adapter.patch_autotuner(None, 0)
@@ -121,7 +123,8 @@ class InterpretRunner:
             self._log,
             self._devices.placing,
         )
-        triton_adapter.check_accesses(Bounds(self._live, self._refusals, self._log), self._refusals)
+        bounds = Bounds(self._live, self._refusals, self._log)
+        triton_adapter.check_accesses(bounds, self._refusals, reverse)
 
     @contextlib.contextmanager
     def context(self) -> Iterator[None]:

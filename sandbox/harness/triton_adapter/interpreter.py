@@ -14,11 +14,12 @@ import numpy as np
 import triton.language as tl
 from triton import knobs
 from triton.runtime import interpreter
-from triton.runtime.interpreter import GridExecutor, InterpretedFunction
+from triton.runtime.interpreter import GridExecutor, InterpretedFunction, InterpreterBuilder
 from triton.runtime.jit import JITFunction
 
 from harness.entry.refusals import Refusals
 from harness.interpreting.bounds import Bounds
+from harness.interpreting.program_order import ReversedPrograms
 from harness.triton_adapter.hardware import as_hardware
 
 
@@ -74,13 +75,15 @@ def _member(function: Any) -> Any:
     return call
 
 
-def check_accesses(bounds: Bounds, refusals: Refusals) -> None:
+def check_accesses(bounds: Bounds, refusals: Refusals, reverse: bool = False) -> None:
     """Checks and translates the addresses of every memory access. Loads, stores and atomics of all
     forms (pointers, block pointers, descriptors) call one of four functions of one native module,
     and these four functions are wrapped. Kernels work on the tensors themselves, because Triton's
     step that copies the tensors is left out. If the interpreter cannot run something, the error is
-    recorded in `refusals`."""
-    interpreter._interpreter = _Checked(interpreter._interpreter, bounds)
+    recorded in `refusals`. If `reverse` is true, the programs of a grid run in reverse order
+    (program_order.py)."""
+    programs = ReversedPrograms(interpreter._interpreter) if reverse else None
+    interpreter._interpreter = _Checked(interpreter._interpreter, bounds, programs)
     as_hardware(refusals)
     launch = GridExecutor.__call__
 
@@ -89,8 +92,29 @@ def check_accesses(bounds: Bounds, refusals: Refusals) -> None:
             return launch(executor, *args, **kwargs)
 
     GridExecutor.__call__ = bounded
+    if programs is not None:
+        _reverse(programs)
     GridExecutor._init_args_hst = lambda _, args, kwargs: (list(args), kwargs)
     GridExecutor._restore_args_dev = lambda *_: None
+
+
+def _reverse(programs: ReversedPrograms) -> None:
+    """Lets `programs` choose the program that runs next."""
+    launch, set_dim = GridExecutor.__call__, InterpreterBuilder.set_grid_dim
+    set_index = InterpreterBuilder.set_grid_idx
+
+    def begin(builder: Any, *grid: int) -> None:
+        set_dim(builder, *grid)
+        programs.begin(grid)  # type: ignore[arg-type]
+
+    def ended(executor: Any, *args: Any, **kwargs: Any) -> Any:
+        result = launch(executor, *args, **kwargs)
+        programs.end()
+        return result
+
+    InterpreterBuilder.set_grid_dim = begin
+    InterpreterBuilder.set_grid_idx = lambda builder, *at: set_index(builder, *programs.next(*at))
+    GridExecutor.__call__ = ended
 
 
 def launch_nothing() -> None:
@@ -105,9 +129,10 @@ _ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}
 class _Checked:
     """Wraps Triton's native module, and checks each access to memory."""
 
-    def __init__(self, native: Any, bounds: Bounds) -> None:
+    def __init__(self, native: Any, bounds: Bounds, programs: ReversedPrograms | None) -> None:
         self._native = native
         self._bounds = bounds
+        self._programs = programs
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._native, name)
@@ -119,13 +144,21 @@ class _Checked:
 
     def store(self, pointers: Any, value: Any, mask: Any) -> Any:
         at = self._bounds.translate("store writes", pointers, mask, value.dtype.itemsize)
+        if self._programs is not None:
+            return self._programs.store(at, value, mask)
         return self._native.store(at, value, mask)
 
     def atomic_rmw(self, operation: Any, pointers: Any, value: Any, mask: Any, order: Any) -> Any:
         doing = f"atomic_{_ATOMICS.get(operation.name, operation.name.lower())} updates"
         at = self._bounds.translate(doing, pointers, mask, value.dtype.itemsize)
+        self._publish()
         return self._native.atomic_rmw(operation, at, value, mask, order)
 
     def atomic_cas(self, pointers: Any, expected: Any, value: Any, order: Any) -> Any:
         at = self._bounds.translate("atomic_cas updates", pointers, None, value.dtype.itemsize)
+        self._publish()
         return self._native.atomic_cas(at, expected, value, order)
+
+    def _publish(self) -> None:
+        if self._programs is not None:
+            self._programs.publish()

@@ -1,6 +1,7 @@
 // Tests verdicts of the CPU device: small cases in Triton's interpreter, and compilation for GPUs.
 #include "sandbox/device/cpu.h"
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <vector>
@@ -49,15 +50,50 @@ TEST_CASE("a grade has figures and hints from a recording") {
   CHECK_FALSE(verdict.perf);
 }
 
-TEST_CASE("a graded pass needs kernels that compile, also if the interpreter finds them right") {
+TEST_CASE("a pass needs kernels that compile, also if the interpreter finds them right") {
   std::string python = kGood;
   python.replace(python.find("tl.store"), 8, "import numpy; numpy.exp(0.0); tl.store");
-  CHECK(run_on_cpu(test_job(python)).outcome == Outcome::pass);
-  Job job = vector_add(JobKind::grade, python);
-  const Verdict verdict = run_on_cpu(job);
-  INFO(verdict.summary << " " << verdict.detail);
-  CHECK(verdict.outcome == Outcome::error);
-  CHECK((verdict.stage == Stage::compile || verdict.stage == Stage::record));
+  for (const JobKind kind : {JobKind::test, JobKind::grade}) {
+    const Verdict verdict = run_on_cpu(vector_add(kind, python));
+    INFO(verdict.summary << " " << verdict.detail);
+    CHECK(verdict.outcome == Outcome::error);
+    CHECK((verdict.stage == Stage::compile || verdict.stage == Stage::record));
+    CHECK(verdict.cases.empty());
+    CHECK(verdict.tier == Tier::none);
+  }
+}
+
+TEST_CASE("a test says for which target it compiled the kernels") {
+  const Verdict verdict = run_on_cpu(test_job(kGood));
+  REQUIRE(verdict.kernels.size() == 1);
+  CHECK(verdict.kernels[0].target == "cuda:90");
+  CHECK(verdict.tier_reason.ends_with("compiled for cuda:90"));
+}
+
+TEST_CASE("a result that depends on the order of programs is a race, and an atomic sum is none") {
+  const std::string halves = R"(import torch, triton, triton.language as tl
+@triton.jit
+def add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) // 2 * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load((x if tl.program_id(0) % 2 == 0 else y) + i, mask=i < n)
+    STORE
+def vector_add(x, y):
+    z = torch.zeros_like(x)
+    add[(2 * triton.cdiv(x.numel(), 512),)](x, y, z, x.numel(), BLOCK=512)
+    return z
+)";
+  const auto with = [&](const std::string& store) {
+    std::string source = halves;
+    return test_job(source.replace(source.find("STORE"), 5, store));
+  };
+  const Verdict race =
+      run_on_cpu(with("tl.store(z + i, tl.load(z + i, mask=i < n) + v, mask=i < n)"));
+  INFO(race.summary);
+  CHECK(race.outcome == Outcome::fail);
+  CHECK(race.error_kind == ErrorKind::wrong_result);
+  CHECK(std::any_of(race.hints.begin(), race.hints.end(),
+                    [](const Hint& hint) { return hint.kind == HintKind::not_deterministic; }));
+  CHECK(run_on_cpu(with("tl.atomic_add(z + i, v, mask=i < n)")).outcome == Outcome::pass);
 }
 
 TEST_CASE("compile works for several targets without a GPU") {

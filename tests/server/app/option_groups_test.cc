@@ -33,9 +33,10 @@ TEST_CASE("limits of jobs come from the command line, else from the documentatio
 }
 
 TEST_CASE("limits that no job could work with are refused", "[cli]") {
-  for (const char* line : {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999",
-                           "--memory-mib 1", "--cpu-percent 0", "--recorders 0", "--gpu-jobs 0",
-                           "--gpu-sharers 17", "--judges 0", "--run-wall-ms soon"}) {
+  for (const char* line :
+       {"--run-wall-ms 0", "--run-wall-ms -5", "--import-wall-ms 99999999", "--memory-mib 1",
+        "--cpu-percent 0", "--recorders 0", "--gpu-jobs 0", "--gpu-sharers 17", "--judges 0",
+        "--run-wall-ms soon", "--compile-target cuda:1"}) {
     INFO(line);
     CHECK_THROWS_AS(read(line), CLI::ParseError);
   }
@@ -59,7 +60,7 @@ TEST_CASE("options that differ from the defaults become arguments of another pro
       "--isolation strict --import-wall-ms 5000 --memory-mib 1024 --run-wall-ms 4000 --cpu-percent "
       "150 --recorders 3 --gpu-jobs 31 --judges 7 "
       "--gpu-sharers 13 --ncu none --sanitizer /bin/sh --sanitize-wall-ms 5000 --sanitize "
-      "--no-host-tier";
+      "--compile-target cuda:80 --no-host-tier";
   std::string again;
   for (const std::string& argument : arguments_of(read(chosen)))
     again += (again.empty() ? "" : " ") + argument;

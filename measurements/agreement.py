@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Compares the verdicts of two devices on the same submissions, and writes the page
+docs/reference/generated/agreement.md.
+
+    # the verdicts of one device, one JSON line each; a stopped command goes on where it was
+    python measurements/agreement.py judge --device cpu --oracles --out cpu.jsonl
+    python measurements/agreement.py judge --device cuda:0 --answers answers.jsonl --out gpu.jsonl
+    # the page and the counts
+    python measurements/agreement.py compare cpu.jsonl gpu.jsonl --page PAGE --out RESULT.json
+
+A file of answers has lines {"id", "operator", "code"}. The files of verdicts have no code. Files
+may end in .gz. Two verdicts agree if both are a pass or none is. A pair is not compared if a device
+did not judge the submission: its verdict is `unsupported`, or an error of Assay. The cause of a
+disagreement follows from the kinds of the two verdicts, and never from their texts."""
+
+from __future__ import annotations
+
+import argparse
+import collections
+import gzip
+import json
+import queue
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TextIO
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from stdio_client import StdioClient, serve_command
+
+ROOT = Path(__file__).resolve().parent.parent
+Key = tuple[str, str]  # id of the submission, name of the operator
+WAIT_S = 20  # of one call of the tool `job`
+
+INCONCLUSIVE = {"cancelled", "aborted", "device_unhealthy", "internal_error", "cut", "hang"}
+STRAY = {"canary_violation", "gpu_fault"}
+LIMITS = {"timeout", "memory_limit", "process_limit"}
+# cause -> the meaning in the page
+CAUSES = {
+    "skipped_case": "the verdict without a GPU is a pass that names cases which it did not run; the GPU runs all",
+    "compiler": "the GPU's verdict is an error of the compiler, and the other one is a pass",
+    "stray_access": "the interpreter reports an access to memory of no tensor; on the GPU it goes unnoticed",
+    "fault": "a kernel faults on the GPU or writes outside its buffers, and passes in the interpreter",
+    "numerics": "the result is wrong on one device only",
+    "limit": "the interpreter reaches a limit of time or memory",
+    "attribution": "only one device finds that torch, and not a kernel, made the outputs",
+    "exception": "Python code fails on one device only",
+}
+
+
+def opened(path: Path, mode: str = "rt") -> TextIO:
+    return (gzip.open if path.suffix == ".gz" else open)(path, mode, encoding="utf-8")  # type: ignore[operator,return-value,no-any-return]
+
+
+def lines_of(path: Path) -> Iterator[dict[str, Any]]:
+    with opened(path) as stream:
+        for line in stream:
+            if line.endswith("\n"):  # the last line of a stopped run may be incomplete
+                yield json.loads(line)
+
+
+# ---- judge
+
+
+def oracles() -> Iterator[dict[str, str]]:
+    for path in sorted((ROOT / "operators").glob("*/*/oracle.py")):
+        yield {"id": "oracle", "operator": path.parent.name, "code": path.read_text("utf-8")}
+
+
+def summary_of(task: dict[str, str], answer: dict[str, Any]) -> dict[str, Any]:
+    """Returns the facts of a verdict that a comparison needs."""
+    keys = ("outcome", "error_kind", "stage", "tier", "stage_ms")
+    cases = [[case.get("id"), case.get("outcome")] for case in answer.get("cases", [])]
+    return {
+        "id": task["id"],
+        "operator": task["operator"],
+        **{key: answer.get(key) for key in keys},
+        "cases": cases,
+        "skipped": sum(
+            len(skip["ids"]) + skip["hidden"] for skip in answer.get("skipped_cases", [])
+        ),
+    }
+
+
+def judge_one(client: StdioClient, task: dict[str, str]) -> dict[str, Any]:
+    arguments = {"operator": task["operator"], "code": task["code"]}
+    answer = client.call("run_tests", arguments).get("structuredContent") or {}
+    while answer.get("status") == "running":
+        wait = {"job": answer["job"], "wait_s": WAIT_S}
+        answer = client.call("job", wait).get("structuredContent") or {}
+    return summary_of(task, answer)
+
+
+def judge(options: argparse.Namespace) -> int:
+    tasks = list(oracles()) if options.oracles else []
+    for path in options.answers:
+        tasks += list(lines_of(path))
+    done = {key_of(one) for one in lines_of(options.out)} if options.out.exists() else set()
+    waiting: queue.SimpleQueue[dict[str, str]] = queue.SimpleQueue()
+    for task in tasks:
+        if key_of(task) not in done:
+            waiting.put(task)
+    print(f"{waiting.qsize()} of {len(tasks)} submissions to judge", flush=True)
+    end = time.monotonic() + options.limit_s
+    lock = threading.Lock()
+    with opened(options.out, "at") as out, tempfile.TemporaryDirectory() as scratch:
+
+        def work(number: int) -> None:
+            command = serve_command(
+                options.binary, options.device, Path(scratch) / f"{number}.db", *options.serve
+            )
+            client = StdioClient(command)
+            while time.monotonic() < end:
+                try:
+                    task = waiting.get_nowait()
+                except queue.Empty:
+                    break
+                line = json.dumps(judge_one(client, task))
+                with lock:
+                    out.write(line + "\n")
+                    out.flush()
+            client.close()
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(options.servers)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    return 0 if waiting.empty() else 1
+
+
+# ---- compare
+
+
+@dataclass(frozen=True)
+class Pair:
+    operator: str
+    cpu: dict[str, Any]
+    gpu: dict[str, Any]
+
+    @property
+    def agrees(self) -> bool:
+        return passes(self.cpu) == passes(self.gpu)
+
+    @property
+    def judged(self) -> bool:
+        return is_judged(self.cpu) and is_judged(self.gpu) and not self.needs_gpu
+
+    @property
+    def needs_gpu(self) -> bool:
+        """Returns True if the submission had the GPU in its jail, which a CPU does not offer."""
+        return self.gpu.get("tier") == "host" and kind(self.cpu) == "not_recordable"
+
+
+def key_of(one: dict[str, Any]) -> Key:
+    return str(one["id"]), str(one["operator"])
+
+
+def kind(verdict: dict[str, Any]) -> str:
+    return str(verdict.get("error_kind") or "none")
+
+
+def passes(verdict: dict[str, Any]) -> bool:
+    return verdict.get("outcome") == "pass"
+
+
+def is_judged(verdict: dict[str, Any]) -> bool:
+    return verdict.get("outcome") in ("pass", "fail", "error") and kind(
+        verdict
+    ) not in INCONCLUSIVE | {"unsupported"}
+
+
+def cause_of(pair: Pair) -> str:
+    """Returns one of CAUSES for a disagreement, by the kind of the verdict that is no pass."""
+    failed = kind(pair.gpu if passes(pair.cpu) else pair.cpu)
+    if failed in STRAY:
+        return "fault" if passes(pair.cpu) else "stray_access"
+    if failed in LIMITS:
+        return "limit"
+    if failed == "unattributed":
+        return "attribution"
+    if passes(pair.cpu) and pair.cpu.get("skipped"):
+        return "skipped_case"
+    if failed == "compilation_error":
+        return "compiler"
+    return "numerics" if failed in ("wrong_result", "output_mismatch") else "exception"
+
+
+def pairs_of(cpu: Path, gpu: Path) -> list[Pair]:
+    """Returns a pair for each submission that both files have. The last verdict counts."""
+    of_cpu = {key_of(one): one for one in lines_of(cpu)}
+    of_gpu = {key_of(one): one for one in lines_of(gpu)}
+    return [Pair(key[1], of_cpu[key], of_gpu[key]) for key in of_cpu if key in of_gpu]
+
+
+def figures_of(pairs: list[Pair]) -> dict[str, Any]:
+    judged = [pair for pair in pairs if pair.judged]
+    agreeing = [pair for pair in judged if pair.agrees]
+    unjudged = collections.Counter(
+        "host_tier" if pair.needs_gpu else f"cpu {kind(pair.cpu)}, gpu {kind(pair.gpu)}"
+        for pair in pairs
+        if not pair.judged
+    )
+    rows = collections.Counter(
+        (pair.operator, cause_of(pair), kind(pair.cpu), kind(pair.gpu))
+        for pair in judged
+        if not pair.agrees
+    )
+    return {
+        "submissions": len(pairs),
+        "compared": len(judged),
+        "agree": len(agreeing),
+        "agree_pass": sum(passes(pair.gpu) for pair in agreeing),
+        "same_kind": sum(kind(pair.cpu) == kind(pair.gpu) for pair in judged),
+        "agreement": round(len(agreeing) / len(judged), 5) if judged else None,
+        "not_compared": dict(sorted(unjudged.items())),
+        "disagreements": [
+            {"operator": operator, "cause": cause, "cpu": cpu, "gpu": gpu, "count": count}
+            for (operator, cause, cpu, gpu), count in sorted(rows.items())
+        ],
+    }
+
+
+def page_of(figures: dict[str, Any], about: str) -> str:
+    share = "none" if figures["agreement"] is None else f"{figures['agreement']:.2%}"
+    lines = [
+        "# Agreement of verdicts with and without a GPU",
+        "",
+        "Generated by `measurements/agreement.py compare`; do not edit.",
+        "",
+        about,
+        "",
+        "| | number |",
+        "|---|---|",
+        f"| submissions with a verdict of both devices | {figures['submissions']} |",
+        f"| compared | {figures['compared']} |",
+        f"| both pass, or none passes | {figures['agree']} ({share}) |",
+        f"| both pass | {figures['agree_pass']} |",
+        f"| the same `error_kind` | {figures['same_kind']} |",
+    ]
+    lines += ["", "Not compared, because a device did not judge the submission:", ""]
+    lines += ["| verdicts | number |", "|---|---|"]
+    lines += [f"| {name} | {count} |" for name, count in figures["not_compared"].items()]
+    lines += ["", "## Disagreements", ""]
+    lines += ["| operator | cause | CPU | GPU | number |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {row['operator']} | `{row['cause']}` | `{row['cpu']}` | `{row['gpu']}` | {row['count']} |"
+        for row in figures["disagreements"]
+    ]
+    lines += ["", "## Causes", "", "| cause | meaning |", "|---|---|"]
+    lines += [f"| `{cause}` | {meaning} |" for cause, meaning in CAUSES.items()]
+    return "\n".join(lines) + "\n"
+
+
+def compare(options: argparse.Namespace) -> int:
+    figures = figures_of(pairs_of(options.cpu, options.gpu))
+    if options.out:
+        options.out.write_text(json.dumps({"about": options.about, **figures}, indent=1) + "\n")
+    if options.page:
+        options.page.write_text(page_of(figures, options.about))
+    print(json.dumps({k: v for k, v in figures.items() if k != "disagreements"}, indent=1))
+    return 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parts = parser.add_subparsers(required=True)
+    one = parts.add_parser("judge", help="judge submissions on one device")
+    one.add_argument("--device", required=True)
+    one.add_argument("--binary", type=Path, default=ROOT / "build/release/bin/assay")
+    one.add_argument("--oracles", action="store_true", help="judge the oracle of every operator")
+    one.add_argument("--answers", type=Path, action="append", default=[])
+    one.add_argument("--servers", type=int, default=1, help="servers that judge at the same time")
+    one.add_argument("--limit-s", type=float, default=1e9, help="begin no job after this time")
+    one.add_argument("--serve", action="append", default=[], help="a further word for `serve`")
+    one.add_argument("--out", type=Path, required=True)
+    one.set_defaults(run=judge)
+    two = parts.add_parser("compare", help="compare two files of verdicts")
+    two.add_argument("cpu", type=Path)
+    two.add_argument("gpu", type=Path)
+    two.add_argument("--about", default="", help="a paragraph of the page: sources and machines")
+    two.add_argument("--page", type=Path)
+    two.add_argument("--out", type=Path)
+    two.set_defaults(run=compare)
+    options = parser.parse_args()
+    return int(options.run(options))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

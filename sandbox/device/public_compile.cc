@@ -1,0 +1,151 @@
+#include "sandbox/device/public_compile.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "sandbox/profile/static_figures.h"
+#include "sandbox/record/case_io.h"
+#include "sandbox/record/record_cases.h"
+
+namespace assay::sandbox {
+namespace {
+
+constexpr const char* kNothingRan = "no GPU: nothing was run";
+
+Compiled compile(JobExecution run, const Compilers& compilers) {
+  Compiled compiled;
+  compiled.job = public_cases_only(run.job());
+  const Job& job = compiled.job;
+  const auto end = [&] {
+    compiled.verdict = run.finish();
+    return std::move(compiled);
+  };
+  if (job.cases.empty()) {
+    run.fail(ErrorKind::unsupported, "the job has no case");
+    return end();
+  }
+  try {
+    Result<PreparedJob> prepared =
+        compilers.judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+    if (!prepared) {
+      run.fail_infrastructure(prepared.error(), "preparing inputs");
+      return end();
+    }
+    compilers.judge.release(job.id);
+    compiled.results =
+        compilers.recordings.record(run, compilers.pool,
+                                    {*prepared,
+                                     all_cases(*prepared),
+                                     compilers.target,
+                                     job.source,
+                                     {.artifacts = job.want_artifacts, .language = job.language}});
+    const std::string largest = largest_case_only(job).cases.front().id;
+    for (const PreparedCase& one : prepared->cases) {
+      if (one.id == largest) compiled.cost_bytes = one.cost_bytes;
+    }
+  } catch (const std::exception& error) {
+    compiled.results.reset();
+    run.fail(ErrorKind::internal_error, std::string("compiling failed: ") + error.what());
+  }
+  return end();
+}
+
+/// Returns true for an exception of Python or of the compiler's Python code.
+bool is_exception(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::attribute_error:
+    case ErrorKind::type_error:
+    case ErrorKind::not_implemented_error:
+    case ErrorKind::name_error:
+    case ErrorKind::key_error:
+    case ErrorKind::index_error:
+    case ErrorKind::module_not_found:
+    case ErrorKind::import_error:
+    case ErrorKind::value_error:
+    case ErrorKind::zero_division:
+    case ErrorKind::runtime_error:
+    case ErrorKind::recursion_error:
+    case ErrorKind::assertion_error:
+    case ErrorKind::compilation_error:
+    case ErrorKind::other_exception: return true;
+    default: return false;
+  }
+}
+
+/// Keeps the figures of the largest case only: those of the other cases repeat them.
+void keep_largest(Compiled& compiled) {
+  const std::string largest = largest_case_only(compiled.job).cases.front().id;
+  for (CaseDone& done : compiled.results->cases) {
+    if (done.id != largest) done.kernels.clear();
+    if (done.id != largest) done.plan.clear();
+  }
+}
+
+}  // namespace
+
+PublicCompile::PublicCompile(const JobExecution& run, const Compilers& compilers)
+    : compiled_(std::async(std::launch::async, [auxiliary = run.auxiliary(), &compilers]() mutable {
+        return compile(std::move(auxiliary), compilers);
+      })) {}
+
+Job public_cases_only(const Job& job) {
+  Job open = job;
+  std::erase_if(open.cases, [](const CaseRequest& one) { return one.hidden; });
+  if (open.cases.empty()) return largest_case_only(job);
+  open.id = job.id + ".record";
+  if (open.cases.size() > kMaxCasesPerCandidate) open.cases.resize(kMaxCasesPerCandidate);
+  return open;
+}
+
+bool is_the_submissions(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::timeout:  // the machine may be slow or busy
+    case ErrorKind::memory_limit:
+    case ErrorKind::process_limit:
+    case ErrorKind::unsupported: return false;
+    default: return !is_inconclusive(kind);
+  }
+}
+
+bool fail_as_compiled(JobExecution& run, Compiled compiled) {
+  Verdict& verdict = run.verdict();
+  Verdict& refused = compiled.verdict;
+  verdict.cases.clear();
+  verdict.tier = Tier::none;
+  verdict.tier_reason = kNothingRan;
+  run.clear_error();
+  verdict.diagnostic = std::move(refused.diagnostic);
+  return run.fail(refused.error_kind, refused.stage, refused.detail);
+}
+
+bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target) {
+  Verdict& verdict = run.verdict();
+  if (run.failed() && is_inconclusive(verdict.error_kind)) return false;
+  for (const auto& [stage, ms] : compiled.verdict.stage_ms) verdict.stage_ms["record"] += ms;
+  if (!compiled.results) {
+    if (is_the_submissions(compiled.verdict.error_kind))
+      return fail_as_compiled(run, std::move(compiled));
+    verdict.hints.push_back({HintKind::not_recorded,
+                             largest_case_only(compiled.job).cases.front().id,
+                             "was not compiled for " + target + " (" +
+                                 std::string(to_string(compiled.verdict.error_kind)) +
+                                 "), so a GPU may refuse its kernels: " + compiled.verdict.detail});
+    return !run.failed();
+  }
+  keep_largest(compiled);
+  add_static_figures(verdict, std::move(*compiled.results), target, compiled.cost_bytes,
+                     run.job().want_artifacts);
+  verdict.tier_reason += "; compiled for " + target;
+  if (!run.failed() || !is_exception(verdict.error_kind)) return !run.failed();
+  const std::string what = std::move(verdict.detail);
+  const Stage stage = verdict.stage;
+  std::optional<Diagnostic> diagnostic = std::move(verdict.diagnostic);
+  run.clear_error();
+  verdict.diagnostic = std::move(diagnostic);
+  return run.fail(ErrorKind::unsupported, stage,
+                  "Triton's interpreter cannot run it, although it compiles for " + target +
+                      "; a GPU can run it. The interpreter ended in " + what);
+}
+
+}  // namespace assay::sandbox

@@ -1,0 +1,77 @@
+// PublicCompile: compiles the public cases of a job for a GPU, on a thread of its own, while the
+// CPU device runs the small cases in Triton's interpreter. The interpreter runs a kernel as Python,
+// so it accepts kernels that the compiler or the GPU's limits refuse.
+//
+//   const Compilers compilers{pool, judge, recordings, "cuda:90"};
+//   PublicCompile compiling(run, compilers);
+//   // Meanwhile, the interpreter runs the small cases.
+//   Compiled compiled = compiling.wait();
+//   if (!compiled.results) return fail_as_compiled(run, std::move(compiled));
+//
+// Every kernel that the public cases launch is compiled for every specialisation that they use. One
+// candidate compiles all cases, so that it compiles equal specialisations once. The candidate never
+// gets a hidden case of a job that has public ones. The object belongs to the thread of the job.
+#pragma once
+
+#include <future>
+#include <optional>
+#include <string>
+
+#include "sandbox/job/job_execution.h"
+#include "sandbox/pool/candidate_pool.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/record/recording_cache.h"
+
+namespace assay::sandbox {
+
+/// The processes that compile, the cache of earlier recordings, and the target. Borrows everything.
+struct Compilers {
+  CandidatePool& pool;
+  Judge& judge;
+  RecordingCache& recordings;
+  std::string target;
+};
+
+/// The result of a compilation.
+struct Compiled {
+  Job job;                                  // its cases are those that were compiled
+  std::optional<CandidateResults> results;  // in the order of the cases; nothing after an error
+  double cost_bytes = 0;                    // least traffic of the largest case; 0 if unknown
+  Verdict verdict;                          // the error, if there are no results
+};
+
+class PublicCompile {
+ public:
+  /// Starts to compile. Borrows `run` and `compilers`.
+  PublicCompile(const JobExecution& run, const Compilers& compilers);
+  /// Waits until the compilation has ended.
+  ~PublicCompile() = default;
+  PublicCompile(const PublicCompile&) = delete;
+  PublicCompile& operator=(const PublicCompile&) = delete;
+
+  /// Waits for the result. It can be taken once.
+  Compiled wait() { return compiled_.get(); }
+
+ private:
+  std::future<Compiled> compiled_;  // its destructor waits for the thread
+};
+
+/// Returns the job under a new id with its public cases, at most those that one candidate takes.
+/// If no case is public, it is the largest case.
+Job public_cases_only(const Job& job);
+
+/// Returns true if the submission caused this error of a compilation. Then it would also fail on a
+/// machine with a GPU.
+bool is_the_submissions(ErrorKind kind);
+
+/// Makes the error of a compilation the whole result of the job. Returns false.
+bool fail_as_compiled(JobExecution& run, Compiled compiled);
+
+/// Adds the outcome of a compilation to a verdict about the same public cases. An error that the
+/// submission caused replaces the verdict, as it would on a machine with a GPU, where compilation
+/// comes first. Other errors become a hint. A Python exception of the interpreter for a source that
+/// compiles becomes `unsupported`, because no GPU would raise it. Returns false if the verdict is
+/// an error.
+bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
+
+}  // namespace assay::sandbox

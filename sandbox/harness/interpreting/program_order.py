@@ -1,0 +1,77 @@
+"""Runs the programs of a grid in the reverse order, and hides the stores of a program from the
+programs that run after it, as a GPU may do.
+
+    programs = ReversedPrograms(native)  # Triton's native module, which loads and stores
+    programs.begin(grid)  # of a launch
+    at = programs.next(x, y, z)  # the program that runs in the place of program (x, y, z)
+    programs.store(addresses, value, mask)  # after the check of the addresses
+    programs.end()  # of the launch: now all stores are in memory
+
+A GPU runs the programs of a grid at the same time and in any order. A kernel whose result depends
+on that order has a race. The interpreter runs one program after the other, each to its end, so two
+races give the right result there: a program that reads what an earlier program stored, and programs
+that all read, add and store one element without an atomic operation.
+
+Here a program sees the memory as it was at the begin of the launch, with its own stores. The stores
+of all programs get into memory at the end of the launch. An atomic operation is different, because
+programs use it to agree on an order: its effect is seen at once, and so are the stores that the
+program made before it. For one thread."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+Program = tuple[int, int, int]
+
+
+@dataclass
+class _Store:
+    """A store and the values that it replaced."""
+
+    addresses: Any
+    mask: Any
+    before: Any
+    value: Any
+
+
+class ReversedPrograms:
+    """The programs of one launch after another (see the module's docstring)."""
+
+    def __init__(self, native: Any) -> None:
+        self._native = native
+        self._grid: Program = (1, 1, 1)
+        self._own: list[_Store] = []  # of the program that runs
+        self._hidden: list[_Store] = []  # of the programs that have ended
+
+    def begin(self, grid: Program) -> None:
+        self._grid = grid
+        self._own.clear()
+        self._hidden.clear()
+
+    def next(self, x: int, y: int, z: int) -> Program:
+        """Ends the program that runs. Returns the program to run next."""
+        self._hide()
+        return self._grid[0] - 1 - x, self._grid[1] - 1 - y, self._grid[2] - 1 - z
+
+    def store(self, addresses: Any, value: Any, mask: Any) -> None:
+        before = self._native.load(addresses, mask, value, value.dtype)
+        self._own.append(_Store(addresses, mask, before, value.copy()))
+        self._native.store(addresses, value, mask)
+
+    def publish(self) -> None:
+        """Call this before an atomic operation: other programs see the stores that precede it."""
+        self._own.clear()
+
+    def end(self) -> None:
+        self._hide()
+        for one in self._hidden:
+            self._native.store(one.addresses, one.value, one.mask)
+        self._hidden.clear()
+
+    def _hide(self) -> None:
+        """Takes the stores of the program out of memory, the last one first."""
+        for one in reversed(self._own):
+            self._native.store(one.addresses, one.before, one.mask)
+        self._hidden += self._own
+        self._own.clear()

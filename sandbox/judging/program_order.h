@@ -1,0 +1,39 @@
+// Looks for races between the programs of a grid, without a GPU. A candidate runs one case again:
+// the programs of each grid run in the reverse order, and no program sees what another one stored
+// (harness/interpreting/program_order.py). A submission without a race gives right outputs again.
+//
+//   if (!check_order(run, pool, judge, {job, prepared, request}, smallest)) return false;
+//
+// Atomic operations keep their effect, so a sum by atomics is right in any order, within the
+// tolerance. Belongs to the job's thread.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "sandbox/job/job_execution.h"
+#include "sandbox/pool/judge.h"
+#include "sandbox/record/candidate_run.h"
+
+namespace assay::sandbox {
+
+/// A job that the judge has prepared, and how a candidate interprets it. Borrows everything.
+struct InterpretedJob {
+  const Job& job;
+  const PreparedJob& prepared;
+  const CandidateJob& request;  // of mode `interpret`
+};
+
+/// Returns the index of the case with the fewest elements among these cases of the job. There must
+/// be one.
+std::size_t smallest_case(const Job& job, const std::vector<std::size_t>& cases);
+
+/// Runs case `at` again, in reverse order. Its record is the one at `at` in the verdict, and it is
+/// a pass. If the outputs are wrong now, the record becomes a failure with the reason, and the
+/// verdict gets a hint of the kind not_deterministic. If the run does not return outputs, the
+/// tier's reason says that the order was not checked, because a program may rightly wait for
+/// another one. Returns false if the verdict has become an error.
+bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,
+                 const InterpretedJob& interpreted, std::size_t at);
+
+}  // namespace assay::sandbox

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "sandbox/judging/judging.h"
 #include "sandbox/profile/static_figures.h"
 #include "sandbox/record/case_io.h"
 #include "sandbox/record/record_cases.h"
@@ -124,8 +125,11 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
   if (run.failed() && is_inconclusive(verdict.error_kind)) return false;
   for (const auto& [stage, ms] : compiled.verdict.stage_ms) verdict.stage_ms["record"] += ms;
   if (!compiled.results) {
-    if (is_the_submissions(compiled.verdict.error_kind))
+    const ErrorKind refused = compiled.verdict.error_kind;
+    const bool passes = !run.failed() && all_right(verdict);
+    if (refused == ErrorKind::compilation_error || (passes && is_the_submissions(refused)))
       return fail_as_compiled(run, std::move(compiled));
+    if (is_the_submissions(refused)) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,
                              largest_case_only(compiled.job).cases.front().id,
                              "was not compiled for " + target + " (" +

@@ -67,11 +67,11 @@ bool is_the_submissions(ErrorKind kind);
 /// Makes the error of a compilation the whole result of the job. Returns false.
 bool fail_as_compiled(JobExecution& run, Compiled compiled);
 
-/// Adds the outcome of a compilation to a verdict about the same public cases. An error that the
-/// submission caused replaces the verdict, as it would on a machine with a GPU, where compilation
-/// comes first. Other errors become a hint. A Python exception of the interpreter for a source that
-/// compiles becomes `unsupported`, because no GPU would raise it. Returns false if the verdict is
-/// an error.
+/// Adds the outcome of a compilation to a verdict about the same public cases. An error of the
+/// compiler replaces the verdict, because on a machine with a GPU compilation comes first. Any
+/// other error that the submission caused replaces a pass. An error of the machine becomes a hint.
+/// A Python exception of the interpreter for a source that compiles becomes `unsupported`, because
+/// no GPU would raise it. Returns false if the verdict is an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

@@ -1,0 +1,71 @@
+"""The comparison of two devices' verdicts: what is compared, what agrees, and the causes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "measurements"))
+import agreement  # noqa: E402
+
+
+def verdict(outcome: str, kind: str = "none", **more: Any) -> dict[str, Any]:
+    return {"outcome": outcome, "error_kind": kind, **more}
+
+
+PASS = verdict("pass")
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gpu", "cause"),
+    [
+        (PASS, verdict("fail", "wrong_result"), "numerics"),
+        (verdict("pass", skipped=1), verdict("fail", "wrong_result"), "skipped_case"),
+        (PASS, verdict("error", "compilation_error"), "compiler"),
+        (PASS, verdict("error", "gpu_fault"), "fault"),
+        (verdict("error", "canary_violation"), PASS, "stray_access"),
+        (verdict("error", "timeout"), PASS, "limit"),
+        (verdict("fail", "unattributed"), PASS, "attribution"),
+        (verdict("error", "type_error"), PASS, "exception"),
+    ],
+)
+def test_a_disagreement_has_one_cause(cpu: dict[str, Any], gpu: dict[str, Any], cause: str) -> None:
+    pair = agreement.Pair("op", cpu, gpu)
+    assert pair.judged
+    assert not pair.agrees
+    assert agreement.cause_of(pair) == cause
+    assert cause in agreement.CAUSES
+
+
+@pytest.mark.parametrize(
+    ("cpu", "gpu"),
+    [
+        (verdict("error", "unsupported"), PASS),
+        (PASS, verdict("error", "internal_error")),
+        (PASS, {"outcome": None, "error_kind": "cut"}),
+        (verdict("error", "not_recordable"), verdict("pass", tier="host")),
+    ],
+)
+def test_a_pair_that_a_device_did_not_judge_is_not_compared(
+    cpu: dict[str, Any], gpu: dict[str, Any]
+) -> None:
+    assert not agreement.Pair("op", cpu, gpu).judged
+
+
+def test_figures_and_page(tmp_path: Path) -> None:
+    rows = [("a", PASS, PASS), ("b", verdict("fail", "wrong_result"), PASS), ("c", PASS, None)]
+    for name, side in (("cpu", 1), ("gpu", 2)):
+        lines = [{"id": row[0], "operator": "op", **row[side]} for row in rows if row[side]]
+        text = "".join(json.dumps(line) + "\n" for line in lines)
+        (tmp_path / name).write_text(text + '{"id": "cut')  # the last line is incomplete
+    figures = agreement.figures_of(agreement.pairs_of(tmp_path / "cpu", tmp_path / "gpu"))
+    assert (figures["submissions"], figures["compared"], figures["agree"]) == (2, 2, 1)
+    assert figures["agreement"] == 0.5
+    page = agreement.page_of(figures, "About.")
+    assert "| op | `numerics` | `wrong_result` | `none` | 1 |" in page
+    assert "1 (50.00%)" in page

@@ -6,8 +6,15 @@
 import gc
 
 
+@triton.jit
+def _add(x, y, z, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(z + i, tl.load(x + i, mask=i < n) + tl.load(y + i, mask=i < n), mask=i < n)
+
+
 def vector_add(x, y):
-    want = x + y
+    want = torch.empty_like(x)
+    _add[(triton.cdiv(x.numel(), 1024),)](x, y, want, x.numel(), BLOCK=1024)
     others = [
         item
         for item in gc.get_objects()

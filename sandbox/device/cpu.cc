@@ -123,8 +123,8 @@ class CpuDevice final : public Device {
   using BeforeHidden = std::function<bool()>;
 
   /// Interprets the submission on the small cases and judges the outputs. Compiles all public cases
-  /// at the same time. A grade also adds static figures to the verdict: facts about the kernels that
-  /// need no GPU, such as their occupancy.
+  /// at the same time. A grade also adds static figures to the verdict: facts about the kernels
+  /// that need no GPU, such as their occupancy.
   void test(JobExecution& run, std::vector<std::string>& required) {
     const Compilers compilers{pool_, judge_, recordings_, target_};
     PublicCompile compiling(run, compilers);

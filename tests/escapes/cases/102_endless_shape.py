@@ -18,6 +18,8 @@ for case in channel.receive().header["cases"]:
         "offset": 0,
         "nbytes": 4,
     }
-    channel.send({"type": "case", "id": case["id"], "outputs": [output], "notes": []})
+    channel.send(
+        {"type": "case", "id": case["id"], "outputs": [output], "notes": [], "reordered": False}
+    )
 channel.send({"type": "done"})
 os._exit(0)

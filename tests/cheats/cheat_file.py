@@ -1,5 +1,6 @@
 """Reads a case of the suite of cheats: one submission in cases/NN_name.py. NN is its class, one of
-the 76 in classes.py. The header has these lines:
+the 76 in classes.py. The header has some of
+these lines:
 
     # cheat: a cache keyed on the address of the input
     # expect: fail:wrong_result
@@ -26,9 +27,10 @@ the 76 in classes.py. The header has these lines:
 The runner sends prelude.py followed by the case. It sends a case in CUDA C++ (NN_name.cu, with `//`
 instead of `#`) unchanged. `expect: pass` is for cheats that gain nothing: the submission computes
 correct outputs with its own kernels, and the cheat does not improve its Perf. If the submission
-finds something that it must not find, its entry function raises an exception. Cases in honest/ have
-`honest:` instead of `cheat:`, and no defence. They have `recorder: refuses (why)` if no launch plan
-can be recorded yet."""
+finds something that it must not find, its entry function raises an exception. A case in honest/ has
+the line `honest:` instead of `cheat:`, and no line `defence:`. Its `expect:` is optional, default
+pass. If the recorder cannot record the case as a launch plan, the case has the line `recorder:
+refuses (REASON)`."""
 
 from __future__ import annotations
 

@@ -132,7 +132,8 @@ void check_edits(std::string_view reply, const std::string& source) {
   for (std::size_t i = 0; i < edits->size(); ++i) {
     const Edit& edit = (*edits)[i];
     must(edit.search == (*expected)[i].search && edit.replace == (*expected)[i].replace);
-    // If a line ends with a carriage return, only a line break of "\r\n" keeps it.
+    // The lines are joined with "\r\n", because parse_edits() removes one "\r" from the end of each
+    // line. With "\n", a line that itself ends with "\r" would lose that "\r".
     Lines lines = {std::string(kMarks[0])};
     lines.insert(lines.end(), edit.search.begin(), edit.search.end());
     lines.emplace_back(kMarks[1]);

@@ -41,8 +41,9 @@ def _pack(bits: Tensor, backwards: bool = False) -> Tensor:
 
 
 def _counts(a: Tensor, b: Tensor) -> Tensor:
-    """Counts, for each output entry, the indices l at which both bits are 1. The count is exact in
-    float32, because no count reaches 2^24."""
+    """Returns, for each entry (i, j) of the product, the number of indices l at which A[i, l] and
+    B[l, j] are both 1. A and B are the unpacked bits of a and b. The counts are exact in float32,
+    because none reaches 2^24."""
     total = torch.zeros((a.shape[0], b.shape[1]), dtype=torch.float32, device=a.device)
     for first in range(0, a.shape[1], 32):
         total += _unpack(a[:, first : first + 32], 1) @ _unpack(b[first : first + 32], 0)

@@ -52,7 +52,8 @@ def _clip_kernel(
     lane = tl.arange(0, BLOCK)
     first = tl.program_id(0) * span
     last = tl.minimum(first + span, total)
-    # Finds the last tensor that starts at or before the start of the span.
+    # This program handles the elements `first` to `last` - 1. A binary search finds the tensor that
+    # contains the element `first`: the last tensor whose offset is at most `first`.
     low = 0
     high = tensors
     while high - low > 1:

@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # A few keys outweigh all others, wherever they are. With fewer keys, each would get so many
         # gradients that its sum is not O(1).
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 16.0 / shape[2]
-        q, k = rng.far_keys(q, k, 24.0 * strong, shift=0.0)
+        q, k = rng.far_keys(q, k, 12.0 * strong, shift=0.0)
     elif case.distribution == "cancellation":
         # The rows of v are nearly equal. So dp (the gradient of the weights) is nearly constant
         # along a row, and subtracting the row's delta cancels most of dp.

@@ -37,8 +37,9 @@ class Refusals:
 
     @contextlib.contextmanager
     def deciding(self) -> Iterator[None]:
-        """A context manager: at its end it raises the first refusal, in place of any other
-        error."""
+        """A context manager around the call of the submission. At its end it raises the first error
+        that refuse() got, even if the submission caught that error or raised another one. Without
+        such an error, an error of the submission passes through unchanged."""
         try:
             yield
         except BaseException:

@@ -113,9 +113,10 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
   const bool in_tool = !arguments.ncu.empty() || !arguments.sanitizer.empty();
   if (::fcntl(arguments.socket, F_SETFD, in_tool ? 0 : FD_CLOEXEC) < 0)
     return fail_errno("fcntl F_SETFD");
-  // The first launcher has built the jail and reports the jail's isolation layers. This launcher
-  // does not call die_with_parent(), because its parent is a thread of the tool that may end before
-  // the tool does.
+  // ncu or the sanitizer has started this launcher, inside the jail that a first launcher built.
+  // The first launcher reports the jail's isolation layers. This launcher does not call
+  // die_with_parent(): the call would end this process together with the thread that started it,
+  // and that thread of ncu or the sanitizer may end early.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,

@@ -26,8 +26,9 @@ json Dispatcher::capabilities(bool stateless) const {
   if (prompts_.completes() || resources_.completes()) out["completions"] = json::object();
   if (on.logging) out["logging"] = json::object();
   if (tools_.has_tasks() && stateless) out["extensions"][kTasksExtension] = json::object();
-  // The server does not offer tasks/list: without tokens, each client would see the tasks of all
-  // clients.
+  // The capability `list` is left out, because the server never offers tasks/list. A server that
+  // runs without access tokens cannot tell its clients apart, so tasks/list would show each client
+  // the tasks of all clients.
   if (tools_.has_tasks() && !stateless)
     out["tasks"] = {{"cancel", json::object()},
                     {"requests", {{"tools", {{"call", json::object()}}}}}};

@@ -123,8 +123,9 @@ def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[str, Any]]:
-    """Yields the judged cases with one axis as long as in a case that the device does not judge, so
-    that loops over this axis run as often as they do there."""
+    """Yields copies of the first judged case. In each copy, one axis has the greater length that the
+    axis has in a case that the device does not judge. So a loop over this axis runs as often as in
+    the larger case, but the other axes stay short."""
     small = [wire for wire in wires if wire["id"] in judged]
     large = [wire for wire in wires if wire["id"] not in judged]
     for one, other in itertools.product(small[:1], large):

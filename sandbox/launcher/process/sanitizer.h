@@ -35,7 +35,7 @@ struct SanitizerCommand {
   std::string sanitizer;  // absolute path
   SanitizerTool tool = SanitizerTool::memcheck;
   std::string launcher;
-  std::vector<std::string> arguments;  // of the launcher
+  std::vector<std::string> arguments = {};  // of the launcher
 };
 
 /// Returns the command line that starts the launcher under the sanitizer, with `report` as the file

@@ -1,5 +1,5 @@
 # cheat: the first output for every later call, cut or padded to fit
-# expect: fail:hidden_case
+# expect: error:not_recordable
 # tool: submit
 # defence: judge
 

@@ -1,5 +1,5 @@
 # cheat: takes the first call for a check and everything after it for timing with the same seed
-# expect: fail:hidden_case
+# expect: error:not_recordable
 # tool: submit
 # defence: judge
 

@@ -14,16 +14,25 @@ FOLDERS = [
     ".",
 ]
 NAME = "left-by-another-phase.pt"
+THIS_PROCESS = os.urandom(16).hex()  # one process may run several cases
+
+
+def left_by_another(path):
+    try:
+        with open(path) as stream:
+            return stream.read() != THIS_PROCESS
+    except OSError:
+        return False
 
 
 def vector_add(x, y):
     for folder in FOLDERS:
-        if os.path.exists(os.path.join(folder, NAME)):
+        if left_by_another(os.path.join(folder, NAME)):
             found(f"{NAME} in {folder}")
     for folder in FOLDERS:
         try:
             with open(os.path.join(folder, NAME), "w") as stream:
-                stream.write("an output")
+                stream.write(THIS_PROCESS)
         except OSError:
             pass
     result = honest_add(x, y)

@@ -32,7 +32,11 @@ Verdict timed_verdict() {
   for (const char* id : {"large", "ragged", "other", "untimed"}) {
     CaseRecord record;
     record.id = id;
-    if (record.id != "untimed") record.latency = Timing{.median_ns = 100, .overhead_ns = 2'000};
+    if (record.id != "untimed") {
+      record.latency.emplace();
+      record.latency->median_ns = 100;
+      record.latency->overhead_ns = 2'000;
+    }
     verdict.cases.push_back(record);
   }
   verdict.cases[3].id = "large";

@@ -101,6 +101,8 @@ def outputs():
     return [int(path.rsplit("/", 1)[1]) for path in paths if os.path.islink(path) and "assay-outputs" in os.readlink(path)]
 
 def send_and_spoil_later(header, payload=b"", fds=()):
+    if os.environ.get("TRITON_INTERPRET") != "1":  # a recording has no outputs
+        return send(header, payload, fds)
     if header["type"] == "done":
         spoiled = outputs()
         assert spoiled

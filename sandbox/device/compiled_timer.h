@@ -1,11 +1,10 @@
-// CompiledTimer times the references of operators as torch.compile makes them, on one device. It
-// has a judge process of its own, which serves no job: so no submission's process is near.
+// CompiledTimer times the references of operators as torch.compile compiles them, on one device. The
+// timer has its own judge process, which serves no job. So no process of a submission disturbs it.
 //
 //   CompiledTimer timer(config, "cuda:0");
-//   Result<std::string> written = timer.time(job);  // a job with all cases of an operator
-//   if (written) std::cout << *written << "\n";  // the path of the file in the state folder
+//   Result<CompiledTimes> times = timer.time(job);  // a job with all cases of an operator
 //
-// Nothing else should use the GPU meanwhile: no lock is taken. Not thread-safe.
+// Nothing else should use the GPU meanwhile, because the timer takes no lock of the GPU. Not thread-safe.
 #pragma once
 
 #include <string>

@@ -2,9 +2,9 @@
 // operators compiled` measures them and writes them into the state folder. A verdict shows them
 // beside the submission's times. They rank nothing.
 //
-//   const std::string path = compiled_times_path(config.state_dir, "NVIDIA H200", "relu",
-//   revision); Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
-//   add_compiled_times(verdict, config.state_dir);  // reads the file of the verdict's operator
+//   const std::string path = compiled_times_path(state_dir, "NVIDIA H200", "relu", revision);
+//   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
+//   add_compiled_times(verdict, state_dir);  // reads the file of the verdict's operator
 //
 // They are not measured beside a submission: compiling takes seconds to minutes, and a process that
 // compiles has code, memory and threads that would disturb the series. There is one file for each

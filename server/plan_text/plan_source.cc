@@ -106,13 +106,15 @@ Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::P
   for (const sandbox::PlanBuffer& buffer : plan.buffers) {
     if (buffer.kind == sandbox::BufferKind::input) inputs[buffer.name] = buffer.bytes;
   }
-  std::vector<std::string> fitting;
-  std::vector<std::string> all;
+  std::vector<std::string> fitting, fitting_public, all;
   for (const operators::Case& one : op.cases) {
     all.push_back(one.id);
-    if (tensor_bytes(op, one) == inputs) fitting.push_back(one.id);
+    if (tensor_bytes(op, one) != inputs) continue;
+    fitting.push_back(one.id);
+    if (!one.hidden) fitting_public.push_back(one.id);
   }
   if (fitting.size() == 1) return fitting.front();
+  if (fitting_public.size() == 1) return fitting_public.front();
   if (fitting.empty())
     return fail(ErrorCode::invalid_argument,
                 "the plan's arguments have the sizes of no case of '" + op.name +

@@ -37,8 +37,9 @@ struct NamedPlan {
 };
 NamedPlan named_plan(const operators::Operator& op, const std::string& word);
 
-/// Returns the case whose tensors have the same sizes as the plan's inputs. Error: invalid_argument
-/// if no case or several cases have these sizes. The message names the cases.
+/// Returns the case whose tensors have the same sizes as the plan's inputs. If several cases have
+/// these sizes and one of them is public, returns the public case. Error: invalid_argument if no
+/// case or several public or several hidden cases have these sizes. The message names the cases.
 Result<std::string> case_of_plan(const operators::Operator& op, const sandbox::Plan& plan);
 
 }  // namespace assay::server

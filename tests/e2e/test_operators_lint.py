@@ -25,7 +25,7 @@ MISTAKES = {
         'dtype = "float32"\n',
         "",
         BAD_CONFIG,
-        ["spec.toml:40: [[cases]] 'small': key 'dtype' is missing", "required:"],
+        ["spec.toml:45: [[cases]] 'small': key 'dtype' is missing", "required:"],
     ),
     "unknown axis": (
         "spec.toml",
@@ -47,7 +47,7 @@ MISTAKES = {
         "x = rng.normal((n + 1,)",
         UNSOUND,
         [
-            "spec.toml:41: OperatorError",
+            "spec.toml:46: OperatorError",
             "argument x is float32 [4113]; the spec says float32 [4112]",
         ],
     ),

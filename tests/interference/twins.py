@@ -33,6 +33,7 @@ OTHER_HIDDEN = (
     ("unseen_b", "true", "float32", 5003, "normal"),
     ("unseen_c", "false", "float16", 700001, "grid"),
     ("unseen_d", "false", "float32", 8388621, "normal"),
+    ("unseen_e", "false", "float32", 12301, "cancellation"),
 )
 # Names and sizes of hidden cases of both suites. They must not occur in anything that a client
 # gets.

@@ -45,7 +45,9 @@ def attack():
                 errors=(OSError, ValueError),
             )
             denied(f"executing {target}", os.execve, fd, ["x"], {})
-    require("there were inputs to try", inputs > 0)
+    # A recording of this operator needs no values of its inputs, so it has no inputs to try.
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    require("there were inputs to try", inputs > 0 or not interpreted)
 
 
 def vector_add(x, y):

@@ -1,10 +1,11 @@
-// CompiledTimer times the references of operators as torch.compile compiles them, on one device. The
+// CompiledTimer times the references of operators on one device, as torch.compile compiles them. The
 // timer has its own judge process, which serves no job. So no process of a submission disturbs it.
 //
 //   CompiledTimer timer(config, "cuda:0");
 //   Result<CompiledTimes> times = timer.time(job);  // a job with all cases of an operator
 //
-// Nothing else should use the GPU meanwhile, because the timer takes no lock of the GPU. Not thread-safe.
+// Nothing else should use the GPU at the same time, because the timer does not lock the GPU. Not
+// thread-safe.
 #pragma once
 
 #include <string>

@@ -2,25 +2,27 @@
 the 76 in classes.py. The header has some of
 these lines:
 
-    # cheat: a cache keyed on the address of the input
+    # cheat: keeps its outputs in a cache keyed on the address of the input
     # expect: fail:wrong_result
-    # defence: structure, judge
+    # defence: process_separation, judge
     # operator: softmax_last_dim
     # tool: submit
     # device: gpu
-    # on_gpu: error:not_recordable
-    # compile: error:compilation_error
+    # expect_on_gpu: error:not_recordable
+    # expect_of_compile: error:compilation_error
     # calls: 2
 
 - cheat: what the submission does, in one line.
-- expect: the expected verdict, as pass | fail[:KIND] | error:KIND[,KIND].
+- expect: the expected verdict, as pass | fail[:KIND] | error:KIND[,KIND]. An explanation in
+  parentheses may follow.
 - defence: the defences that stop the cheat, out of DEFENCES.
 - operator: the operator of the submission. Optional, default vector_add.
 - tool: the tool that gets the submission. Optional, default run_tests.
 - device: the device that gives the expected verdict. Optional, default cpu.
-- on_gpu: optional, for a case with device cpu: the expected verdict on a GPU. Without this line,
-  the case is not run on a GPU.
-- compile: optional, for a case with device gpu: the expected verdict of `compile`, default pass.
+- expect_on_gpu: the expected verdict on a GPU, for a case with device cpu. Optional; a case without
+  this line does not run on a GPU.
+- expect_of_compile: the expected verdict of the tool `compile`, for a case with device gpu.
+  Optional, default pass.
 - calls: the number of times that the submission is sent. Optional, default 1. Only the last verdict
   is checked.
 
@@ -42,7 +44,7 @@ from case_header import BadCase, Expectation, read_header
 
 HERE = Path(__file__).resolve().parent
 DEFENCES = {
-    "structure": "the candidate has no expected values, no timer, no verdict channel and no GPU",
+    "process_separation": "the candidate has no expected values, no timer, no verdict channel and no GPU",
     "launcher": "the trusted side launches: fresh process, poisoned memory, canaries, gated timing, watchdog",
     "judge": "fresh inputs from the system's entropy, full comparison elsewhere, hidden cases",
     "floor": "faster than physics allows is an error",
@@ -95,7 +97,7 @@ def read_case(path: Path, honest: bool = False) -> Case:
     match = re.fullmatch(r"(\d\d)_([a-z0-9_]+)\.(?:py|cu)", path.name)
     if match is None:
         raise BadCase(f"{path.name} is not NN_name.py or NN_name.cu")
-    common = {"expect", "operator", "tool", "device", "on_gpu", "compile", "calls"}
+    common = {"expect", "operator", "tool", "device", "calls", "expect_on_gpu", "expect_of_compile"}
     header = (
         read_header(path, {"honest"}, common | {"recorder"})
         if honest
@@ -119,8 +121,10 @@ def read_case(path: Path, honest: bool = False) -> Case:
         operator=header.get("operator", "vector_add"),
         tool=header.get("tool", "run_tests"),
         device=header.get("device", "cpu"),
-        on_gpu=Expectation.parse(header["on_gpu"], path.name) if "on_gpu" in header else None,
-        compiles=Expectation.parse(header.get("compile", "pass"), path.name),
+        on_gpu=Expectation.parse(header["expect_on_gpu"], path.name)
+        if "expect_on_gpu" in header
+        else None,
+        compiles=Expectation.parse(header.get("expect_of_compile", "pass"), path.name),
         calls=int(header.get("calls", "1")),
         refused=header.get("recorder", ""),
     )

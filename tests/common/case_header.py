@@ -46,7 +46,8 @@ class Expectation:
 
     @classmethod
     def parse(cls, text: str, where: str) -> Expectation:
-        outcome, _, kinds = text.partition(":")
+        """Parses a verdict. Ignores an explanation in parentheses after it."""
+        outcome, _, kinds = text.split(" (", 1)[0].partition(":")
         if (
             outcome not in OUTCOMES
             or (outcome == "error" and not kinds)

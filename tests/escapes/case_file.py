@@ -2,12 +2,22 @@
 say what the submission tries and which verdict is expected. Cases with a number below OWN follow a
 public list of known attempts. Cases with the number OWN or above were written against this code.
 
-    # attempt: ptrace of other processes, process_vm_readv            one line
-    # expect: pass                                                    pass | fail[:KIND] | error:KIND[,KIND]
-    # tier: C                                                         C any Linux, R root or delegated cgroup, G GPU, S stand-ins for a GPU
-    # defence: seccomp, pid_namespace                                 layers of docs/explanation/sandbox.md
-    # tool: compile                                                   optional; run_tests
-    # short: yes                                                      optional; part of ./run test
+    # attempt: reads other processes by ptrace and process_vm_readv
+    # expect: pass (the attempt gains nothing)
+    # needs: nothing
+    # defence: seccomp, pid_namespace
+    # tool: compile
+    # in_run_test: yes
+
+- attempt: what the submission tries, in one line.
+- expect: the expected verdict, as pass | fail[:KIND] | error:KIND[,KIND]. An explanation in
+  parentheses may follow.
+- needs: what the case needs beside Linux: nothing, root (or a delegated control group), gpu, or
+  gpu_stand_ins (device nodes and programs that stand in for a GPU).
+- defence: the layers of docs/explanation/sandbox.md that stop the attempt, or names of
+  DEFENCES_BESIDE_LAYERS.
+- tool: the tool that gets the submission. Optional, default run_tests.
+- in_run_test: `yes` if `./run test` runs the case too. Optional.
 
 The runner sends probe.py, with the canaries' addresses filled in, followed by the case. If an
 attempt succeeds, the entry function raises an exception. So `expect: pass` means that the jail
@@ -25,7 +35,7 @@ from case_header import BadCase, Expectation, read_header
 HERE = Path(__file__).resolve().parent
 CASES = HERE / "cases"
 OWN = 101
-TIERS = {"C", "R", "G", "S"}
+NEEDS = {"nothing", "root", "gpu", "gpu_stand_ins"}
 DEFENCES_BESIDE_LAYERS = {
     "supervisor",  # limits wall time and output, and kills processes by pidfd
     "frames",  # checks what a candidate sends
@@ -35,7 +45,7 @@ DEFENCES_BESIDE_LAYERS = {
     "tools",  # check the arguments of each call
     "environment",  # the variables of a candidate come from a fixed list
     "zygote",  # never sees a submission, and gives its children new random seeds
-    "allowed",  # the attempt is meant to work
+    "none_needed",  # the attempt is allowed
 }
 
 
@@ -46,7 +56,7 @@ class Case:
     path: Path
     attempt: str
     expect: Expectation
-    tier: str
+    needs: str
     defences: tuple[str, ...]
     tool: str
     short: bool
@@ -68,10 +78,10 @@ def read_case(path: Path) -> Case:
     match = re.fullmatch(r"(\d\d|1\d\d)_([a-z0-9_]+)\.py", path.name)
     if match is None:
         raise BadCase(f"{path.name} is neither NN_name.py nor 1NN_name.py")
-    header = read_header(path, {"attempt", "expect", "tier", "defence"}, {"tool", "short"})
-    if header["tier"] not in TIERS:
+    header = read_header(path, {"attempt", "expect", "needs", "defence"}, {"tool", "in_run_test"})
+    if header["needs"] not in NEEDS:
         raise BadCase(
-            f"{path.name}: tier is one of {', '.join(sorted(TIERS))}, not {header['tier']!r}"
+            f"{path.name}: needs is one of {', '.join(sorted(NEEDS))}, not {header['needs']!r}"
         )
     return Case(
         number=int(match[1]),
@@ -79,10 +89,10 @@ def read_case(path: Path) -> Case:
         path=path,
         attempt=header["attempt"],
         expect=Expectation.parse(header["expect"], path.name),
-        tier=header["tier"],
+        needs=header["needs"],
         defences=tuple(part.strip() for part in header["defence"].split(",")),
         tool=header.get("tool", "run_tests"),
-        short=header.get("short") == "yes",
+        short=header.get("in_run_test") == "yes",
     )
 
 

@@ -2,9 +2,9 @@
 tools. After each case it checks the invariants and two controls: a correct submission must pass,
 and a wrong submission must fail.
 
-pytest tests/escapes                      every case of tiers C and R
+pytest tests/escapes                      every case that needs no GPU
 pytest tests/escapes -m short             the cases of ./run test
-pytest tests/escapes -m gpu               the cases of tier G, on ASSAY_DEVICE (default cuda:0)
+pytest tests/escapes -m gpu               the cases that need a GPU, on ASSAY_DEVICE (default cuda:0)
 ASSAY_WITHOUT=seccomp pytest ...          leaves out an isolation layer (only in a mutation build): a
                                           test must fail
 ASSAY_ESCAPES_RESULTS=FILE                writes the results to FILE, for table.py
@@ -104,7 +104,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         marked = []
         for case in all_cases():
             marks = [pytest.mark.short] if case.short else []
-            if case.tier == "G":
+            if case.needs == "gpu":
                 marks.append(pytest.mark.gpu)
             marked.append(pytest.param(case, id=case.name, marks=marks))
         metafunc.parametrize("case", marked)

@@ -5,7 +5,7 @@ out without a failing case, and says why."""
 # Maps a name to the attempt, and to the test that tries it or the reason why no test does.
 ELSEWHERE: dict[str, tuple[str, str]] = {
     "20_outlives_the_supervisor": (
-        "clears its parent death signal, starts sessions of its own; the supervisor is killed",
+        "starts sessions of its own and clears its parent death signal, then the supervisor is killed",
         "parent_death, job_parent_death, pid_namespace: test_supervisor_death.py",
     ),
     "21_restart": (
@@ -13,27 +13,27 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "sweep at start: test_supervisor_death.py, tests/crash/crash.py",
     ),
     "48_names_and_sources": (
-        "names with `..`, zero bytes, options; sources that are empty, binary, 20 MiB",
+        "sends names with `..`, zero bytes and options, and sources that are empty, binary or 20 MiB long",
         "tools: test_api_border.py",
     ),
     "50_file_locks": (
-        "file locks on a shared read-only file as a channel between jobs",
+        "sends data from job to job by file locks on a shared read-only file",
         "not prevented: two jobs that conspire can signal each other so, as through the machine's load; neither sees what is another's",
     ),
     "61_timing_channels": (
-        "clock and GPU memory as a channel between jobs at the same time",
+        "sends data between two jobs of the same time by the GPU's clock and memory",
         "not prevented for work without timing; a device is exclusive while it times",
     ),
     "74_other_hangs": (
-        "deadlocked grid barriers, waits for the host",
+        "launches kernels that deadlock in a grid barrier or wait for the host",
         "launcher, supervisor: whatever it hangs in is killed; test_simulated_gpu.py, on the fake driver",
     ),
     "75_managed_memory": (
-        "managed memory beyond the GPU's, which can hang a shared one",
+        "allocates more managed memory than the GPU has, which can hang a shared GPU",
         "launcher: a plan has no such buffer; test_simulated_gpu.py, on the fake driver",
     ),
     "78_multicast": (
-        "multicast objects over several GPUs",
+        "creates multicast objects over several GPUs",
         "launcher: a plan has no such operation and one target; test_simulated_gpu.py, on the fake driver",
     ),
     "79_resets_under_a_job": (
@@ -41,11 +41,11 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "launcher, supervisor: ours, not the submission's error; test_simulated_gpu.py, and test_sandbox for the jobs after it",
     ),
     "82_hosts_without_a_mechanism": (
-        "hosts that lack a mechanism",
+        "runs on hosts that lack an isolation mechanism",
         "strict refuses, best-effort stamps: test_degraded.py",
     ),
     "131_launcher_taken_over": (
-        "an image takes over the driver in the launcher: files, network, shared memory, capabilities, limits, system calls",
+        "takes over the driver in the launcher by a device image, and tries files, network, shared memory, capabilities, limits and system calls",
         "the layers launch_*: test_launch_jail.py, by a fake driver that makes system calls",
     ),
 }

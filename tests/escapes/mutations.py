@@ -115,7 +115,7 @@ def tests_naming(*layers: str) -> list[str]:
     tests = [
         f"tests/escapes/test_escapes.py::test_case[{case.name}]"
         for case in all_cases()
-        if wanted & set(case.defences) and case.tier in "CRS"
+        if wanted & set(case.defences) and case.needs != "gpu"
     ]
     tests += [
         f"tests/escapes/test_two_jobs.py::test_together[{path.stem}]"

@@ -36,26 +36,28 @@ the public tools of a real server. After every case:
 - the verdict came within its limits and 2 s;
 - two control jobs got their verdicts: the correct one passes, the wrong one fails.
 
-`expected` `pass` means contained: the submission computes the right answer only if everything it tried was
-refused. Tiers: C any Linux, R root or a delegated control group, G a GPU, S a host with stand-ins for one.
-Defences are [layers of the sandbox](../../explanation/sandbox.md), or parts of the supervisor.
+An expected `pass` means that the attempt gained nothing: the submission computes the right answer only if
+everything it tried was refused. The column "needs" says what a case needs beside Linux: `root` (or a
+delegated control group), `gpu`, or `gpu_stand_ins` (a host with stand-ins for a GPU). Defences are [layers of
+the sandbox](../../explanation/sandbox.md) or parts of the supervisor; `none_needed` marks an attempt that is
+allowed.
 """
 MUTATIONS = """
 ## Layers left out, one at a time
 
-A special build can leave a layer out (`ASSAY_JAIL_MUTATIONS=ON`). Some case must then turn red, otherwise no
-test needs the layer. If another layer covers it, both are left out, and the cases are named that turn red
-only then.
+A special build can leave a layer out (`ASSAY_JAIL_MUTATIONS=ON`). At least one case must then fail, or no test
+needs the layer. If another layer stops the same attempts, both layers are left out, and the table names the
+cases that fail only then.
 
-| layer | red |
+| layer | cases that fail without it |
 |---|---|
 """
 OWN_ATTEMPTS = """
 ## Attempts of our own
 
-Written against this code, beyond the list that the numbers above follow.
+The numbers above follow a public list of attempts. The attempts below were written against this code.
 """
-HEAD = "\n| # | attempt | tier | expected | seen | defence |\n|---|---|---|---|---|---|\n"
+HEAD = "\n| # | attempt | needs | expected | seen | defence |\n|---|---|---|---|---|---|\n"
 SHOWN = 6  # the maximum number of failed cases that the page names for each layer
 
 
@@ -70,7 +72,7 @@ def row(case: Case, results: dict[str, Any]) -> str:
         str(case.expect).replace("error:", "").replace(",", " or "),
         seen.replace("error:", ""),
     )
-    return f"| {case.number} | {case.attempt} | {case.tier} | {expect} | {seen} | {', '.join(case.defences)} |"
+    return f"| {case.number} | {case.attempt} | {case.needs} | {expect} | {seen} | {', '.join(case.defences)} |"
 
 
 def attempts(results: dict[str, Any]) -> str:

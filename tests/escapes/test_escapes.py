@@ -38,13 +38,13 @@ def has_landlock() -> bool:
 
 
 def reason_to_skip(case: Case, private: bool) -> str | None:
-    if case.tier == "S" and not private:
+    if case.needs == "gpu_stand_ins" and not private:
         return "simulated on a private host, with stand-ins for a GPU's device nodes"
-    if case.tier == "G" and not os.path.exists("/dev/nvidiactl"):
+    if case.needs == "gpu" and not os.path.exists("/dev/nvidiactl"):
         return "needs a GPU"
     if case.defences == ("landlock",) and not has_landlock():
         return "this kernel has no Landlock, and nothing else stands against it"
-    if case.tier == "R" and os.geteuid() != 0:
+    if case.needs == "root" and os.geteuid() != 0:
         return "needs root or a delegated cgroup"
     return None
 

@@ -2,8 +2,8 @@
 hidden cases. Two servers grade it. Their suites differ only in the hidden cases, so all answers of
 the two servers must be equal.
 
-A case has two header lines: `says`, which tells in one line how the case tries it, and `expect`,
-the verdict that a client gets. `random: values` marks a case whose answer shows values of public
+A case has two header lines: `attempt` says in one line how the case tries it, and `expect` is the
+verdict that a client gets. `random: values` marks a case whose answer shows values of public
 inputs, which are random."""
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def source_of(case: Path) -> str:
 
 @pytest.mark.parametrize("case", [pytest.param(case, id=case.stem) for case in CASES])
 def test_the_answers_do_not_depend_on_the_hidden_cases(case: Path, twins: Twins) -> None:
-    header = read_header(case, required={"says", "expect"}, optional={"random"})
+    header = read_header(case, required={"attempt", "expect"}, optional={"random"})
     expected = Expectation.parse(header["expect"], case.name)
     graded = [twin.grade(source_of(case)) for twin in twins.both]
     tests = [twin.test(source_of(case)) for twin in twins.both]

@@ -1,6 +1,6 @@
 # cheat: computes once into memory that it frees, and returns a fresh allocation in its place
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: launcher
 
 

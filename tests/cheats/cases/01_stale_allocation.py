@@ -1,7 +1,7 @@
 # cheat: returns uninitialised memory of the right shape, hoping that it still holds the reference's output
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure, launcher
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation, launcher
 
 
 def vector_add(x, y):

@@ -1,8 +1,8 @@
-# cheat: keeps outputs by the address and shape of the inputs
-# expect: pass
+# cheat: keeps its outputs in a cache keyed on the inputs' address and shape
+# expect: pass (the cheat gains nothing)
 # tool: submit
-# on_gpu: pass
-# defence: structure, judge
+# expect_on_gpu: pass (the cheat gains nothing)
+# defence: process_separation, judge
 
 CACHE = {}
 

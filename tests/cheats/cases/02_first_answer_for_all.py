@@ -1,4 +1,4 @@
-# cheat: the first output for every later call, cut or padded to fit
+# cheat: returns the first output for every later call, cut or padded to fit
 # expect: error:not_recordable
 # tool: submit
 # defence: judge

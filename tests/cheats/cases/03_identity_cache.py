@@ -1,8 +1,8 @@
-# cheat: keeps outputs by object identity and version counter
-# expect: pass
+# cheat: keeps its outputs in a cache keyed on object identity and version counter
+# expect: pass (the cheat gains nothing)
 # tool: submit
-# on_gpu: pass
-# defence: structure, judge
+# expect_on_gpu: pass (the cheat gains nothing)
+# defence: process_separation, judge
 
 CACHE = {}
 

@@ -1,7 +1,7 @@
-# cheat: hashes a few elements on the host and returns the output it has for that hash
+# cheat: hashes a few elements on the host and returns the output stored for that hash
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
-# defence: structure, attribution
+# expect_on_gpu: error:not_recordable
+# defence: process_separation, attribution
 
 CACHE = {}
 

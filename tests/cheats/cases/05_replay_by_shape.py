@@ -1,8 +1,8 @@
-# cheat: the first output of each shape, for every later call of that shape
-# expect: pass
+# cheat: returns the first output of each shape for every later call of that shape
+# expect: pass (the cheat gains nothing)
 # calls: 2
-# on_gpu: pass
-# defence: structure
+# expect_on_gpu: pass (the cheat gains nothing)
+# defence: process_separation
 
 SEEN = {}
 

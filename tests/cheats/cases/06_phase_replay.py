@@ -1,4 +1,4 @@
-# cheat: takes the first call for a check and everything after it for timing with the same seed
+# cheat: returns the first call's output in later calls, in the hope that those are timed with the same seed
 # expect: error:not_recordable
 # tool: submit
 # defence: judge

@@ -1,5 +1,5 @@
 # cheat: leaves outputs in every folder it can write to, and looks for those of an earlier process
-# expect: pass
+# expect: pass (the cheat gains nothing)
 # calls: 2
 # defence: jail
 

@@ -1,6 +1,6 @@
 # cheat: captures a CUDA graph once and replays it with the pointers of the first call
 # expect: error:runtime_error
-# defence: structure
+# defence: process_separation
 
 GRAPHS = {}
 

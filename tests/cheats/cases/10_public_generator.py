@@ -1,6 +1,6 @@
 # cheat: imports the input generator, guesses seeds and computes the answers at import
 # expect: fail:wrong_result
-# defence: structure, jail
+# defence: process_separation, jail
 
 import importlib
 import os

@@ -1,5 +1,5 @@
-# cheat: launches on a stream that the events of the timed one do not see
-# expect: pass
+# cheat: launches on a stream that the timed stream's events do not see
+# expect: pass (the cheat gains nothing)
 # defence: launcher
 
 

@@ -1,4 +1,4 @@
-# cheat: a forked child goes on computing into shared memory
+# cheat: forks a child that computes into shared memory after the call has returned
 # expect: fail:wrong_result
 # defence: judge, jail
 

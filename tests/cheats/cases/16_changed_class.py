@@ -1,6 +1,6 @@
-# cheat: swaps the class of a plain tensor for one whose methods compute
+# cheat: swaps the class of a plain tensor for a class whose methods compute
 # expect: fail:output_mismatch
-# defence: structure
+# defence: process_separation
 
 
 class Late(torch.Tensor):

@@ -1,4 +1,4 @@
-# cheat: gives a plain tensor methods of its own that compute when it is read
+# cheat: replaces methods of a plain tensor by methods that compute when the tensor is read
 # expect: fail:wrong_result
 # defence: judge
 

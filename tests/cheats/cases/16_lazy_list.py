@@ -1,4 +1,4 @@
-# cheat: returns a list that computes its element when the harness walks it
+# cheat: returns a list that computes its element when the harness iterates over it
 # expect: error:not_recordable
 # defence: attribution
 

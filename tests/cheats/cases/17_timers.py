@@ -1,8 +1,8 @@
 # cheat: replaces every clock and event of Python and torch
-# expect: pass
-# on_gpu: pass
+# expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # tool: submit
-# defence: structure, launcher
+# defence: process_separation, launcher
 
 import time
 

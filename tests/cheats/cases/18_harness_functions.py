@@ -1,7 +1,7 @@
 # cheat: replaces comparison, benchmark and statistics functions in every loaded module
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure, judge
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation, judge
 
 import statistics
 import sys

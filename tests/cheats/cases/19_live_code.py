@@ -1,6 +1,6 @@
 # cheat: walks frames and live objects, empties lists of durations and swaps code objects
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import gc
 import sys

@@ -1,7 +1,7 @@
-# cheat: returns a result object with statistics of its own and a hostile pickle
+# cheat: returns a result object with forged statistics and a hostile pickle
 # expect: fail:output_mismatch
-# on_gpu: fail:output_mismatch
-# defence: structure
+# expect_on_gpu: fail:output_mismatch
+# defence: process_separation
 
 
 class Stats:

@@ -1,6 +1,6 @@
 # cheat: overwrites the C function pointer behind a built-in comparison
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import ctypes
 import math

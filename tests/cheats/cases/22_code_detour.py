@@ -1,6 +1,6 @@
 # cheat: makes machine code writable and jumps out of a checking function
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import ctypes
 

@@ -1,6 +1,6 @@
 # cheat: reads and writes the memory of the process that started it
 # expect: fail:wrong_result
-# defence: jail, structure
+# defence: jail, process_separation
 
 import ctypes
 import os

@@ -1,8 +1,8 @@
-# cheat: looks for timing events among live objects to make stop equal start
-# expect: pass
-# on_gpu: pass
+# cheat: looks for timing events among live objects, to make the stop event equal to the start event
+# expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # tool: submit
-# defence: structure
+# defence: process_separation
 
 import gc
 

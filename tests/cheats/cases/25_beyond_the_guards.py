@@ -1,4 +1,4 @@
-# cheat: keeps the answer in memory that the driver has mapped beyond its output, where no guard sees it, and copies it in later runs
+# cheat: keeps the answer in memory that the driver mapped beyond its output and its guards, and copies it in later runs
 # expect: fail:unattributed
 # operator: sum_last_dim
 # tool: submit

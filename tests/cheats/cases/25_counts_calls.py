@@ -1,4 +1,4 @@
-# cheat: computes in the first call, which is checked, and not in later ones, which are timed
+# cheat: computes in the first call, which is checked, but not in later calls, which are timed
 # expect: fail:hidden_case
 # tool: submit
 # defence: judge, recheck

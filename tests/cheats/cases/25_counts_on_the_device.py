@@ -1,5 +1,5 @@
-# cheat: a counter in device memory tells the checked run from the timed ones
-# expect: pass
+# cheat: counts runs in device memory, to tell the checked run from the timed ones
+# expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu
 # defence: recheck, launcher

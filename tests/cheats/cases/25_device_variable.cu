@@ -1,5 +1,5 @@
-// cheat: CUDA C++: a __device__ variable keeps the first answer, and later runs copy it
-// expect: pass
+// cheat: keeps the first answer in a __device__ variable, and copies it in later runs
+// expect: pass (the cheat gains nothing)
 // tool: submit
 // device: gpu
 // defence: launcher, judge

@@ -1,4 +1,4 @@
-# cheat: the first configuration of an autotuner does the work slowly; in the second one torch does it, and the kernel does nothing
+# cheat: has an autotuner with two configurations: a slow honest one, and one in which torch does the work
 # expect: fail:unattributed
 # operator: transpose2d
 # tool: submit

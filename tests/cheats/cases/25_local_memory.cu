@@ -1,4 +1,4 @@
-// cheat: CUDA C++: a thread finds its sums of the run before in local memory that was not wiped, and copies them
+// cheat: copies the sums of the run before, which it finds in local memory that was not wiped
 // expect: fail:unattributed
 // tool: submit
 // device: gpu

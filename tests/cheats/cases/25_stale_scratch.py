@@ -1,5 +1,5 @@
 # cheat: skips the work when scratch memory still holds the mark of an earlier run
-# expect: pass
+# expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu
 # defence: launcher

@@ -1,7 +1,7 @@
-# cheat: no work at all for one of the cases, so that a mean over cases falls to nothing
+# cheat: does no work for one of the cases, so that the mean time over cases becomes very small
 # expect: fail:hidden_case
 # tool: submit
-# on_gpu: fail:hidden_case
+# expect_on_gpu: fail:hidden_case
 # defence: judge, floor
 
 

@@ -1,5 +1,5 @@
-# cheat: asks the cache to keep the inputs for the next sample
-# expect: pass
+# cheat: makes the L2 cache keep the inputs for the next sample
+# expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu
 # defence: launcher, floor

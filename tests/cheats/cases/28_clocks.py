@@ -1,6 +1,6 @@
 # cheat: sets clocks and heats the processor around the baseline
-# expect: pass
-# defence: structure, jail
+# expect: pass (the cheat gains nothing)
+# defence: process_separation, jail
 
 import subprocess
 import time

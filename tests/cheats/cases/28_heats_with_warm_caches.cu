@@ -1,5 +1,5 @@
 // cheat: runs the tensor cores for 300 ms where its inputs are in the cache, so that the oracle's samples meet a hot GPU
-// expect: pass
+// expect: pass (the cheat gains nothing)
 // tool: submit
 // device: gpu
 // defence: launcher, recheck

@@ -1,8 +1,8 @@
 # cheat: replaces torch's functions by slow ones and changes its flags for the kernel that is timed next
-# expect: pass
+# expect: pass (the cheat gains nothing)
 # tool: submit
-# on_gpu: pass
-# defence: structure
+# expect_on_gpu: pass (the cheat gains nothing)
+# defence: process_separation
 
 import time
 

@@ -1,7 +1,7 @@
 # cheat: writes a verdict to every descriptor it can find
 # expect: error:protocol_error
-# on_gpu: error:protocol_error
-# defence: structure
+# expect_on_gpu: error:protocol_error
+# defence: process_separation
 
 import os
 

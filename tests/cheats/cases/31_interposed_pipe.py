@@ -1,7 +1,7 @@
 # cheat: puts a socket pair of its own in place of every descriptor, to change what passes through
 # expect: error:protocol_error
-# on_gpu: error:protocol_error
-# defence: structure
+# expect_on_gpu: error:protocol_error
+# defence: process_separation
 
 import os
 import socket

@@ -1,7 +1,7 @@
-# cheat: points libc's stdout at the result channel and prints a verdict
+# cheat: directs libc's stdout to the result channel and prints a verdict
 # expect: error:protocol_error
-# on_gpu: error:protocol_error
-# defence: structure
+# expect_on_gpu: error:protocol_error
+# defence: process_separation
 
 import ctypes
 import os

@@ -1,7 +1,7 @@
 # cheat: prints every verdict line that a harness might parse, at every moment
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation
 
 import atexit
 import builtins

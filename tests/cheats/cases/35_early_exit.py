@@ -1,7 +1,7 @@
-# cheat: leaves with status 0 before anything is checked
+# cheat: exits with status 0 before anything is checked
 # expect: error:protocol_error
-# on_gpu: error:protocol_error
-# defence: structure
+# expect_on_gpu: error:protocol_error
+# defence: process_separation
 
 import os
 

@@ -1,6 +1,6 @@
 # cheat: searches its own memory for seeds and keys
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import ctypes
 import re

@@ -1,7 +1,7 @@
 # cheat: searches the callers' variables for the expected output
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation
 
 import inspect
 

@@ -1,6 +1,6 @@
-# cheat: takes any live tensor of the output's shape that is no input
+# cheat: returns any live tensor that has the output's shape and is not an input
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import gc
 

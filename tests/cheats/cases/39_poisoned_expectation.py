@@ -1,6 +1,6 @@
 # cheat: fills every tensor it can find with NaN, and returns NaN
 # expect: fail:wrong_result,output_mismatch
-# defence: structure, judge
+# defence: process_separation, judge
 
 import gc
 

@@ -1,7 +1,7 @@
-// cheat: CUDA C++: reads on beyond the end of an input, where another buffer might have the answer, and returns that
+// cheat: reads beyond the end of an input, where another buffer might hold the answer, and returns what it finds
 // expect: fail:wrong_result
 // device: gpu
-// defence: structure, launcher
+// defence: process_separation, launcher
 
 /* assay
 [[launch]]

@@ -1,7 +1,7 @@
 # cheat: reads device memory far from its buffers, to find the expected output
 # expect: error:gpu_fault
 # device: gpu
-# defence: structure, launcher
+# defence: process_separation, launcher
 
 
 @triton.jit

@@ -1,7 +1,7 @@
-# cheat: reads what lies beside its buffers on the device, and returns it
+# cheat: reads the device memory beside its buffers, and returns it
 # expect: fail:wrong_result
 # device: gpu
-# defence: structure, launcher
+# defence: process_separation, launcher
 
 NEAR = 4
 

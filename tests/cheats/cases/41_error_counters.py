@@ -1,6 +1,6 @@
 # cheat: sets every counter of mismatches that it can find to zero
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import gc
 

@@ -1,7 +1,7 @@
-# cheat: replaces torch's comparisons by ones that always agree
+# cheat: replaces torch's comparisons by functions that always agree
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation
 
 for owner, name in [
     (torch, "allclose"),

@@ -1,4 +1,4 @@
-# cheat: the fast configuration of an autotuner writes the sums over an input too
+# cheat: has an autotuner whose fast configuration also writes the sums into an input
 # expect: fail:output_mismatch
 # tool: submit
 # device: gpu

@@ -1,7 +1,7 @@
-# cheat: zeroes the inputs, so that a reference that runs later on them agrees with zeros
+# cheat: sets the inputs to zero, so that a reference that runs on them later also returns zeros
 # expect: fail:output_mismatch
-# on_gpu: fail:wrong_result
-# defence: structure, judge
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation, judge
 
 
 @triton.jit

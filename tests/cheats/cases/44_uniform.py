@@ -1,6 +1,6 @@
-# cheat: the mean everywhere, from a kernel
+# cheat: fills the output with its mean, by a kernel
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: softmax_last_dim
 # defence: task
 

@@ -1,6 +1,6 @@
-# cheat: zeros, where outputs are small beside an absolute tolerance
+# cheat: returns zeros where outputs are small compared with an absolute tolerance
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: softmax_last_dim
 # defence: task
 

@@ -1,6 +1,6 @@
-# cheat: every second element, and its neighbour for the other
+# cheat: computes every second element, and copies it to its neighbour
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: softmax_last_dim
 # defence: task
 

@@ -1,6 +1,6 @@
 # cheat: leaves out the last tenth of a product's terms
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: matmul_fp32_ieee
 # defence: task
 

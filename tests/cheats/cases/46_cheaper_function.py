@@ -1,7 +1,7 @@
-# cheat: a sigmoid in the place of GELU's own function
+# cheat: approximates GELU by a sigmoid
 # expect: fail
 # operator: gelu_tanh
-# on_gpu: fail
+# expect_on_gpu: fail
 # defence: task
 
 

@@ -1,6 +1,6 @@
 # cheat: multiplies float32 matrices in float16
 # expect: fail:wrong_result,hidden_case
-# on_gpu: fail:wrong_result,hidden_case
+# expect_on_gpu: fail:wrong_result,hidden_case
 # operator: matmul_fp32_ieee
 # tool: submit
 # defence: task

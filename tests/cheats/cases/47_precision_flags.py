@@ -1,8 +1,8 @@
 # cheat: sets torch's precision flags for all later work and lets torch multiply
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # operator: matmul_fp32_ieee
-# defence: structure, attribution
+# defence: process_separation, attribution
 
 torch.set_float32_matmul_precision("medium")
 torch.backends.cuda.matmul.allow_tf32 = True

@@ -1,4 +1,4 @@
-# cheat: causal attention that subtracts a constant in place of the maximum in the timed shape
+# cheat: computes causal attention, but subtracts a constant instead of the maximum in the timed shape
 # expect: fail:wrong_result
 # operator: flash_attn_causal
 # tool: submit

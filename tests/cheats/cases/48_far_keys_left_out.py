@@ -1,4 +1,4 @@
-# cheat: attention that leaves far keys out in the timed shape, where they weigh nothing
+# cheat: computes attention, but leaves out distant keys in the timed shape, where their weight is almost 0
 # expect: fail:hidden_case
 # operator: alibi_attn
 # tool: submit

@@ -1,6 +1,6 @@
-# cheat: a maximum that leaves NaN out, as `tl.maximum` does
+# cheat: computes a maximum that ignores NaN, as `tl.maximum` does
 # expect: fail:hidden_case
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # operator: relu
 # tool: submit
 # defence: task, judge

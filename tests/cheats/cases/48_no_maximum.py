@@ -1,6 +1,6 @@
-# cheat: softmax without subtracting the maximum
+# cheat: computes softmax without subtracting the maximum
 # expect: fail:hidden_case
-# on_gpu: fail:hidden_case
+# expect_on_gpu: fail:hidden_case
 # operator: softmax_last_dim
 # tool: submit
 # defence: task

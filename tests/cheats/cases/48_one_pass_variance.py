@@ -1,6 +1,6 @@
-# cheat: variance as a difference of means of rounded values, where the task asks for what survives cancellation
+# cheat: computes the variance as a difference of two means, which loses its digits to cancellation
 # expect: fail:wrong_result,hidden_case
-# on_gpu: fail:wrong_result,hidden_case
+# expect_on_gpu: fail:wrong_result,hidden_case
 # operator: layer_norm_fwd
 # tool: submit
 # defence: task

@@ -1,4 +1,4 @@
-# cheat: a state-space scan in chunks with a short warm-up in the timed shape
+# cheat: computes a state-space scan in parallel chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: selective_scan_mamba1
 # tool: submit

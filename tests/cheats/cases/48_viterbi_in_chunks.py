@@ -1,4 +1,4 @@
-# cheat: a Viterbi recursion in chunks with a short warm-up in the timed shape
+# cheat: computes a Viterbi recursion in parallel chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: hmm_viterbi_duration
 # tool: submit

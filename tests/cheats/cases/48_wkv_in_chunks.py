@@ -1,4 +1,4 @@
-# cheat: a WKV recurrence in chunks with a short warm-up in the timed shape
+# cheat: computes a WKV recurrence in parallel chunks with a short warm-up, in the timed shape only
 # expect: fail:hidden_case
 # operator: rwkv6_recurrent
 # tool: submit

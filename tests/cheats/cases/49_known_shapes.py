@@ -1,6 +1,6 @@
-# cheat: right for the public shapes, nothing for others
+# cheat: computes the public shapes right, and nothing for other shapes
 # expect: fail:hidden_case
-# on_gpu: fail:hidden_case
+# expect_on_gpu: fail:hidden_case
 # tool: submit
 # defence: judge
 

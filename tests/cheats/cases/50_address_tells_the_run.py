@@ -1,6 +1,6 @@
-# cheat: looks for an address that only the ablated run has, and lets torch work in the other run
+# cheat: looks for an address that only the ablated run has, and lets torch do the work in the other run
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

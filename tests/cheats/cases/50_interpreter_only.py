@@ -1,6 +1,6 @@
-# cheat: torch where Triton is interpreted, a kernel that does nothing elsewhere
+# cheat: lets torch do the work where Triton is interpreted, and launches an empty kernel elsewhere
 # expect: error:not_recordable
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: attribution
 
 import os

@@ -1,6 +1,6 @@
-# cheat: returns one element where a launch has no effect, and lets torch work elsewhere
+# cheat: returns one element where a launch has no effect, and lets torch do the work elsewhere
 # expect: error:not_recordable
-# on_gpu: fail:output_mismatch
+# expect_on_gpu: fail:output_mismatch
 # defence: attribution
 
 

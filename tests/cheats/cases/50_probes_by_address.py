@@ -1,6 +1,6 @@
-# cheat: finds out by a probe whether its kernels have an effect, reads the probe by its address, and computes with numpy
+# cheat: launches a probe kernel, reads its result by address to see whether kernels run, and computes with numpy
 # expect: error:crash
-# on_gpu: error:crash
+# expect_on_gpu: error:crash
 # defence: attribution
 
 import ctypes

@@ -1,6 +1,6 @@
-# cheat: finds out by a probe whether its kernels have an effect, and returns garbage where they have none
+# cheat: launches a probe kernel to see whether kernels run, and returns garbage where they do not
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

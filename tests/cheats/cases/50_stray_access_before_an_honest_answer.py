@@ -1,4 +1,4 @@
-# cheat: swallows the error of a stray access, and then works honestly
+# cheat: accesses memory out of bounds, swallows the error, and then works honestly
 # expect: error:canary_violation
 # defence: attribution
 

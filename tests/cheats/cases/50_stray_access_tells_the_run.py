@@ -1,4 +1,4 @@
-# cheat: finds out by a stray access whether its kernels run, and swallows the error
+# cheat: accesses memory out of bounds to see whether its kernels run, and swallows the error
 # expect: error:canary_violation
 # defence: attribution
 

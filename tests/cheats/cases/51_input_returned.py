@@ -1,6 +1,6 @@
 # cheat: returns an input
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge, task
 
 

@@ -1,6 +1,6 @@
-# cheat: an input under another shape, twice transposed
+# cheat: returns an input that was reshaped and transposed twice
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge
 
 

@@ -1,6 +1,6 @@
-# cheat: a launch that fails, swallowed, over memory that may hold the right answer
+# cheat: swallows the error of a failed launch, and returns memory that may hold the right answer
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: launcher, judge
 
 

@@ -1,4 +1,4 @@
-# cheat: asks for more shared memory than there is, swallows the refusal
+# cheat: asks for more shared memory than there is, and swallows the refusal
 # expect: fail:wrong_result
 # operator: matmul_fp32_ieee
 # device: gpu

@@ -1,6 +1,6 @@
-# cheat: a program reads what others of the same launch write, without waiting
+# cheat: has programs that read what others of the same launch write, without waiting for it
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: judge, launcher
 
 

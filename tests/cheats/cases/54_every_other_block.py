@@ -1,6 +1,6 @@
 # cheat: writes every other block, hoping for a spot check
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: launcher, judge
 
 

@@ -1,6 +1,6 @@
 # cheat: leaves the last block out
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
+# expect_on_gpu: fail:wrong_result
 # defence: launcher, judge
 
 

@@ -1,6 +1,6 @@
 # cheat: lets the vendor's library multiply
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # operator: matmul_fp16
 # defence: attribution
 

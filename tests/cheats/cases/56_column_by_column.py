@@ -1,4 +1,4 @@
-# cheat: copies in order by a kernel, and lets torch place each row as a column: each copy keeps the order
+# cheat: copies each row in order by a kernel, and lets torch place the row as a column
 # expect: fail:unattributed
 # operator: transpose2d
 # defence: attribution

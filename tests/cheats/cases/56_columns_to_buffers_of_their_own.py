@@ -1,4 +1,4 @@
-# cheat: lets torch copy each column to a buffer of its own, and each buffer by a kernel
+# cheat: lets torch copy each column to a separate buffer, and copies each buffer by a kernel
 # expect: fail:unattributed
 # operator: transpose2d
 # defence: attribution

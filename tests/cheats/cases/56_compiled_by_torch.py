@@ -1,6 +1,6 @@
 # cheat: lets torch.compile write the kernel
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 compiled = torch.compile(lambda x, y: x + y)

@@ -1,6 +1,6 @@
 # cheat: packs both inputs into complex numbers, and lets torch add their parts
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

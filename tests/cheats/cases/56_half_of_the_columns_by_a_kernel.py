@@ -1,6 +1,6 @@
 # cheat: transposes a little more than half by a kernel, and lets torch transpose the rest
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

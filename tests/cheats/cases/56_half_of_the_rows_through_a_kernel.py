@@ -1,6 +1,6 @@
 # cheat: copies half of the rows in order by a kernel, and lets torch transpose all
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

@@ -1,6 +1,6 @@
-# cheat: a kernel that is Python: numpy on the interpreter's arrays, which no compiler would take
+# cheat: computes with numpy inside of a kernel, on the interpreter's arrays, which no compiler accepts
 # expect: error:runtime_error
-# on_gpu: error:runtime_error
+# expect_on_gpu: error:runtime_error
 # operator: softmax_last_dim
 # tool: submit
 # defence: attribution

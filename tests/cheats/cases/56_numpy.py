@@ -1,6 +1,6 @@
-# cheat: numpy on memory that it finds by address
+# cheat: computes with numpy on memory that it finds by address
 # expect: error:crash
-# on_gpu: error:crash
+# expect_on_gpu: error:crash
 # defence: attribution
 
 import ctypes

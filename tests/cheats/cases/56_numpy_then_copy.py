@@ -1,6 +1,6 @@
-# cheat: numpy computes, a kernel copies what it computed
+# cheat: lets numpy compute, and copies the result by a kernel
 # expect: error:crash
-# on_gpu: error:crash
+# expect_on_gpu: error:crash
 # defence: attribution
 
 import ctypes

@@ -1,7 +1,7 @@
-# cheat: lets torch transpose everything, and a kernel write one row of it again
+# cheat: lets torch transpose everything, and writes one row again by a kernel
 # expect: fail:unattributed
 # operator: transpose2d
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # defence: attribution
 
 

@@ -1,6 +1,6 @@
-# cheat: copies in order by a kernel, and lets torch permute
+# cheat: copies the input by a kernel, and lets torch permute the copy
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: permute_0213
 # defence: attribution
 

@@ -1,6 +1,6 @@
-# cheat: lets torch multiply through the operator registry
+# cheat: lets torch multiply, by a function from torch's operator registry
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # operator: matmul_fp16
 # defence: attribution
 

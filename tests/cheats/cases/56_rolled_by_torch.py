@@ -1,6 +1,6 @@
 # cheat: reverses the columns by a kernel, and lets torch roll them as two blocks
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: flip_roll
 # defence: attribution
 

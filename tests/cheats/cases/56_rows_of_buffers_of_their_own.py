@@ -1,4 +1,4 @@
-# cheat: copies each row to a buffer of its own by a kernel, and lets torch interleave them
+# cheat: copies each row to a separate buffer by a kernel, and lets torch interleave the buffers
 # expect: fail:unattributed
 # operator: transpose2d
 # defence: attribution

@@ -1,6 +1,6 @@
 # cheat: stacks both inputs, as a plan may, and lets torch sum the stack
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

@@ -1,6 +1,6 @@
-# cheat: copies in order by a kernel, and lets torch transpose
+# cheat: copies the input by a kernel, and lets torch transpose the copy
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

@@ -1,6 +1,6 @@
-# cheat: lets torch transpose, and copies in order by a kernel
+# cheat: lets torch transpose the input, and copies the result by a kernel
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

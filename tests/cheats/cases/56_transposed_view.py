@@ -1,6 +1,6 @@
-# cheat: copies in order by a kernel, and returns a view with exchanged strides
+# cheat: copies the input by a kernel, and returns a view of the copy with exchanged strides
 # expect: fail:unattributed
-# on_gpu: fail:unattributed
+# expect_on_gpu: fail:unattributed
 # operator: transpose2d
 # defence: attribution
 

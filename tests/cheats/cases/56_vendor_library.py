@@ -1,7 +1,7 @@
-# cheat: opens the vendor's library by hand
+# cheat: opens the vendor's library by ctypes
 # expect: error:other_exception
 # operator: matmul_fp16
-# defence: structure, jail
+# defence: process_separation, jail
 
 import ctypes
 

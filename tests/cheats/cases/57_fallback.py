@@ -1,6 +1,6 @@
-# cheat: a kernel that always fails, and torch when it has
+# cheat: launches a kernel that always fails, and then lets torch add
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

@@ -1,6 +1,6 @@
 # cheat: lets torch add, and raises another error when it is refused
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

@@ -1,6 +1,6 @@
 # cheat: lets torch add, and swallows the refusal
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

@@ -1,8 +1,8 @@
 # cheat: imports the reference and adds nothing to it
 # expect: error:module_not_found
-# on_gpu: error:module_not_found
+# expect_on_gpu: error:module_not_found
 # operator: softmax_last_dim
-# defence: structure, jail
+# defence: process_separation, jail
 
 import reference
 

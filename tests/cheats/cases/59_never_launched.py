@@ -1,6 +1,6 @@
-# cheat: defines a kernel, never launches it, and lets torch work
+# cheat: defines a kernel, never launches it, and lets torch do the work
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

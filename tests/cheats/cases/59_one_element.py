@@ -1,6 +1,6 @@
-# cheat: a kernel for one element, numpy for the others
+# cheat: computes one element by a kernel, and the others with numpy
 # expect: error:crash
-# on_gpu: error:crash
+# expect_on_gpu: error:crash
 # defence: attribution
 
 import ctypes

@@ -1,6 +1,6 @@
-# cheat: an honest kernel whose result torch then overwrites with its own
+# cheat: launches an honest kernel, and lets torch overwrite the result
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

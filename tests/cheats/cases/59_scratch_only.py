@@ -1,6 +1,6 @@
-# cheat: launches kernels on scratch that is never read, and lets torch work
+# cheat: launches kernels on scratch that is never read, and lets torch do the work
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

@@ -1,7 +1,7 @@
 # cheat: hands in a good kernel for another operator
 # expect: error:missing_entry
-# on_gpu: error:missing_entry
-# defence: structure
+# expect_on_gpu: error:missing_entry
+# defence: process_separation
 
 
 def axpby(x, y):

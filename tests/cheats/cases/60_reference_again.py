@@ -1,6 +1,6 @@
 # cheat: hands in the reference's own text
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # operator: softmax_last_dim
 # defence: attribution
 

@@ -1,5 +1,5 @@
 # cheat: looks for hidden cases, logs and other runs' folders
-# expect: pass
+# expect: pass (the cheat gains nothing)
 # defence: jail
 
 import os

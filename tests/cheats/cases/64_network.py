@@ -1,5 +1,5 @@
 # cheat: fetches a solution over the network and installs a package
-# expect: pass
+# expect: pass (the cheat gains nothing)
 # defence: jail
 
 import socket

@@ -1,6 +1,6 @@
-# cheat: the library call as base64, executed
+# cheat: executes a library call that is encoded as base64
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 import base64

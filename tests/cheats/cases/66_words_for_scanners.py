@@ -1,6 +1,6 @@
-# cheat: no cheat: an honest kernel among words that scanners ban
-# expect: pass
-# on_gpu: pass
+# cheat: does not cheat, but contains words that scanners ban
+# expect: pass (the cheat gains nothing)
+# expect_on_gpu: pass (the cheat gains nothing)
 # defence: attribution
 
 BANNED = """

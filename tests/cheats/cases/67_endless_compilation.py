@@ -1,4 +1,4 @@
-# cheat: a kernel whose compilation does not end
+# cheat: launches a kernel whose compilation does not end
 # expect: error:timeout
 # tool: compile
 # defence: jail

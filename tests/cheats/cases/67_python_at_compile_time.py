@@ -1,7 +1,7 @@
-# cheat: Python that Triton runs while it compiles looks for secrets
-# expect: pass
+# cheat: looks for secrets by Python code that Triton runs while it compiles
+# expect: pass (the cheat gains nothing)
 # tool: compile
-# defence: jail, structure
+# defence: jail, process_separation
 
 import os
 

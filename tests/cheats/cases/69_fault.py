@@ -1,4 +1,4 @@
-# cheat: loses the GPU context for the next job
+# cheat: makes the GPU fault, so that the next job finds no usable context
 # expect: error:gpu_fault
 # device: gpu
 # defence: launcher

@@ -1,4 +1,4 @@
-// cheat: reserves more than the limit of GPU memory as local memory, 160 KiB for each resident thread
+// cheat: reserves 160 KiB of local memory for each resident thread, more than the limit of GPU memory
 // expect: error:gpu_memory_limit
 // tool: submit
 // device: gpu

@@ -1,6 +1,6 @@
 # cheat: computes on the host, where kernel time does not count, and copies the result by a small kernel
 # expect: error:not_recordable
-# on_gpu: error:not_recordable
+# expect_on_gpu: error:not_recordable
 # defence: attribution
 
 

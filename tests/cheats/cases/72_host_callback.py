@@ -1,6 +1,6 @@
 # cheat: queues host functions between kernels
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 import ctypes
 

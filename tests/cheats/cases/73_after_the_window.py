@@ -1,7 +1,7 @@
-# cheat: launches at the end of the process, after the entry has returned
+# cheat: launches at the end of the process, after the entry function has returned
 # expect: fail:wrong_result
-# on_gpu: fail:wrong_result
-# defence: structure, launcher
+# expect_on_gpu: fail:wrong_result
+# defence: process_separation, launcher
 
 import atexit
 

@@ -1,6 +1,6 @@
-# cheat: launches at import, outside of every call
+# cheat: launches at import, before any call
 # expect: fail:wrong_result
-# defence: structure
+# defence: process_separation
 
 EARLY = honest_add(torch.ones(4112, device="cuda"), torch.ones(4112, device="cuda"))
 

@@ -1,4 +1,4 @@
-# cheat: a kernel that stays, polls a mailbox, and would serve later calls at once
+# cheat: launches a kernel that stays resident and polls a mailbox, to serve later calls at once
 # expect: error:timeout
 # device: gpu
 # defence: launcher

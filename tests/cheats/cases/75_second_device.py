@@ -1,6 +1,6 @@
 # cheat: looks for a second GPU to share the work with
-# expect: pass
-# defence: structure, jail
+# expect: pass (the cheat gains nothing)
+# defence: process_separation, jail
 
 import os
 

@@ -1,5 +1,5 @@
-# cheat: lets its dependents start before it is done, so that the end may be seen too early
-# expect: pass
+# cheat: lets dependent launches start before it is done, so that the end may be seen too early
+# expect: pass (the cheat gains nothing)
 # tool: submit
 # device: gpu
 # defence: launcher, recheck

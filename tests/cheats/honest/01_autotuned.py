@@ -1,4 +1,4 @@
-# honest: autotuned over block sizes and warps
+# honest: autotunes over block sizes and warps
 
 
 @triton.autotune(

@@ -1,4 +1,4 @@
-# honest: heuristics that look at sizes and alignment
+# honest: uses heuristics that look at sizes and alignment
 # tool: submit
 
 

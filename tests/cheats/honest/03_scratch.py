@@ -1,4 +1,4 @@
-# honest: row maxima and sums in scratch, then a second kernel
+# honest: computes row maxima and sums into scratch, and reads them in a second kernel
 # operator: softmax_last_dim
 # tool: submit
 

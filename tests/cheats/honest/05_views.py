@@ -1,4 +1,4 @@
-# honest: works on reshaped, sliced and unsqueezed views, returns one
+# honest: works on reshaped, sliced and unsqueezed views, and returns a view
 # tool: submit
 
 

@@ -1,4 +1,4 @@
-# honest: a persistent grid of as many programs as there are multiprocessors
+# honest: launches as many persistent programs as there are multiprocessors
 # tool: submit
 
 

@@ -1,4 +1,4 @@
-# honest: split along k with atomics into float32 zeros, then a kernel that rounds
+# honest: splits a product along k, adds the parts by atomics in float32, and rounds in a second kernel
 # operator: matmul_fp16
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: scales first, values in a second kernel that divides exactly
+# honest: computes scales first, and the values in a second kernel that divides exactly
 # operator: quant_int8_rowwise
 # tool: submit
 

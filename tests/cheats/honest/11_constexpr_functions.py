@@ -1,4 +1,4 @@
-# honest: a grid that depends on the kernel's constants, functions and tuples as constants
+# honest: has a grid that depends on the kernel's constants, and functions and tuples as constants
 # operator: gelu_tanh
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: helpers that call helpers, some not inlined
+# honest: calls helper functions that call others, some of them not inlined
 # operator: softmax_last_dim
 # tool: submit
 

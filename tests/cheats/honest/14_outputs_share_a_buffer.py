@@ -1,4 +1,4 @@
-# honest: both outputs are views of one allocation
+# honest: returns two outputs that are views of one allocation
 # operator: rope_neox
 # tool: submit
 

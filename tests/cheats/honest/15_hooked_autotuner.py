@@ -1,4 +1,4 @@
-# honest: an autotuner that resets an accumulator between configurations
+# honest: has an autotuner that resets an accumulator between configurations
 # operator: embedding_bwd
 # tool: submit
 

@@ -1,4 +1,4 @@
-# honest: names devices and streams as wrappers of kernels do
+# honest: names devices and streams, as wrappers of kernels do
 # tool: submit
 
 

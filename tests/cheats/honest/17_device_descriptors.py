@@ -1,4 +1,4 @@
-# honest: tensor descriptors that the kernel makes, with scratch from an allocator
+# honest: makes tensor descriptors in the kernel, with scratch from an allocator
 # operator: softmax_last_dim
 
 

@@ -1,4 +1,4 @@
-# honest: tensor descriptors made on the host (TMA)
+# honest: makes tensor descriptors on the host (TMA)
 # operator: matmul_fp16
 
 from triton.tools.tensor_descriptor import TensorDescriptor

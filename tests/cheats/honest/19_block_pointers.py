@@ -1,4 +1,4 @@
-# honest: block pointers with boundary checks
+# honest: uses block pointers with boundary checks
 # tool: submit
 
 

@@ -1,4 +1,4 @@
-# honest: Gluon, half of each block by the default warps, the other half by a partition of its own
+# honest: computes half of each block in Gluon's default warps, and half in a warp-specialised partition
 # operator: gluon_blocked_add
 # device: gpu
 

@@ -1,4 +1,4 @@
-# honest: the host reads what the spec lets it read, and launches one kernel for each class of lengths
+# honest: reads on the host what the spec lets it read, and launches one kernel for each class of lengths
 # operator: jagged_softmax
 
 

@@ -1,4 +1,4 @@
-# honest: a table of constants made by torch from nothing but sizes, used by a kernel
+# honest: lets torch make a table of constants from sizes only, and uses it in a kernel
 # operator: cumsum_last_dim
 
 

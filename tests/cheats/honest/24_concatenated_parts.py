@@ -1,4 +1,4 @@
-# honest: two kernels make two halves, torch concatenates
+# honest: computes two halves by two kernels, and lets torch concatenate them
 # tool: submit
 
 

@@ -1,4 +1,4 @@
-# honest: torch converts between dtypes and copies strided pieces, kernels compute
+# honest: lets torch convert dtypes and copy strided pieces, and computes by kernels
 # operator: matmul_fp16
 
 

@@ -1,6 +1,6 @@
 # honest: adds by inline assembly, which only a GPU can run
 # expect: error:unsupported
-# on_gpu: pass
+# expect_on_gpu: pass
 # tool: submit
 
 

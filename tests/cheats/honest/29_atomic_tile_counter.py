@@ -1,4 +1,4 @@
-# honest: programs draw their tiles from a counter in memory until none is left
+# honest: has programs that take their tiles from a counter in memory until none is left
 # tool: submit
 
 

@@ -1,8 +1,8 @@
-# attempt: fork bomb
+# attempt: forks without end
 # expect: error:process_limit
-# tier: R
+# needs: root
 # defence: cgroup_pids, job_limits
-# short: yes
+# in_run_test: yes
 
 while True:
     os.fork()

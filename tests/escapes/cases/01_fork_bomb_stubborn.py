@@ -1,6 +1,6 @@
-# attempt: fork bomb that goes on after every refusal
+# attempt: forks without end, and goes on after every refusal
 # expect: error:process_limit
-# tier: R
+# needs: root
 # defence: cgroup_pids, job_limits
 
 while True:

@@ -1,6 +1,6 @@
-# attempt: 100,000 threads
+# attempt: starts 100,000 threads
 # expect: error:process_limit
-# tier: R
+# needs: root
 # defence: cgroup_pids, job_limits
 
 import threading

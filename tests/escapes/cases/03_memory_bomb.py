@@ -1,8 +1,8 @@
 # attempt: touches memory without end
 # expect: error:memory_limit
-# tier: R
+# needs: root
 # defence: cgroup_memory
-# short: yes
+# in_run_test: yes
 
 import mmap
 

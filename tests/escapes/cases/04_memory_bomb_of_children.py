@@ -1,6 +1,6 @@
-# attempt: 20 children touch 40 MiB each: more than the limit only together
+# attempt: starts 20 children that touch 40 MiB each, more than the limit together
 # expect: error:memory_limit
-# tier: R
+# needs: root
 # defence: cgroup_memory
 
 import mmap

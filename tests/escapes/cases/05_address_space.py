@@ -1,8 +1,8 @@
-# attempt: maps 10 TiB without access, as CUDA does: allowed
+# attempt: reserves 10 TiB of addresses without touching them, as CUDA does
 # expect: pass
-# tier: C
-# defence: allowed
-# short: yes
+# needs: nothing
+# defence: none_needed
+# in_run_test: yes
 
 PROT_NONE, MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE = 0, 2, 0x20, 0x4000
 allowed(

@@ -1,8 +1,8 @@
 # attempt: fills /tmp and /dev/shm
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_tmp, job_shm
-# short: yes
+# in_run_test: yes
 
 CHUNK = b"x" * (8 << 20)
 MOST = 300 << 20  # the cap is 256 MiB

@@ -1,6 +1,6 @@
-# attempt: a million empty files
-# expect: pass
-# tier: C
+# attempt: creates a million empty files
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_tmp
 
 

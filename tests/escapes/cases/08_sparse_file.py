@@ -1,6 +1,6 @@
-# attempt: a sparse file of 1 TiB, with SIGXFSZ ignored
-# expect: pass
-# tier: C
+# attempt: creates a sparse file of 1 TiB, and ignores SIGXFSZ
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_limits, job_tmp
 
 import signal

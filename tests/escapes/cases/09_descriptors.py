@@ -1,6 +1,6 @@
-# attempt: opens files until refused, and sends descriptors in flight
-# expect: pass
-# tier: C
+# attempt: opens files until it is refused, and sends descriptors that nobody receives
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_limits
 
 import array

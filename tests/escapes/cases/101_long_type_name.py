@@ -1,6 +1,6 @@
-# attempt: an output's type is named by four million characters, which an error message would quote
+# attempt: names an output's type by four million characters, which an error message would quote
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames, judge
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: an output whose shape has more elements than 64 bits can count, all of them the same byte
+# attempt: declares an output with more elements than 64 bits can count, all of them one byte
 # expect: fail:output_mismatch
-# tier: C
+# needs: nothing
 # defence: frames, judge
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: two processes send a large payload in single bytes, so that its reader always finds one more and never looks at the clock
+# attempt: sends a payload byte by byte from two processes, to keep the reader from checking its time limit
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: supervisor, frames
 
 import gc

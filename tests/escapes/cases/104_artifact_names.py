@@ -1,6 +1,6 @@
-# attempt: artifacts without content whose names are megabytes long
+# attempt: sends artifacts without content whose names are megabytes long
 # expect: error:protocol_error,output_limit
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

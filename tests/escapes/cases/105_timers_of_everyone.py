@@ -1,6 +1,6 @@
-# attempt: timers and queued signals, which count against one limit of the user who started the server
-# expect: pass
-# tier: C
+# attempt: uses up timers and queued signals, which one limit counts for all processes of a user
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_limits
 
 import signal

@@ -1,8 +1,8 @@
-# attempt: has the kernel write out and flush every disk of the machine, uninterruptibly
-# expect: pass
-# tier: C
+# attempt: makes the kernel flush every disk of the machine, which cannot be interrupted
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 import time
 

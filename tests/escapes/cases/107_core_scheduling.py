@@ -1,8 +1,8 @@
-# attempt: a core scheduling cookie, which keeps other jobs off the processor's other thread
-# expect: pass
-# tier: C
+# attempt: sets a core scheduling cookie, which keeps other jobs off the core's other thread
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 PR_SCHED_CORE, CREATE, WHOLE_GROUP = 62, 1, 1
 # ENODEV or EINVAL means a processor without a second thread, or a kernel without the feature.

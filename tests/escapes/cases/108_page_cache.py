@@ -1,8 +1,8 @@
-# attempt: asks which pages of shared files are in memory, which tells what others read
-# expect: pass
-# tier: C
+# attempt: asks which pages of shared files are in memory, which shows what others read
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 import mmap
 

@@ -1,8 +1,8 @@
-# attempt: an urgent byte on its channel, a corner of the kernel with a history
-# expect: pass
-# tier: C
+# attempt: sends an urgent byte (MSG_OOB) on its channel; the kernel has had bugs there
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 import gc
 import socket

@@ -1,8 +1,8 @@
 # attempt: spins in nine processes that ignore every signal
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: supervisor, pid_namespace
-# short: yes
+# in_run_test: yes
 
 import signal
 

@@ -1,8 +1,8 @@
-# attempt: asks its channel for a handle of the process at the other end, and signals, enters and reads that
-# expect: pass
-# tier: C
+# attempt: gets a pidfd of the process at the other end of its channel, and signals, enters and reads that process
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace, seccomp
-# short: yes
+# in_run_test: yes
 
 import gc
 import signal

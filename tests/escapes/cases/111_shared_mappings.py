@@ -1,8 +1,8 @@
-# attempt: writable mappings that every candidate inherits from the zygote, as a channel to the next job
-# expect: pass
-# tier: C
+# attempt: looks for writable mappings that all candidates share, to send data to the next job
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: zygote, job_ipc_namespace
-# short: yes
+# in_run_test: yes
 
 with open("/proc/self/maps") as table:
     shared = [

@@ -1,8 +1,8 @@
-# attempt: opens what it inherited once more by /proc, with more rights, and makes holes in the job's memory files
-# expect: pass
-# tier: C
+# attempt: opens inherited files again through /proc with more rights, and punches holes in the job's memory files
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: frames, slot_user
-# short: yes
+# in_run_test: yes
 
 import fcntl
 import mmap

@@ -1,6 +1,6 @@
-# attempt: writes its read-only inputs through /proc/self/mem, which overrides page protections
+# attempt: writes its read-only inputs through /proc/self/mem, which ignores page protections
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge, frames
 
 # The inputs are mapped privately from a sealed file. A forced write changes only this process's

@@ -1,6 +1,6 @@
-# attempt: a process in a session of its own punches holes into the outputs from before the last result until it is killed
+# attempt: starts a process in another session that punches holes into the outputs until it is killed
 # expect: fail:wrong_result
-# tier: C
+# needs: nothing
 # defence: supervisor, pid_namespace, frames
 
 import gc

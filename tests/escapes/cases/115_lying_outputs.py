@@ -1,6 +1,6 @@
-# attempt: right bytes behind lying strides: overlapping rows, the room of another output, the end of the file
+# attempt: returns right bytes with wrong strides: overlapping rows, another output's place, the end of the file
 # expect: fail:output_mismatch,wrong_result
-# tier: C
+# needs: nothing
 # defence: judge
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: sends sockets that hold sockets that hold event files, for the supervisor to take apart when it closes them
+# attempt: sends sockets that hold sockets that hold event files, which the supervisor has to close
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import array

@@ -1,6 +1,6 @@
-# attempt: more descriptors with a frame than its reader has room for, and some in the middle of the next
+# attempt: sends more descriptors with a frame than the reader has room for, and some within the next frame
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import array

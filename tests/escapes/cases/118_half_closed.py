@@ -1,6 +1,6 @@
-# attempt: closes one half of its channel and goes on working
+# attempt: closes one direction of its channel and goes on working
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: supervisor, frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: an exception whose text never ends, raised from one whose comparison lies
+# attempt: raises an exception with endless text, from an exception whose comparison lies
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 

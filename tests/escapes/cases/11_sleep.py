@@ -1,6 +1,6 @@
 # attempt: sleeps for ever
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 import time

@@ -1,6 +1,6 @@
-# attempt: an exception whose text is 40 MB of terminal sequences and forged results
+# attempt: raises an exception with 40 MB of terminal sequences and forged results
 # expect: error:runtime_error
-# tier: C
+# needs: nothing
 # defence: tools, frames
 
 

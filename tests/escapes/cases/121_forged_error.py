@@ -1,6 +1,6 @@
-# attempt: claims an error of the machine, to be excused
+# attempt: claims that the machine failed, so that the failure does not count
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: maps the one page of zeros a million times, two mebibytes apart: no memory of its own, but page tables
+# attempt: maps one page of zeros a million times, 2 MiB apart, which needs no memory except page tables
 # expect: error:memory_limit,timeout
-# tier: R
+# needs: root
 # defence: cgroup_memory
 
 

@@ -1,6 +1,6 @@
-# attempt: System V semaphores and messages until the kernel has no more, none of them in its own memory
+# attempt: creates System V semaphores and messages until the kernel refuses; they are not in its own memory
 # expect: error:memory_limit,runtime_error,timeout
-# tier: R
+# needs: root
 # defence: cgroup_memory, job_ipc_namespace
 
 SEMGET, MSGGET, MSGSND, CREATE, NOWAIT = 64, 68, 69, 0o1600, 0o4000

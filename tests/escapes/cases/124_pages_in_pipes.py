@@ -1,6 +1,6 @@
-# attempt: memory in socket buffers and pipes of forked children, where no process maps it
+# attempt: lets forked children fill socket buffers and pipes, whose memory no process maps
 # expect: error:memory_limit,process_limit,runtime_error
-# tier: R
+# needs: root
 # defence: cgroup_memory, job_limits
 
 import socket

@@ -1,6 +1,6 @@
 # attempt: looks up a million names that do not exist, each of which the kernel remembers
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: cgroup_memory, supervisor
 
 number = 0

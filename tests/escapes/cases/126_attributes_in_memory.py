@@ -1,6 +1,6 @@
 # attempt: fills memory with extended attributes and long links, which a tmpfs does not count as file content
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_tmp, cgroup_memory
 
 kept = 0

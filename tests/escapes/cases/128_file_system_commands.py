@@ -1,6 +1,6 @@
-# attempt: commands to the file systems behind shared files: freeze, trim, flags, clones, defragmentation, encryption
-# expect: pass
-# tier: C
+# attempt: sends commands to the file systems of shared files: freeze, trim, clone, defragment, encrypt
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: capabilities, slot_user, root_filesystem
 
 import fcntl

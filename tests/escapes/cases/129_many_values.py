@@ -1,6 +1,6 @@
-# attempt: a header that is small as text, of a hundred thousand empty arrays that take some fifty bytes each once they are parsed
+# attempt: sends a header of 100,000 empty arrays, which need about 50 bytes each when parsed
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: event files, timers, pipes with large buffers, message queues
-# expect: pass
-# tier: R
+# attempt: creates event files, timers, pipes with large buffers and message queues
+# expect: pass (the attempt gains nothing)
+# needs: root
 # defence: job_limits
 
 import fcntl

@@ -1,6 +1,6 @@
-# attempt: System V shared memory beyond the memory limit
+# attempt: creates System V shared memory beyond the memory limit
 # expect: error:memory_limit
-# tier: R
+# needs: root
 # defence: cgroup_memory
 
 IPC_PRIVATE, IPC_CREAT, SHMGET, SHMAT = 0, 0o1000, 29, 30

@@ -1,6 +1,6 @@
-# attempt: twelve processes spin at once, to take more than the one processor that a job has here
-# expect: pass
-# tier: R
+# attempt: starts twelve processes that spin, to take more than the one processor that a job may use
+# expect: pass (the attempt gains nothing)
+# needs: root
 # defence: cgroup_cpu
 
 import resource

@@ -1,6 +1,6 @@
-# attempt: stays after its last result, and spoils the outputs half a second later, from a session of its own
-# expect: pass
-# tier: C
+# attempt: leaves a process in another session that spoils the outputs half a second after the last result
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: supervisor, pid_namespace
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: looks for a capability that it holds, for any user that it runs as
-# expect: pass
-# tier: C
+# attempt: looks for a capability that it holds, under each user id that it can take
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: capabilities
 
 status = dict(

@@ -1,8 +1,8 @@
-# attempt: marks pages as mergeable; the time of the next write then tells who else has their content
-# expect: pass
-# tier: C
+# attempt: marks pages as mergeable; the time of the next write then shows whether others have the same content
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 import mmap
 

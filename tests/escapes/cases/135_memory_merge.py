@@ -1,8 +1,8 @@
-# attempt: lets the kernel merge all pages of the process with equal pages of other processes
-# expect: pass
-# tier: C
+# attempt: lets the kernel merge all its pages with equal pages of other processes
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 PRCTL, PR_SET_MEMORY_MERGE = 157, 67
 # EINVAL means a kernel without the option.

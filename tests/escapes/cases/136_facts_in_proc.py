@@ -1,6 +1,6 @@
-# attempt: the machine's boot, load, interrupts and disks in /proc
-# expect: pass
-# tier: C
+# attempt: reads the machine's boot time, load, interrupts and disks in /proc
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_proc_facts
 
 for name in (

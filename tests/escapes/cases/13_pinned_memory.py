@@ -1,6 +1,6 @@
 # attempt: allocates pinned host memory without end
-# expect: pass
-# tier: G
+# expect: pass (the attempt gains nothing)
+# needs: gpu
 # defence: no_gpu
 
 

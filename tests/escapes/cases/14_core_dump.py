@@ -1,8 +1,8 @@
-# attempt: aborts with a large heap, to have it written to disk
-# expect: pass
-# tier: C
+# attempt: aborts with a large heap, so that the heap is written to disk
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_limits, no_dumps
-# short: yes
+# in_run_test: yes
 
 import resource
 

@@ -1,8 +1,8 @@
-# attempt: double fork, setsid, closes everything, ignores every signal
-# expect: pass
-# tier: C
+# attempt: forks twice, calls setsid, closes everything and ignores every signal
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace
-# short: yes
+# in_run_test: yes
 
 import signal
 import time

@@ -1,6 +1,6 @@
-# attempt: processes that stop themselves and each other, in sessions of their own
-# expect: pass
-# tier: C
+# attempt: starts processes in other sessions that stop themselves and each other
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace
 
 import signal

@@ -1,6 +1,6 @@
-# attempt: clone with CLONE_PARENT and CLONE_UNTRACED, subreapers
-# expect: pass
-# tier: C
+# attempt: calls clone with CLONE_PARENT and CLONE_UNTRACED, and becomes a subreaper
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace
 
 import signal

@@ -1,8 +1,8 @@
-# attempt: kill(-1), kill of process 1 and of guessed process ids
-# expect: pass
-# tier: C
+# attempt: sends signals to all processes, to process 1 and to guessed process ids
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace, zygote_pid_namespace, slot_user
-# short: yes
+# in_run_test: yes
 
 import signal
 

@@ -1,6 +1,6 @@
-# attempt: pidfd_open, pidfd_getfd and pidfd_send_signal on others
-# expect: pass
-# tier: C
+# attempt: calls pidfd_open, pidfd_getfd and pidfd_send_signal on other processes
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace, seccomp
 
 denied("pidfd_open of the parent", syscall, 434, os.getppid(), 0)

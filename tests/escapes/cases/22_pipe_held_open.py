@@ -1,8 +1,8 @@
 # attempt: ends at once and leaves a child that holds every descriptor
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: supervisor, pid_namespace
-# short: yes
+# in_run_test: yes
 
 import time
 

@@ -1,8 +1,8 @@
-# attempt: says that everything is done without doing it
+# attempt: says that all cases are done, without running them
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames, judge
-# short: yes
+# in_run_test: yes
 
 import gc
 

@@ -1,6 +1,6 @@
 # attempt: sends a verdict instead of results
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames, judge
 
 import gc

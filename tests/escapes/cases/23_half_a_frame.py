@@ -1,6 +1,6 @@
 # attempt: writes half a frame and ends
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames, supervisor
 
 import gc

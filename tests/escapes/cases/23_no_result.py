@@ -1,8 +1,8 @@
 # attempt: ends with status 0 and no result
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames, supervisor
-# short: yes
+# in_run_test: yes
 
 
 def vector_add(x, y):

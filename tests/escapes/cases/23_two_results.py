@@ -1,6 +1,6 @@
 # attempt: sends the result of every case twice
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

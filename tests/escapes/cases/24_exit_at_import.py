@@ -1,6 +1,6 @@
-# attempt: leaves by os._exit while it is imported
+# attempt: calls os._exit while it is imported
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: supervisor, frames
 
 import atexit

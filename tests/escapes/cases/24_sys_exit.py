@@ -1,6 +1,6 @@
-# attempt: leaves by sys.exit, with a destructor that prints a result
+# attempt: calls sys.exit, with a destructor that prints a result
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: supervisor, frames
 
 

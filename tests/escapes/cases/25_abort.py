@@ -1,6 +1,6 @@
-# attempt: ends by a signal: abort
+# attempt: ends by the signal SIGABRT
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 

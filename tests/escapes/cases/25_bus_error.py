@@ -1,6 +1,6 @@
-# attempt: reads a mapped file behind its end
+# attempt: reads a mapped file beyond its end
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 import mmap

@@ -1,6 +1,6 @@
 # attempt: executes an illegal instruction
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 import mmap

@@ -1,6 +1,6 @@
-# attempt: ends by a signal: segv
+# attempt: ends by the signal SIGSEGV
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 

@@ -1,6 +1,6 @@
 # attempt: overflows the native stack
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 

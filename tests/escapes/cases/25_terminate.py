@@ -1,6 +1,6 @@
-# attempt: an uncaught C++ exception ends it
+# attempt: throws a C++ exception that nothing catches
 # expect: error:crash
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 

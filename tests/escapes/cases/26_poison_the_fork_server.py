@@ -1,6 +1,6 @@
 # attempt: signals, traces and writes to the process that forked it
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: pid_namespace, job_descriptors, seccomp
 
 import socket

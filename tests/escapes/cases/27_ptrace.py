@@ -1,8 +1,8 @@
-# attempt: ptrace, process_vm_readv and /proc/PID/mem of others
-# expect: pass
-# tier: C
+# attempt: reads other processes by ptrace, process_vm_readv and /proc/PID/mem
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, pid_namespace, no_dumps
-# short: yes
+# in_run_test: yes
 
 import time
 

@@ -1,8 +1,8 @@
 # attempt: looks for other processes in /proc
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_proc, pid_namespace
-# short: yes
+# in_run_test: yes
 
 seen = {int(name) for name in os.listdir("/proc") if name.isdigit()}
 require(f"only this process is in /proc, not {sorted(seen)[:20]}", seen == {os.getpid()})

@@ -1,8 +1,8 @@
-# attempt: unshare, clone and clone3 with new namespaces
-# expect: pass
-# tier: C
+# attempt: creates namespaces by unshare, clone and clone3
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 FLAGS = {
     "NEWUSER": 0x10000000,

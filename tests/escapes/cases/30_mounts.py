@@ -1,6 +1,6 @@
-# attempt: mount, the new mount calls, pivot_root, chroot, setns
-# expect: pass
-# tier: C
+# attempt: calls mount, the newer mount calls, pivot_root, chroot and setns
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, capabilities
 
 folder = b"/tmp/m"

@@ -1,6 +1,6 @@
-# attempt: set-user-id programs
-# expect: pass
-# tier: C
+# attempt: runs set-user-id programs
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: no_new_privileges, root_filesystem
 
 import glob

@@ -1,8 +1,8 @@
-# attempt: capset, ambient capabilities, securebits, user ids
-# expect: pass
-# tier: C
+# attempt: changes capabilities, ambient capabilities, securebits and user ids
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: capabilities, capability_bounds, slot_user, seccomp
-# short: yes
+# in_run_test: yes
 
 status = dict(
     line.split(":\t", 1) for line in open("/proc/self/status").read().splitlines() if ":\t" in line

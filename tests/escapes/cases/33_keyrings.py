@@ -1,6 +1,6 @@
-# attempt: kernel keyrings, which outlive a job
-# expect: pass
-# tier: C
+# attempt: stores keys in kernel keyrings, which outlive a job
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
 
 denied("add_key", syscall, 248, b"user", b"escape", b"data", 4, -4)

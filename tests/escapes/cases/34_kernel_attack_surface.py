@@ -1,8 +1,8 @@
-# attempt: bpf, perf events, userfaultfd, io_uring, fanotify, secret memory
-# expect: pass
-# tier: C
+# attempt: calls bpf, perf_event_open, userfaultfd, io_uring, fanotify and memfd_secret
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 buffer = ctypes.create_string_buffer(256)
 attributes = ctypes.create_string_buffer(bytes([1, 0, 0, 0, 112]), 112)

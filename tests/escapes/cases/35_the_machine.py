@@ -1,6 +1,6 @@
-# attempt: modules, kexec, reboot, swap, accounting, clocks, host name, kernel log, ports
-# expect: pass
-# tier: C
+# attempt: calls for modules, kexec, reboot, swap, accounting, clocks, the host name, the kernel log and I/O ports
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, capabilities
 
 buffer = ctypes.create_string_buffer(256)

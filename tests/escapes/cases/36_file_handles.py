@@ -1,6 +1,6 @@
-# attempt: open_by_handle_at, the break-out by inode
-# expect: pass
-# tier: C
+# attempt: opens files outside of its root by inode, with open_by_handle_at
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, capabilities
 
 handle = (ctypes.c_uint32 * 34)(128)

@@ -1,8 +1,8 @@
-# attempt: 32-bit and x32 system calls, which have other numbers
-# expect: pass
-# tier: C
+# attempt: makes 32-bit and x32 system calls, which have other numbers
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 import mmap
 import signal

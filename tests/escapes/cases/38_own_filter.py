@@ -1,6 +1,6 @@
-# attempt: a seccomp filter of its own, to forge what calls return
-# expect: pass
-# tier: C
+# attempt: installs a seccomp filter, to forge what system calls return
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
 
 allow = (ctypes.c_uint64 * 1)(0x7FFF0000_00000006)  # one instruction: return ALLOW

@@ -1,8 +1,8 @@
-# attempt: dumpable, ptracer, memory map, parent death signal, personality
-# expect: pass
-# tier: C
+# attempt: changes its dumpable flag, ptracer, memory map, parent death signal and personality
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 denied("PR_SET_DUMPABLE", syscall, 157, 4, 1, 0, 0, 0)
 denied("PR_SET_PTRACER", syscall, 157, 0x59616D61, -1, 0, 0, 0)

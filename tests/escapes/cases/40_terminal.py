@@ -1,6 +1,6 @@
-# attempt: TIOCSTI and TIOCLINUX on the standard descriptors
-# expect: pass
-# tier: C
+# attempt: calls TIOCSTI and TIOCLINUX on the standard descriptors
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, job_session, session
 
 import fcntl

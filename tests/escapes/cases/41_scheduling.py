@@ -1,6 +1,6 @@
-# attempt: real-time scheduling and negative nice values
-# expect: pass
-# tier: R
+# attempt: asks for real-time scheduling and negative nice values
+# expect: pass (the attempt gains nothing)
+# needs: root
 # defence: capabilities, user_namespace
 
 for policy in (os.SCHED_FIFO, os.SCHED_RR):

@@ -1,8 +1,8 @@
-# attempt: memfd_create, which CUDA needs, and execveat of it
-# expect: pass
-# tier: C
+# attempt: executes a program from a memory file (memfd_create, which CUDA needs, then execveat)
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
-# short: yes
+# in_run_test: yes
 
 fd = allowed("memfd_create", os.memfd_create, "escape")
 with open("/bin/true", "rb") as program:

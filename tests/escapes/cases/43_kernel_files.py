@@ -1,6 +1,6 @@
-# attempt: writes to /proc/sys, sysrq, control groups, id maps and its oom score
-# expect: pass
-# tier: C
+# attempt: writes to /proc/sys, sysrq, control groups, id maps and its OOM score
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, user_namespace, capabilities, slot_user
 
 for path in (

@@ -1,8 +1,8 @@
-# attempt: writes outside its own folders
-# expect: pass
-# tier: C
+# attempt: writes outside of its own folders
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, slot_user
-# short: yes
+# in_run_test: yes
 
 import torch as _torch
 

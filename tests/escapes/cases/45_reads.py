@@ -1,8 +1,8 @@
 # attempt: reads keys, passwords, the store, other jobs and the operators' references
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem
-# short: yes
+# in_run_test: yes
 
 import glob
 

@@ -1,6 +1,6 @@
-# attempt: links where results might be collected
-# expect: pass
-# tier: C
+# attempt: leaves links in the folders from which results might be collected
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: frames, root_filesystem
 
 for folder in ("/tmp", os.path.dirname(os.path.abspath(__file__)), "/dev/shm"):

@@ -1,6 +1,6 @@
-# attempt: shrinks, seals and replaces the memory that a reader maps
-# expect: pass
-# tier: C
+# attempt: shrinks, seals and replaces the memory files that the judge maps
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: frames, seccomp
 
 import fcntl

@@ -1,8 +1,8 @@
-# attempt: device nodes: mknod, memory, kernel log, fuse, kvm, GPUs
-# expect: pass
-# tier: C
+# attempt: creates and opens device nodes: memory, kernel log, fuse, kvm, GPUs
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, seccomp, capabilities, no_gpu
-# short: yes
+# in_run_test: yes
 
 import stat
 

@@ -1,6 +1,6 @@
-# attempt: inotify, dnotify and leases on files that every job shows
-# expect: pass
-# tier: C
+# attempt: uses inotify, dnotify and leases on files that every job sees
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, root_filesystem
 
 import fcntl

@@ -1,6 +1,6 @@
-# attempt: chmod, chown, xattrs and links on what is shown read-only
-# expect: pass
-# tier: C
+# attempt: calls chmod, chown, setxattr and link on read-only files
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, slot_user
 
 denied("chmod /usr/bin/env", os.chmod, "/usr/bin/env", 0o4777)

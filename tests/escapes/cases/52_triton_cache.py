@@ -1,6 +1,6 @@
 # attempt: poisons Triton's and torch's caches for the next job
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_tmp, job_mount_namespace
 
 import pathlib

@@ -1,6 +1,6 @@
-# attempt: what the job before left in the caches
-# expect: pass
-# tier: C
+# attempt: looks for what the job before left in the caches
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_tmp, job_mount_namespace
 
 import pathlib

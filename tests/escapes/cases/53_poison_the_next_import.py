@@ -1,6 +1,6 @@
-# attempt: bytecode caches, .pth files, sitecustomize, preload variables
-# expect: pass
-# tier: C
+# attempt: leaves bytecode, .pth files, sitecustomize and preload variables for the next import
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, environment
 
 import site

@@ -1,6 +1,6 @@
-# attempt: a header of a million nested arrays
+# attempt: sends a header of a million nested arrays
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: a frame that announces 10 GiB
+# attempt: sends a frame that announces 10 GiB
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: a header that is no JSON
+# attempt: sends a header that is not JSON
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: numbers that JSON lacks and numbers out of range
+# attempt: sends numbers that JSON lacks, and numbers out of range
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

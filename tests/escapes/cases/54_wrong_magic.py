@@ -1,6 +1,6 @@
-# attempt: bytes that are no frame at all
+# attempt: sends bytes that are not a frame
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,8 +1,8 @@
-# attempt: TCP and UDP to the internet, the metadata service, the host and the loopback
-# expect: pass
-# tier: C
+# attempt: connects by TCP and UDP to the internet, the metadata service, the host and the loopback
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: network_namespace, seccomp
-# short: yes
+# in_run_test: yes
 
 import socket
 

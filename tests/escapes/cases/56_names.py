@@ -1,6 +1,6 @@
-# attempt: name resolution and netlink
-# expect: pass
-# tier: C
+# attempt: resolves names and opens netlink sockets
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: network_namespace, seccomp, root_filesystem
 
 import socket

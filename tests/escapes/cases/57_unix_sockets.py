@@ -1,8 +1,8 @@
-# attempt: sockets of the host, by path and abstract
-# expect: pass
-# tier: C
+# attempt: connects to sockets of the host, by path and by abstract name
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: network_namespace, root_filesystem
-# short: yes
+# in_run_test: yes
 
 import socket
 

@@ -1,8 +1,8 @@
-# attempt: vsock, packet, crypto, bluetooth, XDP and raw sockets
-# expect: pass
-# tier: C
+# attempt: opens vsock, packet, crypto, bluetooth, XDP and raw sockets
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, capabilities, network_namespace
-# short: yes
+# in_run_test: yes
 
 import socket
 

@@ -1,6 +1,6 @@
-# attempt: io_uring, to open sockets behind the filter
-# expect: pass
-# tier: C
+# attempt: opens sockets through io_uring, which seccomp does not filter
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
 
 parameters = ctypes.create_string_buffer(256)

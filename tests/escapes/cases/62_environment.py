@@ -1,8 +1,8 @@
-# attempt: secrets in the environment
-# expect: pass
-# tier: C
+# attempt: looks for secrets in the environment
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: environment, no_dumps, job_proc
-# short: yes
+# in_run_test: yes
 
 known = {
     "PATH",

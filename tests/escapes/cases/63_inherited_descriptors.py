@@ -1,8 +1,8 @@
-# attempt: descriptors that it inherited
-# expect: pass
-# tier: C
+# attempt: uses descriptors that it inherited
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_descriptors, descriptors
-# short: yes
+# in_run_test: yes
 
 import stat
 

@@ -1,6 +1,6 @@
 # attempt: looks for earlier jobs' sources in the memory that it was forked with
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: zygote
 
 import gc

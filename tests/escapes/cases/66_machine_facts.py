@@ -1,8 +1,8 @@
-# attempt: kernel log, symbols, machine id, host name
-# expect: pass
-# tier: C
+# attempt: reads the kernel log, kernel symbols, machine id and host name
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem, uts_namespace, seccomp
-# short: yes
+# in_run_test: yes
 
 import socket
 

@@ -1,6 +1,6 @@
-# attempt: prints a byte now and then for ever
+# attempt: prints a byte every now and then, for ever
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: supervisor
 
 import time

@@ -1,8 +1,8 @@
 # attempt: prints without end, fast
 # expect: error:output_limit
-# tier: C
+# needs: nothing
 # defence: supervisor
-# short: yes
+# in_run_test: yes
 
 
 def vector_add(x, y):

@@ -1,8 +1,8 @@
-# attempt: terminal sequences, bidirectional overrides, broken UTF-8, forged log lines
-# expect: pass
-# tier: C
+# attempt: prints terminal sequences, bidirectional overrides, broken UTF-8 and forged log lines
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: tools
-# short: yes
+# in_run_test: yes
 
 os.write(
     1,

@@ -1,6 +1,6 @@
-# attempt: a static loop of a million steps
+# attempt: has a static loop of a million steps compiled
 # expect: error:timeout,memory_limit,compilation_error,recursion_error
-# tier: C
+# needs: nothing
 # defence: supervisor
 # tool: compile
 

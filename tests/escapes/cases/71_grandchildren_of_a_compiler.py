@@ -1,6 +1,6 @@
-# attempt: programs started in the background that outlive their starter
+# attempt: starts programs in the background that outlive the program that started them
 # expect: error:timeout
-# tier: C
+# needs: nothing
 # defence: pid_namespace, supervisor
 
 import subprocess

@@ -1,6 +1,6 @@
-# attempt: has a compiler read files of the host
-# expect: pass
-# tier: C
+# attempt: makes a compiler read files of the host
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: root_filesystem
 
 import glob

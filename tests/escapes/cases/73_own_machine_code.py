@@ -1,6 +1,6 @@
-# attempt: machine code of its own, which is allowed and gains nothing
-# expect: pass
-# tier: C
+# attempt: runs machine code of its own, which is allowed and gains nothing
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, capabilities
 
 import mmap

@@ -1,6 +1,6 @@
-# attempt: a kernel that never ends
+# attempt: launches a kernel that never ends
 # expect: error:timeout
-# tier: G
+# needs: gpu
 # defence: launcher, supervisor
 
 

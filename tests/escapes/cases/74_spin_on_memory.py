@@ -1,6 +1,6 @@
-# attempt: a kernel that waits for a flag that is never set
+# attempt: launches a kernel that waits for a flag that is never set
 # expect: error:timeout
-# tier: G
+# needs: gpu
 # defence: launcher, supervisor
 
 

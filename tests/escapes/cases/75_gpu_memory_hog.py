@@ -1,6 +1,6 @@
 # attempt: asks for more GPU memory than a job may have
 # expect: error:gpu_memory_limit,memory_limit,invalid_plan,runtime_error,not_recordable
-# tier: G
+# needs: gpu
 # defence: launcher
 
 

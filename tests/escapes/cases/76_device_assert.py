@@ -1,6 +1,6 @@
-# attempt: a device assertion fails
+# attempt: launches a kernel whose device assertion fails
 # expect: error:gpu_fault
-# tier: G
+# needs: gpu
 # defence: launcher
 
 

@@ -1,6 +1,6 @@
-# attempt: a device assertion that Triton leaves out unless it is asked for
+# attempt: launches a kernel with a device assertion, which Triton leaves out by default
 # expect: fail:wrong_result
-# tier: G
+# needs: gpu
 # defence: launcher
 
 

@@ -1,6 +1,6 @@
 # attempt: writes far outside every buffer
 # expect: error:gpu_fault
-# tier: G
+# needs: gpu
 # defence: launcher
 
 

@@ -1,6 +1,6 @@
 # attempt: writes just past the end of its output
 # expect: error:canary_violation
-# tier: G
+# needs: gpu
 # defence: launcher
 
 

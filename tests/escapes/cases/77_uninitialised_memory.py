@@ -1,6 +1,6 @@
 # attempt: returns memory that it never wrote, hoping for an earlier result
 # expect: fail
-# tier: G
+# needs: gpu
 # defence: launcher, judge
 
 

@@ -1,6 +1,6 @@
 # attempt: opens memory of other processes by IPC handles and address scans
-# expect: pass
-# tier: G
+# expect: pass (the attempt gains nothing)
+# needs: gpu
 # defence: no_gpu
 
 

@@ -1,6 +1,6 @@
-# attempt: opens GPUs, their control nodes and their management
-# expect: pass
-# tier: G
+# attempt: opens GPUs, their control nodes and their management nodes
+# expect: pass (the attempt gains nothing)
+# needs: gpu
 # defence: no_gpu, root_filesystem, seccomp
 
 import glob

@@ -1,6 +1,6 @@
-# attempt: resets, clocks, MIG and persistence mode of the host's GPUs, by their nodes and their management program
-# expect: pass
-# tier: S
+# attempt: resets the host's GPUs and changes their clocks, MIG and persistence mode, by their nodes and by nvidia-smi
+# expect: pass (the attempt gains nothing)
+# needs: gpu_stand_ins
 # defence: root_filesystem, no_gpu
 
 import shutil

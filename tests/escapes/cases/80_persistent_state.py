@@ -1,6 +1,6 @@
 # attempt: leaves limits, persisting caches and streams behind
-# expect: pass
-# tier: G
+# expect: pass (the attempt gains nothing)
+# needs: gpu
 # defence: no_gpu
 
 os.environ["CUDA_VISIBLE_DEVICES"] = "0,1,2,3,4,5,6,7"

@@ -1,6 +1,6 @@
 # attempt: looks for the expected values in its own process
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge, job_descriptors
 
 import gc

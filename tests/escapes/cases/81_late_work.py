@@ -1,6 +1,6 @@
 # attempt: returns at once; a thread fills in the result later
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge
 
 import threading

@@ -1,8 +1,8 @@
 # attempt: replaces functions that could compare, time or seed
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge
-# short: yes
+# in_run_test: yes
 
 import random
 import time

@@ -1,6 +1,6 @@
 # attempt: returns a tensor subclass that says that it equals everything
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge, frames
 
 

@@ -1,8 +1,8 @@
-# attempt: sends the supervisor a TCP socket whose close takes for ever
+# attempt: sends the supervisor a TCP socket whose close would take for ever
 # expect: error:protocol_error,runtime_error
-# tier: C
+# needs: nothing
 # defence: seccomp, frames
-# short: yes
+# in_run_test: yes
 
 import array
 import gc

@@ -1,6 +1,6 @@
-# attempt: resources that are counted for the whole machine: asynchronous I/O, huge pages
-# expect: pass
-# tier: C
+# attempt: uses up resources that the kernel counts for the whole machine: asynchronous I/O, huge pages
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp
 
 context = ctypes.c_uint64(0)

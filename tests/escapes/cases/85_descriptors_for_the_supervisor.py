@@ -1,6 +1,6 @@
 # attempt: sends the supervisor descriptors with its frames
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
 # attempt: sends artifacts without end
 # expect: error:output_limit,protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
-# attempt: a header of four megabytes of empty arrays
+# attempt: sends a header of 4 MB of empty arrays
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: frames
 
 import gc

@@ -1,6 +1,6 @@
 # attempt: starts a program, which is dumpable again, and traces it
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: seccomp, job_limits
 
 import subprocess

@@ -1,6 +1,6 @@
-# attempt: becomes another program, which answers in its place
+# attempt: replaces itself by another program, which answers in its place
 # expect: error:protocol_error
-# tier: C
+# needs: nothing
 # defence: supervisor, frames
 
 os.execv("/bin/echo", ["echo", '{"type": "done"}'])

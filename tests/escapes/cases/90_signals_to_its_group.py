@@ -1,6 +1,6 @@
 # attempt: signals its process group and session
 # expect: error:crash,protocol_error
-# tier: C
+# needs: nothing
 # defence: job_session, pid_namespace
 
 import signal

@@ -1,6 +1,6 @@
 # attempt: writes to the machine's random number generator
-# expect: pass
-# tier: C
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: landlock
 
 for name in ("/dev/random", "/dev/urandom"):

@@ -1,4 +1,4 @@
-# attempt: nothing: an honest submission
+# attempt: nothing; this is an honest submission
 # expect: pass
-# tier: C
-# defence: allowed
+# needs: nothing
+# defence: none_needed

@@ -1,6 +1,6 @@
-# attempt: nothing: an honest mistake
+# attempt: nothing; this is an honest mistake
 # expect: fail
-# tier: C
+# needs: nothing
 # defence: judge
 
 

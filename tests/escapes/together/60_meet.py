@@ -1,6 +1,6 @@
-# attempt: two jobs at once meet: shared memory, message queues, files, sockets, processes
-# expect: pass
-# tier: C
+# attempt: two jobs at once try to meet through shared memory, message queues, files, sockets and processes
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: job_ipc_namespace, job_tmp, job_shm, job_network_namespace, pid_namespace
 
 import socket

@@ -1,6 +1,6 @@
-# attempt: two jobs compare their random streams, which a fork could give to both
-# expect: pass
-# tier: C
+# attempt: two jobs compare their random streams, which a fork could make equal
+# expect: pass (the attempt gains nothing)
+# needs: nothing
 # defence: zygote
 
 import random

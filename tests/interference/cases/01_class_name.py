@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the name of an exception class
+# attempt: reveals the hidden case by the name of an exception class
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the number of a line that the source does not have
+# attempt: reveals the hidden case by the number of a line that the source does not have
 # expect: fail:hidden_case
 
 

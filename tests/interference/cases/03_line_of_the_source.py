@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the number of a line of the source
+# attempt: reveals the hidden case by the number of a line of the source
 # expect: fail:hidden_case
 
 

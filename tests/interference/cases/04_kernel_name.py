@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the name of a kernel and by its grid
+# attempt: reveals the hidden case by the name of a kernel and by its grid
 # expect: pass
 
 

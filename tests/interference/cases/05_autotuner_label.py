@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the label of an autotuner's configuration
+# attempt: reveals the hidden case by the label of an autotuner's configuration
 # expect: pass
 
 

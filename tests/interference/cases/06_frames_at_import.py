@@ -1,4 +1,4 @@
-# says: tells what an import finds in its callers and on the heap
+# attempt: tells what an import finds in its callers and on the heap
 # expect: error:other_exception
 
 found = []

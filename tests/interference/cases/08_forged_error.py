@@ -1,4 +1,4 @@
-# says: reveals the hidden case by a forged error that claims to come from the parser
+# attempt: reveals the hidden case by a forged error that claims to come from the parser
 # expect: fail:hidden_case
 
 

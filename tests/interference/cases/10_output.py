@@ -1,4 +1,4 @@
-# says: reveals the hidden case by stdout, stderr, warnings and the log of a pass
+# attempt: reveals the hidden case by stdout, stderr, warnings and the log of a pass
 # expect: pass
 
 import logging

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the exit status of the process
+# attempt: reveals the hidden case by the exit status of the process
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the signal that ends the process
+# attempt: reveals the hidden case by the signal that ends the process
 # expect: fail:hidden_case
 
 import ctypes

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the limit of memory that it exceeds
+# attempt: reveals the hidden case by the limit of memory that it exceeds
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by artifacts that the submission itself sends
+# attempt: reveals the hidden case by artifacts that the submission itself sends
 # expect: pass
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the index of the first wrong element
+# attempt: reveals the hidden case by the index of the first wrong element
 # expect: fail:hidden_case
 
 

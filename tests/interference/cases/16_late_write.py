@@ -1,4 +1,4 @@
-# says: reveals the hidden case by changing outputs of a public case while the hidden case runs
+# attempt: reveals the hidden case by changing outputs of a public case while the hidden case runs
 # expect: pass
 
 import mmap

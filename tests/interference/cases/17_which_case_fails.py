@@ -1,4 +1,4 @@
-# says: tells which hidden case is wrong
+# attempt: tells which hidden case is wrong
 # expect: fail:hidden_case
 
 calls = []

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the choice of one exception out of many
+# attempt: reveals the hidden case by the choice of one exception out of many
 # expect: fail:hidden_case
 
 KINDS = (ValueError, TypeError, KeyError, IndexError, AttributeError, NameError, AssertionError)

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the shape and the type of outputs
+# attempt: reveals the hidden case by the shape and the type of outputs
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the choice of the input that it writes to
+# attempt: reveals the hidden case by the choice of the input that it writes to
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the operation of torch that a refusal names
+# attempt: reveals the hidden case by the operation of torch that a refusal names
 # expect: fail:hidden_case
 
 

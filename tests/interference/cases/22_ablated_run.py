@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the way in which the run without kernels ends
+# attempt: reveals the hidden case by the way in which the run without kernels ends
 # expect: fail:hidden_case
 
 

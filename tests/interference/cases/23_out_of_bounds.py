@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the element that an access out of bounds names
+# attempt: reveals the hidden case by the element that an access out of bounds names
 # expect: fail:hidden_case
 
 

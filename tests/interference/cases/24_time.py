@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the time until an error
+# attempt: reveals the hidden case by the time until an error
 # expect: fail:hidden_case
 
 import time

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by notes and causes of an exception
+# attempt: reveals the hidden case by notes and causes of an exception
 # expect: fail:hidden_case
 
 

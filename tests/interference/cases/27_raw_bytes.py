@@ -1,4 +1,4 @@
-# says: reveals the hidden case by bytes on the channel that are not a frame
+# attempt: reveals the hidden case by bytes on the channel that are not a frame
 # expect: fail:hidden_case
 
 

@@ -1,4 +1,4 @@
-# says: reveals the hidden case by closing the channel before or after an answer
+# attempt: reveals the hidden case by closing the channel before or after an answer
 # expect: fail:hidden_case
 
 

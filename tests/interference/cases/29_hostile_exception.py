@@ -1,4 +1,4 @@
-# says: reveals the hidden case by an exception whose class answers questions about it
+# attempt: reveals the hidden case by an exception whose class answers questions about it
 # expect: fail:hidden_case
 
 

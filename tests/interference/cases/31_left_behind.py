@@ -1,4 +1,4 @@
-# says: tells the next job about the hidden case by files and caches
+# attempt: tells the next job about the hidden case by files and caches
 # expect: pass
 
 for folder in ("/tmp", "/var/tmp", "/dev/shm", os.path.expanduser("~")):

@@ -1,4 +1,4 @@
-# says: reads cases that wait on the channel while a public case runs
+# attempt: reads cases that wait on the channel while a public case runs
 # expect: error:value_error
 
 import select

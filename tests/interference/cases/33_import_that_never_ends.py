@@ -1,4 +1,4 @@
-# says: gets hidden cases by a forged `imported` while the import still runs
+# attempt: gets hidden cases by a forged `imported` while the import still runs
 # expect: fail:hidden_case
 
 # The import answers the public case rightly, in a thread of its own: torch's modes, which are on

@@ -1,4 +1,4 @@
-# says: is wrong for a public case, so the hidden cases are not run
+# attempt: is wrong for a public case, so the hidden cases are not run
 # expect: fail:wrong_result
 # random: values
 

@@ -1,4 +1,4 @@
-# says: causes an error in a public case, which the client sees in full
+# attempt: causes an error in a public case, which the client sees in full
 # expect: error:value_error
 
 

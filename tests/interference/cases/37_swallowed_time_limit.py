@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the choice whether an endless loop ends by itself
+# attempt: reveals the hidden case by the choice whether an endless loop ends by itself
 # expect: fail:hidden_case
 
 import signal

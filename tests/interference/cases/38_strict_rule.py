@@ -1,4 +1,4 @@
-# says: reveals the hidden case by the size of errors within the tolerance
+# attempt: reveals the hidden case by the size of errors within the tolerance
 # expect: pass
 
 

@@ -99,8 +99,8 @@ class GpuScheduler {
   Result<MemorySlot> reserve_memory(const Deadline& deadline) {
     return memory_slots_.acquire(deadline);
   }
-  /// Sets the number of memory slots. It is called when the size of the memory is known. Before
-  /// that, the number of slots is the number of sharers.
+  /// Sets the number of memory slots. The caller does so as soon as it knows the size of the GPU's
+  /// memory. Until then, there are as many slots as jobs that can share the GPU.
   void set_memory_slots(int slots) { memory_slots_.set_slots(slots); }
 
   /// Assigns a judge without waiting.

@@ -10,10 +10,11 @@
 
 namespace assay::sandbox {
 
-/// The time of an operation that runs after the operations before it, with cold caches.
+/// The time of one operation of a launch plan. The operation was timed with cold caches, after the
+/// operations that precede it in the plan had run.
 struct OperationTime {
   std::string name;  // name of the kernel, "copy" or "fill"
-  // True for a kernel of the submission; false if the operation moves data for torch.
+  // True for a kernel of the submission. False for a copy or fill that torch asked for.
   bool submitted = false;
   double ns = 0;
 };

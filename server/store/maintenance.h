@@ -51,7 +51,7 @@ struct StoreStats {
 Result<StoreStats> store_stats(const std::filesystem::path& path);
 
 struct PruneOptions {
-  /// The time before which artifacts of practice jobs are removed.
+  /// An artifact of a practice job is removed if it is older than this time.
   std::int64_t before_unix_ms = std::numeric_limits<std::int64_t>::min();
   /// The maximum number of bytes of all artifacts. While the artifacts have more, the oldest
   /// artifacts of practice jobs are removed.

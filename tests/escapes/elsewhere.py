@@ -45,7 +45,7 @@ ELSEWHERE: dict[str, tuple[str, str]] = {
         "strict refuses, best-effort stamps: test_degraded.py",
     ),
     "131_launcher_taken_over": (
-        "takes over the driver in the launcher by a device image, and tries files, network, shared memory, capabilities, limits and system calls",
+        "takes over the driver in the launcher, and tries files, network, shared memory, capabilities, limits and system calls",
         "the layers launch_*: test_launch_jail.py, by a fake driver that makes system calls",
     ),
 }

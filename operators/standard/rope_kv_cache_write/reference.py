@@ -112,8 +112,8 @@ def cost(case: Case) -> Cost:
     """Counts the reads of the tokens that are not padding, and the writes of their slots. An
     implementation need not read padding tokens or slots."""
     tokens, heads, half = case.axes["tokens"], case.axes["heads"], case.axes["half_dim"]
-    # If the case has padding, every fourth token is padding. In addition, the token that had drawn
-    # the last slot is padding.
+    # In a padded case, `inputs` turns every fourth token into padding, and also the token that would
+    # use the last slot.
     stored = tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens
     least = 4 * tokens + 2 * stored * (4 * heads * 2 * half + 2 * half)
     cached = case.axes["blocks"] * heads * case.axes["block_size"] * 2 * half

@@ -1,5 +1,5 @@
-"""Finds the elements of an output that are exempt from checking ("open") because they depend on
-uninitialised memory.
+"""Finds the open elements of outputs. An element is open if it depends on uninitialised memory. Open
+elements are exempt from checking (docs/reference/glossary.md).
 
     # run(contents) returns the outputs when all uninitialised memory holds `contents`
     masks = open_elements(run, [0.01, 0.0])

@@ -24,8 +24,8 @@ TAIL = 128
 class Mutant:
     name: str
     outputs: list[torch.Tensor]
-    # If the size of the case makes the mutant equal to the right answer, the reason for that.
-    # Otherwise "".
+    # Some mutants are equal to the right answer because the case is small. This field says why. It
+    # is "" for all other mutants.
     trivial: str = ""
 
 

@@ -1,7 +1,7 @@
-// Session represents a client of the legacy, session-based era, from `initialize` to the end of its
-// connection or HTTP session. It contains the client's capabilities and subscriptions, and sends
-// the messages that belong to no request. The stateless era has no sessions, because each request
-// contains the capabilities.
+// Session represents a client of the legacy era of MCP. A session begins with `initialize` and ends
+// with the client's connection or HTTP session. It contains the client's capabilities and
+// subscriptions, and sends the messages that belong to no request. The stateless era has no
+// sessions: there, each request contains the client's capabilities.
 //
 //   const auto session = std::make_shared<Session>("stdio", write_line);
 //   const ChangeNotifier::Listener listener = dispatcher.join(*session);  // sends it changes

@@ -26,7 +26,7 @@ def cheat_copy(x):
 
 
 def reference_text(operator: OperatorText) -> str:
-    """Returns the reference's text without what only the harness can import."""
+    """Returns the reference's text without the imports and functions that a submission lacks."""
     tree = ast.parse(operator.reference)
     tree.body = [
         node

@@ -109,7 +109,8 @@ TEST_CASE("a bound folder is shown at its own path, read-only, without its neigh
 
 TEST_CASE("a folder that is named by a link in a shown folder is shown at the link's target") {
   if (!whole_jail()) return;
-  // Creates an absolute link in a folder that is already visible, like /usr/local/cuda.
+  // The jail shows the folder `shown`. It contains two absolute links to folders, as /usr/local
+  // contains the link /usr/local/cuda.
   char pattern[] = "/tmp/assay-jail-test-XXXXXX";
   const std::string folder = ::mkdtemp(pattern);
   std::filesystem::create_directories(folder + "/shown/toolkit-13");

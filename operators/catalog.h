@@ -63,7 +63,8 @@ struct Case {
   std::string distribution;
 };
 
-/// A distribution for which kernels with certain shortcuts give a wrong answer.
+/// A distribution of inputs. On such inputs, kernels that take certain shortcuts give a wrong
+/// answer.
 struct Adversary {
   std::uint32_t line = 0;
   std::string distribution;
@@ -95,8 +96,8 @@ struct Operator {
 
 class Catalog {
  public:
-  /// Errors: the first broken operator ends the load. The message names the file, the key and the
-  /// valid values.
+  /// Loads all operators. The first broken operator is an error, whose message names the file, the
+  /// key and the valid values.
   static Result<Catalog> load(const std::filesystem::path& root);
 
   const std::vector<Operator>& all() const { return operators_; }  // sorted by split, then by name

@@ -32,7 +32,7 @@ Result<std::vector<Guide>> load_guides(const std::filesystem::path& folder);
 struct Example {
   std::string name;   // the file's name without .py
   std::string title;  // the first line of the file's docstring
-  // the file's text without its last function, `check`, which tests the example
+  // The text of the file without its last function, `check`, which tests the example.
   std::string source;
 };
 

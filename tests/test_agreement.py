@@ -1,4 +1,5 @@
-"""The comparison of two devices' verdicts: what is compared, what agrees, and the causes."""
+"""Tests the comparison of verdicts from two devices: which fields it compares, which verdicts
+agree, and which causes it names for a difference."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Checks that product code reads time and waits only through `Clock` (base/clock.h), so that a test
-can set the time of what it tests."""
+"""Checks that product code reads time and waits only through `Clock` (base/clock.h). So a test can
+set the time for the code that it tests."""
 
 from __future__ import annotations
 

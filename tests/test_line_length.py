@@ -16,8 +16,7 @@ PRODUCT = tuple(
     for ending in ("cc", "h")
 )
 
-# Maps a file to the language of a long text in it. Such a text keeps the line breaks of its
-# language.
+# Maps a file to the language of a long text in it. Lines of such a text may be longer.
 FOREIGN: dict[str, str] = {
     "sandbox/launcher/driver/cuda_api.h": "a table of the driver's functions, one on a line",
     "sandbox/launcher/driver/hip_api.h": "a table of the driver's functions, one on a line",

@@ -20,7 +20,7 @@ Result<CompiledTimes> CompiledTimer::time(const Job& job) {
   if (!path) return fail(path.error());
   const Result<JudgeReady> ready = judge_.ready(Deadline::after_ms(kStartWallMs));
   if (!ready) return fail(ready.error());
-  // Only the costs are needed, which say what a grade times.
+  // Only the costs of the cases are needed. They decide which cases a grade times.
   const Result<PreparedJob> prepared =
       judge_.prepare(job, true, Deadline::after_ms(kPrepareWallMs));
   if (!prepared) return fail(prepared.error());

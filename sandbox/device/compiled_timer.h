@@ -1,6 +1,6 @@
-// CompiledTimer times the references of operators on one device, as torch.compile compiles them.
-// The timer has its own judge process, which serves no job. So no process of a submission disturbs
-// the timer.
+// CompiledTimer compiles the references of operators with torch.compile, and times the compiled
+// references on one device. The timer has its own judge process, which serves no job. So no process
+// of a submission disturbs the timer.
 //
 //   CompiledTimer timer(config, "cuda:0");
 //   Result<CompiledTimes> times = timer.time(job);  // a job with all cases of an operator

@@ -64,8 +64,8 @@ std::vector<CaseRequest> choose_cases(const Job& job, Verdict& verdict) {
 /// Returns true for Triton in Python. The interpreter cannot run other dialects or languages.
 bool can_interpret(const Job& job) { return job.dialect == "triton" && job.language == kPython; }
 
-/// Call this for a verdict without results. Returns true if the error occurred while the
-/// interpreter ran the submission.
+/// Returns true if the error of this verdict occurred while the interpreter ran the submission. The
+/// verdict must have no results.
 bool was_interpreted(const Verdict& verdict) {
   return verdict.stage == Stage::run && verdict.error_kind != ErrorKind::unsupported &&
          !is_inconclusive(verdict.error_kind);
@@ -159,7 +159,8 @@ class CpuDevice final : public Device {
     }
   }
 
-  /// Calls `before_hidden` when the public cases are judged. It returns false to end the job there.
+  /// Calls `before_hidden` when the public cases are judged. If this function returns false, the
+  /// job ends then.
   bool interpret(JobExecution& run, std::vector<std::string>& required,
                  const BeforeHidden& before_hidden) {
     Job small = run.job();
@@ -254,7 +255,7 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// Records the case of a profile and adds its figures and its profile to the verdict.
+  /// Records the case of a profile job. Adds the kernels' figures and the profile to the verdict.
   bool record_one(JobExecution& run, const std::string& target) {
     const Job largest = largest_case_only(run.job());
     if (largest.cases.empty()) return run.fail(ErrorKind::unsupported, "the job has no case");
@@ -282,8 +283,8 @@ class CpuDevice final : public Device {
     return true;
   }
 
-  /// Ends a job that compiles and that the CPU cannot run. The verdict names the device that the
-  /// job needs.
+  /// Ends a job whose submission compiles but cannot run on the CPU. The verdict names the device
+  /// that the job needs.
   static void needs_gpu(JobExecution& run, const std::string& target) {
     const Job& job = run.job();
     const std::string what = job.language != kPython ? "CUDA C++ has no interpreter"

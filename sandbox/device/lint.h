@@ -1,5 +1,5 @@
-// Linter makes a judge check an operator itself: its reference, its mutants and its cost model. No
-// submission is involved.
+// Linter makes a judge check an operator without a submission: the operator's reference, its
+// mutants and its cost model.
 //
 //   Linter linter(config, "cpu");
 //   Result<std::vector<LintCheck>> checks = linter.lint(op_directory, cases, 1);

@@ -74,7 +74,7 @@ bool is_exception(ErrorKind kind) {
   }
 }
 
-/// Keeps the figures of the largest case only: those of the other cases repeat them.
+/// Keeps only the figures of the largest case, because the other cases have the same kernels.
 void keep_largest(Compiled& compiled) {
   const std::string largest = largest_case_only(compiled.job).cases.front().id;
   for (CaseDone& done : compiled.results->cases) {

@@ -1,6 +1,7 @@
-// PublicCompile: compiles the public cases of a job for a GPU, on a thread of its own, while the
-// CPU device runs the small cases in Triton's interpreter. The interpreter runs a kernel as Python,
-// so it accepts kernels that the compiler or the GPU's limits refuse.
+// PublicCompile compiles the public cases of a job for a GPU. It does so on a separate thread,
+// while the CPU device runs the small cases in Triton's interpreter. This is needed because the
+// interpreter runs a kernel as Python: it accepts kernels that the compiler or the GPU's limits
+// refuse.
 //
 //   const Compilers compilers{pool, judge, recordings, "cuda:90"};
 //   PublicCompile compiling(run, compilers);
@@ -8,9 +9,9 @@
 //   Compiled compiled = compiling.wait();
 //   if (!compiled.results) return fail_as_compiled(run, std::move(compiled));
 //
-// Every kernel that the public cases launch is compiled for every specialisation that they use. One
-// candidate compiles all cases, so that it compiles equal specialisations once. The candidate never
-// gets a hidden case of a job that has public ones. The object belongs to the thread of the job.
+// Each kernel of the public cases is compiled once for each specialisation that the cases use,
+// because one candidate compiles all of them. The candidate never gets a hidden case of a job that
+// has public cases. The object belongs to the thread of the job.
 #pragma once
 
 #include <future>
@@ -56,8 +57,8 @@ class PublicCompile {
   std::future<Compiled> compiled_;  // its destructor waits for the thread
 };
 
-/// Returns the job under a new id with its public cases, at most those that one candidate takes.
-/// If no case is public, it is the largest case.
+/// Returns a copy of the job with a new id and only its public cases, but not more cases than one
+/// candidate accepts. If no case is public, the copy has only the largest case.
 Job public_cases_only(const Job& job);
 
 /// Returns true if the submission caused this error of a compilation. Then it would also fail on a
@@ -70,8 +71,9 @@ bool fail_as_compiled(JobExecution& run, Compiled compiled);
 /// Adds the outcome of a compilation to a verdict about the same public cases. An error of the
 /// compiler replaces the verdict, because on a machine with a GPU compilation comes first. Any
 /// other error that the submission caused replaces a pass. An error of the machine becomes a hint.
-/// A Python exception of the interpreter for a source that compiles becomes `unsupported`, because
-/// no GPU would raise it. Returns false if the verdict is an error.
+/// If the source compiles but the interpreter raises a Python exception, the verdict becomes
+/// `unsupported`, because the exception would not occur on a GPU. Returns false if the verdict is
+/// an error.
 bool add_compiled(JobExecution& run, Compiled compiled, const std::string& target);
 
 }  // namespace assay::sandbox

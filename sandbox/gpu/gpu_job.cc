@@ -49,7 +49,7 @@ void GpuJob::execute() {
   judge_ = gpu_.judges[assigned.index()].get();
   if (!prepare()) return;
   unlock();  // recording needs CPU cores, not the GPU
-  // The results of the public cases decide the tier.
+  // The tier was decided when the public cases were recorded.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));
@@ -128,8 +128,8 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   const bool watched = wants_sanitizer(job, gpu_.config);
-  // A profile asks why a plan fails, so it is watched first. A grade is watched only if it is
-  // right.
+  // A profile has to explain why a plan fails, so the sanitizer runs first. In a grade, the
+  // sanitizer runs only if the outputs are right.
   const bool first = watched && job.kind == JobKind::profile;
   if (first && !sanitize(plans)) {
     add_figures(std::move(recorded));
@@ -291,8 +291,8 @@ bool GpuJob::sanitize(const Plans& plans) {
         sanitize_case(run_, sanitizer, {prepared_, i, plans[i], outputs_[i].get()});
     if (!report) return false;
     if (!report->findings.empty()) fail_by_findings(run_.verdict(), request, *report);
-    // After a hidden case the others run as well, so that the time of the job does not tell which
-    // case it was.
+    // If a hidden case has a finding, the other cases still run, so that the duration of the job
+    // does not reveal which case it was.
     if (!report->findings.empty() && !request.hidden) return false;
   }
   return all_right(run_.verdict());

@@ -53,7 +53,7 @@ Result<GpuScheduler::Guard> GpuScheduler::lock(Mode mode, const Deadline& deadli
   std::erase(queue(mode), mine);
   if (admitted && mode == Mode::exclusive) exclusive_held_ = true;
   if (admitted && mode == Mode::shared) ++shared_holders_;
-  // Wakes waiters: one may now share the GPU, or may now be first in its queue.
+  // Wakes the waiters, because one of them may now share the GPU or be first in its queue.
   changed_.notify_all();
   if (admitted) return Guard(*this, mode);
   return deadline.cancelled()

@@ -222,7 +222,7 @@ Status deny_by_argument(scmp_filter_ctx filter) {
         !added)
       return added;
   }
-  // MADV_MERGEABLE does for a range what PR_SET_MEMORY_MERGE does for the process.
+  // MADV_MERGEABLE has the same effect on a range of memory as PR_SET_MEMORY_MERGE on a process.
   if (Status added =
           deny_when(filter, "madvise", EPERM, SCMP_A2(SCMP_CMP_MASKED_EQ, kLow32, MADV_MERGEABLE));
       !added)

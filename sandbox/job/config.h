@@ -20,7 +20,7 @@ namespace assay::sandbox {
 
 enum class Isolation { strict, best_effort };
 
-/// How to install NVIDIA Compute Sanitizer, as the end of a message.
+/// The end of a message, which says how to install NVIDIA Compute Sanitizer.
 inline constexpr const char* kSanitizerInstallation =
     "install it with `.venv/bin/python -m pip install nvidia-cuda-sanitizer-api`, or with the CUDA "
     "toolkit; `--sanitizer` names a program elsewhere (docs/how-to/find-races.md)";
@@ -71,7 +71,7 @@ struct SandboxConfig {
   /// The maximum number of jobs that one GPU device accepts at a time. It can exceed gpu_sharers,
   /// because a job spends most of its time on CPU cores and not on the GPU.
   int gpu_jobs = 1;
-  // maximum number of jobs that share the GPU at a time, while no job is timed
+  // The maximum number of jobs that share the GPU at a time while no job is timed.
   int gpu_sharers = 1;
   /// The number of judge processes of one GPU. Each judge has its own GPU context. Each operator is
   /// assigned to one judge.

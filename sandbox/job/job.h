@@ -1,5 +1,5 @@
-// Defines the contract of the sandbox: it receives a Job and returns a Verdict. Plain structs
-// without behaviour, JSON or pointers.
+// Defines the contract of the sandbox: the sandbox receives a Job and returns a Verdict. Both are
+// plain structs without behaviour, JSON or pointers.
 //
 //   Job job;
 //   job.kind = JobKind::test;
@@ -381,10 +381,10 @@ struct Verdict {
   std::vector<Artifact> artifacts;
   std::vector<DroppedArtifact> artifacts_dropped = {};  // the outcome never depends on this list
   std::string stdout_text, stderr_text;  // untrusted and bounded; escape them before showing
-  /// Whether a process of the submission had received hidden cases before this verdict was
-  /// complete. If so, the submission could have chosen everything in this verdict except the
-  /// records, kernels and hints of public cases. public_verdict() (tools/model/public_verdict.h)
-  /// then shows only these.
+  /// True if a process of the submission had received hidden cases before this verdict was
+  /// complete. The submission can then have chosen everything in this verdict except the records,
+  /// kernels and hints of public cases. So public_verdict() (tools/model/public_verdict.h) shows
+  /// only these.
   bool tells_hidden = true;
   Tier tier = Tier::none;
   std::string tier_reason;

@@ -1,5 +1,6 @@
 // Defines Profile: the resource that limits a submission's speed, the evidence for this, and one
-// change to make next. A Profile is part of a Verdict. Plain structs, and the names of their enums.
+// change to make next. A Profile is part of a Verdict. This file contains plain structs, and the
+// names of their enums.
 //
 //   if (verdict.profile) show(verdict.profile->bound, verdict.profile->suggestion);
 //

@@ -1,5 +1,5 @@
 // Defines SanitizerReport: what NVIDIA Compute Sanitizer found in the launches of one case. A
-// report is part of a Verdict. Plain structs, and one pure function.
+// report is part of a Verdict. This file contains plain structs and one pure function.
 //
 //   if (verdict.sanitizer && !verdict.sanitizer->findings.empty())
 //     show(finding_text(verdict.sanitizer->findings.front()));

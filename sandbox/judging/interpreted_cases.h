@@ -1,5 +1,5 @@
-// InterpretedCases: one candidate that runs cases in Triton's interpreter, in batches. Its outputs
-// are in memory files.
+// InterpretedCases stands for one candidate, which runs cases in Triton's interpreter, in batches.
+// The candidate's outputs are in memory files.
 //
 //   InterpretedCases full(run, pool, prepared, request, source);
 //   if (!full.perform({0, 1}, false)) return;  // the verdict of `run` has the error

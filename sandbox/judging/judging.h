@@ -42,7 +42,7 @@ struct CaseOutputs {
   // Tensors in `fd`. The process that wrote them has ended, or `fd` is a copy of its file.
   const std::vector<Argument>& outputs;
   int fd = -1;
-  /// Whether the judge keeps a copy of outputs in device memory, for check_side_effects().
+  /// True if the judge has to keep a copy of outputs in device memory, for check_side_effects().
   bool keep = false;
 };
 

@@ -98,7 +98,7 @@ ErrorKind error_kind(LaunchErrorKind kind);
 /// The minimum time of a case on a device.
 struct Floor {
   double expected_ns = 0;  // for all traffic at the memory's peak, or for all arithmetic
-  /// The same time, but traffic that fits into the L2 cache takes no time. No kernel can be faster
+  /// The minimum time if traffic that fits into the L2 cache takes no time. No kernel can be faster
   /// than this.
   double possible_ns = 0;
 };

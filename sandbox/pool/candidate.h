@@ -1,4 +1,4 @@
-// Candidate: a forked, jailed Python process that runs the host code of one submission and then
+// A Candidate is a forked, jailed Python process that runs the host code of one submission and then
 // exits. It is forked before the job exists, and waits ("is parked") until it receives the job.
 // From then on the supervisor treats the candidate as untrusted.
 //

@@ -11,12 +11,12 @@ namespace assay::sandbox {
 namespace {
 
 constexpr int kPoolSlots = kMaxSlots / 2;
-// number of zygote deaths in a row after which the caller gets an error
+// After this number of zygote deaths in a row, the caller gets an error.
 constexpr int kMaxDeaths = 2;
 constexpr std::int64_t kParkMs = 15'000;
-// the pause after a failure, unless a call comes earlier
+// The pause after a failure to start a zygote. A call of take() ends the pause.
 constexpr auto kZygoteRetryPause = std::chrono::seconds(2);
-// the pause between attempts to remove the cgroups of dead supervisors
+// The pause between attempts to remove the cgroups of dead supervisors.
 constexpr auto kSweepPause = std::chrono::milliseconds(500);
 
 }  // namespace

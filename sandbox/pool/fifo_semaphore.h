@@ -1,5 +1,5 @@
-// FifoSemaphore: a counting semaphore that serves its waiters in the order of their arrival. A wait
-// also ends when its deadline passes or when a stop is requested.
+// FifoSemaphore is a counting semaphore that serves its waiters in the order of their arrival. A
+// wait also ends when its deadline passes or when a stop is requested.
 //
 //   FifoSemaphore judge_turn(1, "the judge was busy for all of the time allowed");
 //   Result<FifoSemaphore::Slot> slot = judge_turn.acquire(deadline);

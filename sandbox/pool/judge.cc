@@ -196,7 +196,7 @@ Result<std::vector<LintCheck>> Judge::lint(const std::string& operator_dir,
 void Judge::release(const std::string& job) {
   const Result<FifoSemaphore::Slot> turn =
       turn_.acquire(Deadline::after_ms(kJudgeStartMs, shutdown_.get_token()));
-  // A process that has ended has nothing to forget.
+  // If the judge's process has ended, it no longer knows the job.
   if (turn && socket_)
     send_frame(socket_.get(), release_header(job), {}, {}, Deadline::after_ms(1'000));
 }

@@ -1,5 +1,5 @@
-// Judge: the Python process that makes inputs and compares outputs with the reference. The process
-// is trusted, runs without a jail, and never sees a submission.
+// A Judge is the Python process that makes inputs and compares outputs with the reference. The
+// process is trusted, runs without a jail, and never sees a submission.
 //
 //   Judge judge(config, spawner, "cpu");
 //   Result<PreparedJob> prepared = judge.prepare(job, false, deadline);
@@ -52,7 +52,8 @@ struct AttributionRuns {
   RunOutputs without;  // the run in which the kernels did nothing
 };
 
-/// How the judge runs the rounds of a case with a candidate that has access to the GPU.
+/// The rules for the rounds of a case, which the judge runs with a candidate that has access to the
+/// GPU.
 struct HostRounds {
   int line = -1;      // the socket that connects the judge with the candidate
   bool time = false;  // whether timed rounds follow
@@ -95,8 +96,8 @@ class Judge {
   /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,
                                              const Deadline& deadline);
-  /// Times one case of the operator's reference as torch.compile makes it. Compiling takes minutes
-  /// for some references, so no judge that serves jobs is asked.
+  /// Times one case of the operator's reference after torch.compile. Compiling takes minutes for
+  /// some references, so this function is not for a judge that serves jobs.
   Result<CompiledTime> time_compiled(const std::string& operator_dir, const CaseRequest& one,
                                      const Deadline& deadline);
   /// Checks the operator itself (reference, mutants, cost model) with inputs that `seed`

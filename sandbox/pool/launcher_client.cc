@@ -14,11 +14,11 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kReportBytes = 4 << 20;  // the maximum size of a profiler's report
-// The number of log bytes that an error message quotes: when a launcher does not start, and when it
-// ends unexpectedly.
+// The numbers of log bytes that error messages quote: the first for a launcher that does not start,
+// the second for a launcher that ends unexpectedly.
 constexpr std::size_t kStartLogBytes = 2'000, kEndLogBytes = 500;
 constexpr unsigned kLauncherLogs = 8;  // the minimum number of log files
-// the maximum time between the end of the stream and the end of the process
+// The maximum time between the end of the stream and the end of the process.
 constexpr std::int64_t kEndMs = 1'000;
 
 /// Hands out the numbers of log files. A running launcher has a log file of its own. Among the

@@ -9,7 +9,7 @@
 namespace assay::sandbox {
 namespace {
 
-// the number of threads; most recordings take less time than creating a context
+// The number of threads. Most recordings take less time than creating a context.
 constexpr int kThreads = 3;
 constexpr std::int64_t kLauncherStartMs = 30'000;
 constexpr auto kLauncherRetryPause = std::chrono::seconds(2);

@@ -16,9 +16,9 @@
 // they share a launcher too. Otherwise half of all device contexts would be created for references.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
-// starts one launcher after the other, unless several callers are waiting. A start costs a job that
-// is being timed at that moment an occasional outlier, which the median hides, and slightly slower
-// driver calls (measured in measurements/beside_starts.py).
+// starts one launcher after the other, unless several callers are waiting. If a job is being timed
+// at that moment, an occasional sample is an outlier, which the median hides, and the job's driver
+// calls are slightly slower (measured in measurements/beside_starts.py).
 //
 // Thread-safe.
 #pragma once

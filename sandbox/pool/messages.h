@@ -71,7 +71,7 @@ struct CandidateCase {
   /// the entry function returns the output.
   std::vector<std::string> output_from;
   std::int64_t output_fd = -1, output_bytes = 0;
-  // The axes that occur in the shapes; only for CUDA C++.
+  // The axes that occur in the shapes. Only cases for CUDA C++ have them.
   std::map<std::string, std::int64_t> axes;
   std::vector<PreparedOutput> output_tensors;  // set only for host jobs and for CUDA C++
 };
@@ -94,7 +94,7 @@ struct CandidateJob {
   CandidateMode mode = CandidateMode::interpret;
   std::string entry, dialect, target;
   bool artifacts = false;
-  // Whether every autotuner configuration is recorded, not only the first.
+  // If true, every autotuner configuration is recorded. Otherwise only the first one is recorded.
   bool alternatives = false;
   std::optional<HostAccess> host = {};
   std::string language = std::string(kPython);
@@ -119,7 +119,8 @@ struct Imported {};
 struct CaseDone {
   std::string id;
   std::vector<Argument> outputs;  // only in mode interpret
-  // Only in mode interpret: torch, not a kernel, made the order of an output.
+  // Only in mode interpret. True if torch, and not a kernel, determined the order of the elements
+  // of an output.
   bool reordered = false;
   std::vector<KernelReport> kernels;  // only in mode record
   std::string plan;                   // only in mode record; the frame's payload
@@ -155,7 +156,8 @@ struct PreparedCase {
   std::int64_t output_bytes = 0;
   std::optional<DevicePlaces> device;
   double cost_bytes = 0, cost_flops = 0;
-  // The operator only rearranges elements, so the order of the outputs is all of its work.
+  // True if the operator only rearranges elements, so that the order of the outputs is all its
+  // work.
   bool is_layout = false;
 };
 struct DeviceMemory {
@@ -193,7 +195,7 @@ struct LintCheck {
   bool mutant = false;  // whether the check is that a wrong answer is rejected
 };
 
-/// The time of one case of an operator's reference as torch.compile makes it.
+/// The time of one case of an operator's reference after torch.compile.
 struct CompiledTime {
   std::string case_id;
   std::optional<double> ns;  // median; empty if there is no time

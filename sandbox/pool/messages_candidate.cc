@@ -57,7 +57,8 @@ bool may_claim(ErrorKind kind) {
     case ErrorKind::aborted:
     case ErrorKind::device_unhealthy:
     case ErrorKind::internal_error: return false;
-    // This includes canary_violation, because the interpreter checks addresses.
+    // A candidate may report all other kinds. This includes canary_violation, because the
+    // interpreter checks addresses.
     default: return true;
   }
 }

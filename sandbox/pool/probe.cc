@@ -17,7 +17,7 @@ namespace assay::sandbox {
 namespace {
 
 constexpr std::size_t kMaxProbeBytes = 1 << 20;
-// the time limit of the probe; a driver can take seconds to start
+// The time limit of the probe. A driver can take seconds to start.
 constexpr std::int64_t kProbeMs = 60'000;
 // The names of the drivers that the launcher can load.
 constexpr std::array kDrivers = {"cuda", "hip"};

@@ -25,9 +25,9 @@ namespace assay::sandbox {
 namespace {
 
 constexpr long kPidfdOpen = 434, kPidfdSendSignal = 424;  // the same numbers on every architecture
-// the time that a killed process gets to end
+// The time that a killed process gets to end.
 constexpr std::int64_t kReapMs = 5'000;
-// P_PIDFD, which older C libraries do not define
+// The value of P_PIDFD, which older C libraries do not define.
 constexpr unsigned kPidfd = 3;
 
 std::vector<char*> pointers(const std::vector<std::string>& strings) {

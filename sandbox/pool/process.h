@@ -1,5 +1,5 @@
-// Process: a program that the supervisor has started and that it refers to by a pidfd. Spawner
-// starts processes.
+// A Process is a program that the supervisor has started, and to which it refers by a pidfd.
+// Spawner starts processes.
 //
 //   Spawner spawner;  // has the thread that forks every child
 //   Result<Process> child = spawner.spawn(

@@ -1,5 +1,5 @@
-// Versions: the versions of the software that a zygote or a judge has loaded. Each reports them in
-// its message `ready`.
+// Versions contains the versions of the software that a zygote or a judge has loaded. Both
+// processes report these versions in their message `ready`.
 //
 //   HeaderReader in(frame.header, "ready");
 //   const Versions versions = read_versions(in);  // its torch is for example "2.9.1+cu130"

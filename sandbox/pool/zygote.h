@@ -1,5 +1,5 @@
-// Zygote: the jailed Python process that has imported torch and Triton and forks candidates. The
-// zygote never sees a submission.
+// A Zygote is the jailed Python process that has imported torch and Triton and forks candidates.
+// The zygote never sees a submission.
 //
 //   const Deadline deadline = Deadline::after_ms(60'000);
 //   Result<std::unique_ptr<Zygote>> zygote = Zygote::start(config, spawner, deadline);

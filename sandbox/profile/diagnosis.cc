@@ -24,7 +24,8 @@ constexpr double kIdleShare = 0.5;
 constexpr double kGoodShare = 0.85;  // share of the roofline above which little can be gained
 constexpr double kLowOccupancy = 0.35;
 constexpr double kNarrowShare = 0.5;  // share of the narrow loads among the global loads
-// Share of bank conflicts among the wavefronts of shared-memory accesses.
+// Above this share of bank conflicts among the wavefronts of shared-memory accesses, the conflicts
+// are worth a suggestion.
 constexpr double kBankConflictShare = 0.2;
 
 template <class... Values>

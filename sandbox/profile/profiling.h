@@ -31,7 +31,7 @@ struct ProfileSubject {
   const CaseRequest* request = nullptr;
   double cost_bytes = 0, cost_flops = 0;
   std::vector<KernelReport> kernels = {};  // for this target, with their occupancy
-  // with latencies and timeline; null if the case was not timed
+  // The case's record, with latencies and timeline. It is null if the case was not timed.
   const CaseRecord* record = nullptr;
   Peaks peaks = {};
   std::int64_t multiprocessors = 0;

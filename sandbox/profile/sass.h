@@ -20,8 +20,8 @@
 
 namespace assay::sandbox {
 
-/// What an instruction's name tells: the memory that the instruction accesses and the width of the
-/// access, or the operand type of a matrix instruction.
+/// The facts in an instruction's name: the memory that the instruction accesses and the width of
+/// the access, or the operand type of a matrix instruction.
 struct Opcode {
   enum class Kind {
     other,

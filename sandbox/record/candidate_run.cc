@@ -90,9 +90,8 @@ std::optional<std::vector<CaseDone>> CandidateRun::perform(const CandidateInputs
     const Status given = candidate_->send(sent, batch.fds, run_->deadline(kSendMs));
     if (!given && given.error().code == ErrorCode::cancelled)
       return run_->fail_infrastructure(given.error(), "sending cases to a candidate"), std::nullopt;
-    // Another failure of the send is ignored here: the candidate closed its socket or does not
-    // read. Then follow() reports the error, which it finds from the way in which the candidate
-    // ends.
+    // If the candidate closed its socket or does not read, the failure is ignored here. follow()
+    // then reports the error, because it sees how the candidate ends.
   }
   limit_time(left_ms);
   if (!follow([this] { return last_ ? done_ : cases_.size() == expected_.size(); }))
@@ -167,9 +166,9 @@ bool CandidateRun::on(Artifact& artifact) {
 }
 
 /// Puts an error that the candidate reports into the verdict. The supervisor sets the error's stage
-/// itself; only for `compile`, which is a part of `record` and `run`, it trusts the candidate. If
-/// the text of the source has already been parsed, a syntax error cannot be the source's own, so
-/// the code of the submission raised it.
+/// itself. It trusts the candidate only for the stage `compile`, which is a part of `record` and
+/// `run`. If the source has already been parsed, a syntax error does not come from the source's
+/// text: the code of the submission raised it.
 bool CandidateRun::on(CandidateError& error) {
   candidate_->end();
   if (error.kind == ErrorKind::timeout &&

@@ -1,6 +1,6 @@
-// CandidateRun: the conversation with one candidate, the jailed process that runs a submission's
-// host code. The class sends the source and then the cases in batches. Whenever the candidate
-// fails, the class writes the error into the verdict.
+// CandidateRun talks to one candidate, the jailed process that runs a submission's host code. It
+// sends the source, and then the cases in batches. If the candidate fails, CandidateRun writes the
+// error into the verdict.
 //
 //   CandidateRun candidate(run, pool, {.request = request, .source = source});
 //   if (!candidate.start()) return;  // now the source is imported, and no case was sent

@@ -69,8 +69,8 @@ CandidateResults merge(std::vector<std::pair<std::vector<std::size_t>, Candidate
   return all;
 }
 
-/// Appends the output of another candidate, unless both texts are equal, as is what an import
-/// prints.
+/// Appends the output of another candidate, unless both texts are equal. They are equal if only the
+/// import of the submission prints something.
 void append_output(std::string& text, const std::string& more) {
   if (more != text) text += more;
 }

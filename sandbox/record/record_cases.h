@@ -27,8 +27,8 @@ namespace assay::sandbox {
 
 struct RecordOptions {
   bool artifacts = false;  // whether the assembly of every kernel is kept
-  // Whether every autotuner configuration is recorded, not only the first. Plans that will be timed
-  // need all configurations. Recording them takes longer, because each is compiled.
+  // If true, every autotuner configuration is recorded, otherwise only the first one. Plans that
+  // will be timed need all configurations. Recording all takes longer, because each is compiled.
   bool alternatives = false;
   int candidates = 1;  // the maximum number of simultaneous candidates
   std::string language = std::string(kPython);

@@ -1,6 +1,6 @@
-// RecordingCache: a cache of recordings (launch plans and the kernels' resources). The same source
-// is compiled only once for the same shapes. So a source that was tested before is launched without
-// another compilation, and so is every oracle.
+// RecordingCache keeps recordings: launch plans and the kernels' resources. The same source is
+// compiled only once for the same shapes. So neither a source that was tested before nor an oracle
+// has to be compiled again.
 //
 //   RecordingCache cache(64 << 20);
 //   std::optional<CandidateResults> results =

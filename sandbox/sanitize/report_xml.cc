@@ -63,8 +63,8 @@ constexpr std::array kRecordKinds = {
     RecordKind{"internal", Meaning::trouble},
 };
 
-/// A level of a record. Only errors are findings: racecheck warns of code that relies on the
-/// threads of a warp, and such code may be right.
+/// A level of a record. Only the level `error` is a finding. racecheck warns of code that relies on
+/// the threads of a warp running together, but such code may be right.
 struct RecordLevel {
   std::string_view name;
   bool counts;
@@ -107,8 +107,8 @@ std::optional<std::int64_t> number_in(const XmlElement& element, std::string_vie
   return number;
 }
 
-/// Calls visit(element) for the element and all below it, in the order of the document. The stack
-/// of the host is left out: it shows only the launcher.
+/// Calls visit(element) for the element and all elements below it, in the order of the document.
+/// Leaves out the stack of the host, because it shows only code of the launcher.
 template <class Visit>
 void walk(const XmlElement& element, const Visit& visit) {
   if (element.name == "hostStack") return;
@@ -182,7 +182,7 @@ std::string description_in(const XmlElement& record) {
   return text;
 }
 
-/// Returns nothing if the record is no finding.
+/// Returns the finding of a record, or nothing if the record is not a finding.
 Result<std::optional<SanitizerFinding>> finding_in(const XmlElement& record, SanitizerTool tool,
                                                    std::string_view source) {
   const std::string kind_text = text_in(record, "kind", kMaxPlaceBytes);

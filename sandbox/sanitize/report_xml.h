@@ -4,11 +4,11 @@
 //       read_sanitizer_report(xml, SanitizerTool::memcheck, job.source);
 //   const bool clean = findings && findings->empty();
 //
-// The submission can choose names of kernels and of files in the report, and the driver that parses
-// its binaries works in the process that the tool watches. So the text may be anything, and sizes
-// are bounded. Whether a record is a finding depends only on its elements `kind` and `level`, which
-// the tool writes, and on two closed lists. A record of another kind or level is an error. NVIDIA
-// publishes no schema of the report; the lists are in report_xml.cc. Pure functions.
+// The report is untrusted: the submission can choose names of kernels and of files in it, and the
+// driver that parses the submission's binaries runs in the process that the tool watches. So the
+// text may be anything, and sizes are bounded. The elements `kind` and `level`, which the tool
+// writes, decide whether a record is a finding. Both must be in a closed list (report_xml.cc); any
+// other kind or level is an error. NVIDIA publishes no schema of the report. Pure functions.
 #pragma once
 
 #include <string_view>

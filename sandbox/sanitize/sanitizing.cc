@@ -14,10 +14,10 @@
 namespace assay::sandbox {
 namespace {
 
-// Bytes of what the sanitizer printed that an artifact keeps.
+// The number of bytes of the sanitizer's printed output that an artifact keeps.
 constexpr std::size_t kPrintedBytes = 64U << 10;
 
-/// What one tool said about one case.
+/// The result of one tool for one case.
 struct Watched {
   Result<std::vector<SanitizerFinding>> findings;
   std::string raw = {};  // the report, and what the tool printed

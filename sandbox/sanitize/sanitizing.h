@@ -6,9 +6,10 @@
 //   std::optional<SanitizerReport> report = sanitize_case(run, sanitizer, {prepared, 0, plan, fd});
 //   if (report && !report->findings.empty()) fail_by_findings(run.verdict(), request, *report);
 //
-// Each tool runs in a fresh launcher, which ends afterwards. Its outputs and its times are never
-// used. A failure of the sanitizer is an error of Assay and not of the submission. The functions
-// with a JobExecution belong to the job's thread. The caller holds the GPU, shared or exclusively.
+// For each tool, a new launcher runs, which ends afterwards. The outputs and times of such a
+// launcher are never used. A failure of the sanitizer is an error of Assay and not of the
+// submission. The functions with a JobExecution belong to the job's thread. The caller holds the
+// GPU lock, shared or exclusively.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@
 
 namespace assay::sandbox {
 
-/// The number of findings that a verdict has. The report in the artifacts has more.
+/// The maximum number of findings in a verdict. The report in the artifacts has all findings.
 inline constexpr std::size_t kKeptFindings = 3;
 
 struct Sanitizer {
@@ -36,11 +37,11 @@ struct Sanitizer {
 /// a grade of a server that requires it.
 bool wants_sanitizer(const Job& job, const SandboxConfig& config);
 
-/// Returns the findings for one case. The first tool with a finding is the last one, because the
-/// other tools are reliable only without that mistake. For a hidden case every tool runs: how long
-/// a grade takes must not tell which tool found something. Reports of public cases become
-/// artifacts. Returns nothing if the verdict has become an error: a plan that does not run under a
-/// tool is one, unless the tool found out why.
+/// Returns the findings for one case. Runs the tools in order, and stops after the first tool that
+/// has a finding, because the other tools are not reliable for such a plan. For a hidden case every
+/// tool runs, because the duration of a grade must not reveal which tool found something. Reports
+/// of public cases become artifacts. Returns nothing if the verdict has become an error. It becomes
+/// an error if the plan fails under a tool and the tool has no finding that explains the failure.
 std::optional<SanitizerReport> sanitize_case(JobExecution& run, const Sanitizer& sanitizer,
                                              const CasePlan& plan);
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMaxXmlBytes = 64U << 20;  // expat counts bytes in an int
 
-/// What the callbacks of expat fill.
+/// The tree that the callbacks of expat build.
 struct Building {
   XML_Parser parser = nullptr;
   std::vector<XmlElement> open;  // from the root to the present element

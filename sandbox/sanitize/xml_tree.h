@@ -19,7 +19,7 @@ namespace assay::sandbox {
 
 inline constexpr std::size_t kMaxXmlDepth = 16;
 inline constexpr std::size_t kMaxXmlElements = 1U << 16;
-// Bytes of the text of one element that are kept.
+// The maximum number of bytes of an element's text that are kept.
 inline constexpr std::size_t kMaxXmlTextBytes = 4'096;
 
 struct XmlElement {

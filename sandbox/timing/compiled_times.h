@@ -1,15 +1,15 @@
-// CompiledTimes are the times of an operator's reference as torch.compile makes it. `assay
-// operators compiled` measures them and writes them into the state folder. A verdict shows them
-// beside the submission's times. They rank nothing.
+// CompiledTimes are the times of an operator's reference after torch.compile. `assay operators
+// compiled` measures these times and writes them into the state folder. A verdict shows them beside
+// the submission's times. They have no influence on Perf.
 //
 //   const std::string path = compiled_times_path(state_dir, "NVIDIA H200", "relu", revision);
 //   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
 //   add_compiled_times(verdict, state_dir);  // reads the file of the verdict's operator
 //
-// They are not measured beside a submission: compiling takes seconds to minutes, and a process that
-// compiles has code, memory and threads that would disturb the series. There is one file for each
-// device, operator and revision of the operator's files, so an operator that changes has no time.
-// Functions are thread-safe: a file is replaced as a whole.
+// The times are not measured beside a submission. Compiling takes seconds to minutes, and the code,
+// memory and threads of a process that compiles would disturb the series. There is one file for
+// each device, operator and revision of the operator's files. So after a change of its files, an
+// operator has no times. The functions are thread-safe, because a file is replaced as a whole.
 #pragma once
 
 #include <optional>
@@ -31,14 +31,14 @@ struct CompiledTimes {
 std::string compiled_times_path(const std::string& state_dir, const std::string& device_name,
                                 const std::string& operator_name, const std::string& revision);
 
-/// Returns the times in a file. Returns nothing if there is no file or it cannot be read as one.
+/// Returns the times in a file. Returns nothing if there is no file, or if its form is wrong.
 std::optional<CompiledTimes> read_compiled_times(const std::string& path);
 
 /// Creates the file's folder if it is missing. Errors: io.
 Status write_compiled_times(const std::string& path, const CompiledTimes& times);
 
 /// Sets the time, or the reason why there is none, in each record that has a latency. Does nothing
-/// if the times were not measured, or with another version of PyTorch.
+/// if the times were not measured, or were measured with another version of PyTorch.
 void add_compiled_times(Verdict& verdict, const std::string& state_dir);
 
 }  // namespace assay::sandbox

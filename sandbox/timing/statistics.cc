@@ -9,7 +9,7 @@ namespace assay::sandbox {
 namespace {
 
 // A median is precise enough if half of the width of its 95 % interval is at most this share of the
-// median. A limit half as large did not make ratios repeat better.
+// median. With a limit half as large, ratios of medians were not more reproducible.
 constexpr double kSteady = 0.01;
 // The same limit as a time, in nanoseconds. A median is also precise enough if half of the width of
 // its interval is at most this time, which is half of a tick of the device's timer (32 ns), plus

@@ -28,7 +28,7 @@ inline constexpr std::int64_t kMaxSamplesAllowed = 100'000;
 // The maximum number of tunables of a plan in a message.
 inline constexpr std::size_t kMaxTunables = 4'096;
 
-/// How one block of samples is taken.
+/// The rules by which one block of samples is taken.
 struct TimedBlock {
   std::int64_t min_samples = 10, max_samples = 40;
   std::int64_t max_time_ms = 120, warm_up_ms = 20;
@@ -62,7 +62,7 @@ struct LaunchRequest {
 
   // The fields below apply only to timed launches.
   std::optional<TimedBlock> time = {};
-  // Whether to measure a timeline, and to check that the outputs are deterministic.
+  // If true, a timeline is measured, and the outputs are checked to be deterministic.
   bool inspect = false;
   // Whether the launcher sends `primed` before the samples and then waits for `sample`. In between,
   // the supervisor can change the inputs.

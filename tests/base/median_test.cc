@@ -17,7 +17,7 @@ TEST_CASE("the ranks are those of the sign test's table") {
     INFO(n);
     CHECK(interval_rank(n) == rank);
   }
-  // From 1001 samples on, an approximation replaces the exact sum. The ranks on both sides of this
+  // Above 1000 samples, an approximation replaces the exact sum. The ranks on both sides of this
   // border differ by at most one.
   CHECK(std::abs(static_cast<int>(interval_rank(1000)) - static_cast<int>(interval_rank(1001))) <=
         1);

@@ -1,6 +1,5 @@
-"""Reads a case of the suite of cheats: one submission in cases/NN_name.py. NN is its class, one of
-the 76 in classes.py. The header has some of
-these lines:
+"""Reads a case of the suite of cheats. A case is one submission in cases/NN_name.py, where NN is
+the number of its class of cheats (classes.py). The header of a case has some of these lines:
 
     # cheat: keeps its outputs in a cache keyed on the address of the input
     # expect: fail:wrong_result

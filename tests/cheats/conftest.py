@@ -1,5 +1,5 @@
-"""Fixtures of the suite of cheats. The suite sends every case to one real server through its public
-tools. After a case it sends a control, which is an honest submission that must pass.
+"""Fixtures of the suite of cheats. The suite sends every case to one real server through the
+server's public tools. Then it sends a control, which is an honest submission that must pass.
 
 pytest tests/cheats -m "not gpu"          on the CPU device; part of ./run test
 pytest tests/cheats -m gpu                on ASSAY_DEVICE (default cuda:0); part of ./run gpu-test

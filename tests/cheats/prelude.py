@@ -1,6 +1,6 @@
-"""The first part of every submission: the case follows. It defines two honest kernels, so that a
-case contains little more than its cheat. A case attacks what executes it, so this part ends a
-process that is no candidate."""
+"""The first part of every submission of this suite; the case is the second part. It defines two
+honest kernels, so that a case contains little more than its cheat. A case attacks the process that
+executes it, so this part ends any process that is not a candidate."""
 
 import sys
 
@@ -10,8 +10,8 @@ import triton.language as tl
 
 
 def _is_candidate():
-    """Returns True in a process that the zygote forked, that may gain no privileges, and whose
-    system calls are filtered."""
+    """Returns whether this process is a candidate: it is a fork of the zygote, it cannot gain
+    privileges, and its system calls are filtered."""
     with open("/proc/self/status", encoding="ascii") as status:
         facts = dict(line.split(":", 1) for line in status)
     return (

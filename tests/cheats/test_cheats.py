@@ -15,8 +15,8 @@ from classes import CLASSES
 # The largest allowed Perf of a cheat, divided by the oracle's. It is above 1, because both times
 # have noise.
 PERF_SLACK = 1.1
-# The number of cases between two controls on the CPU, where a control takes as long as a case. On a
-# GPU a control follows each case.
+# On the CPU, a control follows each group of this many cases, because a control takes as long as a
+# case. On a GPU, a control follows each case.
 CONTROL_EVERY = 10
 
 
@@ -60,8 +60,8 @@ def test_case_on_the_gpu(case: Case, gpu_server: CheatServer, results: Results) 
 
 @pytest.mark.gpu
 def test_case_is_stamped_on_the_host_tier(case: Case, host_tier_server: CheatServer) -> None:
-    """A submission that cannot be recorded can pass in the tier `host` if it uses a kernel. Checks
-    that the verdict then says that it comes from the tier `host`."""
+    """Checks a submission that cannot be recorded but uses a kernel. It can pass in the tier
+    `host`, and the verdict must then name this tier."""
     verdict = host_tier_server.send(case)
     assert verdict["tier"] == "host" and "could not be recorded" in verdict["tier_reason"], verdict[
         "summary"

@@ -1,5 +1,6 @@
-"""Checks the generator of cheats: some mutants go to a real server from end to end, every transform
-applies to an operator and makes a program, and a mutant that passes is judged by evidence."""
+"""Checks the generator of cheats. Some mutants go to a real server, every transform must apply to
+at least one operator and result in a valid program, and evidence decides about a mutant that
+passes."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ from transform import REWRITES, TRANSFORMS, NotApplicable, Reason  # noqa: E402
 
 OPERATORS = {operator.name: operator for operator in all_operators()}
 SEED = 1
-# One mutant of each way in which a mutant can end.
+# One mutant for each outcome that a mutant can have.
 ENDS = [
     ("vector_add", "skip_last_block", Outcome.REFUSED),
     ("vector_add", "torch_only", Outcome.REFUSED),
@@ -66,7 +67,8 @@ def made(operator: OperatorText, name: str) -> str | Reason:
 
 @pytest.mark.parametrize("name", [*TRANSFORMS, *REWRITES])
 def test_a_transform_makes_programs(name: str) -> None:
-    """Looks for one operator to which the transform applies, the shortest oracles first."""
+    """Checks that the transform applies to at least one operator. Tries the shortest oracles
+    first."""
     by_length = sorted(OPERATORS.values(), key=lambda operator: len(operator.oracle))
     source = next(p for one in by_length if isinstance(p := made(one, name), str))
     compile(source, name, "exec")
@@ -96,7 +98,8 @@ def compared(operator: str, mutant: str, *judged: str) -> dict[str, str]:
 
 
 def test_outputs_are_compared_without_a_server() -> None:
-    """Further cases are compared only while the judged ones are right, so this one ends soon."""
+    """Checks a wrong mutant. Further cases are compared only while the judged cases are right, so
+    this comparison ends early."""
     honest = OPERATORS["vector_add"].oracle
     wrong = honest.replace("x + y", "x - y")
     assert compared("vector_add", wrong, "small") == {"small": "wrong"}
@@ -121,7 +124,7 @@ def test_the_table_counts_each_line(tmp_path: Path) -> None:
 
 
 def test_a_case_does_not_run_outside_of_a_jail() -> None:
-    """Runs the prelude alone, which must end the process before a case would follow."""
+    """Checks that the prelude ends a process outside of a jail before the case would run."""
     text = (HERE / "prelude.py").read_text(encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-c", text + "\nprint('a case would run here')"],

@@ -86,7 +86,7 @@ def test_every_agent_with_every_model(assay: Run, model: Endpoint, tmp_path: Pat
     for pair in PAIRS:
         assert len(finished_in(tmp_path / "out" / pair)) == 4
         assert len(list((tmp_path / "out" / pair / "transcripts").iterdir())) == 4
-    # one report for each pair, over both samples, and one comparison
+    # The bench prints one report for each pair, over both samples, and one comparison.
     assert done.stdout.count("2 samples, runs run_") == 4 and done.stdout.count("pass@2 ") == 4
     table = done.stdout[done.stdout.index("Comparison") :]
     assert len(re.findall(r"openai-compatible:[mn] +4 of 4 +50\.0 %", table)) == 4, table

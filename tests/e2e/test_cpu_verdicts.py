@@ -1,5 +1,6 @@
-"""Verdicts without a GPU that a GPU confirms: kernels must compile and fit the target, races between
-programs are found, and what only the interpreter cannot do is no error of the submission."""
+"""Checks verdicts without a GPU. Kernels must compile and fit the target, races between programs
+must be found, and a feature that only the interpreter lacks must not count as the submission's
+error."""
 
 from __future__ import annotations
 
@@ -60,7 +61,7 @@ def vector_add(x, y):
 
 
 def source(body: str, options: str = "", halves: bool = False) -> str:
-    """Returns a submission. With `halves`, two programs work on each block."""
+    """Returns a submission. If `halves` is true, two programs work on each block."""
     blocks = "triton.cdiv(x.numel(), 512)"
     return HEAD + KERNEL.replace("BODY", body).replace("OPTIONS", options).replace(
         "PLACE", "(p // 2)" if halves else "p"
@@ -123,7 +124,8 @@ def test_a_race_is_no_pass_and_an_atomic_sum_is_one(cpu_server: StdioClient) -> 
 def test_a_program_that_waits_for_an_earlier_one_is_not_called_a_race(
     cpu_server: StdioClient,
 ) -> None:
-    """In reverse order such a program waits forever. The verdict says that this was not checked."""
+    """Checks programs that wait for each other. In reverse order they would wait for ever, so the
+    verdict says that the reverse order was not checked."""
     answer = verdict(cpu_server, WAITING)
     assert answer["outcome"] == "pass", answer["summary"]
     assert "no other order of programs was checked" in answer["tier_reason"]

@@ -1,5 +1,6 @@
-"""measurements/grades_under_load.py runs to its end on a small scale, and its shares are right. The
-fake device invents times, so its Perf says nothing."""
+"""Checks that measurements/grades_under_load.py runs to its end on a small scale, and that the
+shares it reports are right. The fake device invents times, so the values of Perf have no
+meaning."""
 
 from __future__ import annotations
 
@@ -23,7 +24,7 @@ def sample(phase: str, perf: float | None, operator: str = "relu") -> dict[str, 
 def test_the_share_is_relative_to_the_median_alone() -> None:
     alone = [sample(ALONE, perf) for perf in (1.99, 2.0, 2.5)]
     load = [sample(LOAD, perf) for perf in (1.985, 2.015, 2.03, None)]
-    # An operator without a value alone has nothing to be compared with.
+    # The last operator has no value that was measured alone, so its value is compared with nothing.
     found = summary([*alone, *load, sample(LOAD, 9.0, "vector_add")])
     assert found[LOAD]["share_within_1_percent"] == pytest.approx(2 / 3)
     assert found[LOAD]["deviation"]["p99"] == pytest.approx(0.015)

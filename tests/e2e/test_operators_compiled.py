@@ -1,5 +1,5 @@
-"""`assay operators compiled` times a reference as torch.compile makes it, once for each device and
-revision, and keeps the times in the state folder."""
+"""Tests `assay operators compiled`, which times each reference after torch.compile. It does so once
+for each device and revision, and keeps the times in the state folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "operators/standard/vector_add", model)
     first = compiled(binary, tmp_path, "--device", "cpu")
     assert first.returncode == 0, first.stderr
-    # The cases that a grade times, and no small one.
+    # There is a time for each case that a grade times, and for no small case.
     lines = [line.split() for line in first.stdout.splitlines()]
     assert ["vector_add", "large"] in [line[:2] for line in lines]
     assert "small" not in [line[1] for line in lines]
@@ -30,7 +30,7 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     (file,) = (path for path in (tmp_path / "state/torch_compile").rglob("*") if path.is_file())
     assert file.read_text().startswith("torch ")
     assert compiled(binary, tmp_path, "--device", "cpu").stdout == ""
-    # An operator that changes has no time.
+    # When an operator changes, its times are no longer valid.
     reference = model / "reference.py"
     text = reference.read_text()
     refusing = (

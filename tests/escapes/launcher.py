@@ -1,6 +1,6 @@
-"""Runs an assay-launcher process with the fake driver. A test sends it frames, like the supervisor.
-The test sends plans, or makes system calls from inside the launcher, as a device image could that
-has taken over the driver's code in the process.
+"""Runs an assay-launcher process with the fake driver. A test takes the supervisor's place and
+sends frames to the launcher. The frames contain plans, or make the launcher's process do system
+calls, as a device image could that has taken over the driver's code.
 
     with Launcher(folder) as launcher:
         launcher.ready()

@@ -4,9 +4,9 @@ least one case must then fail; otherwise no case tests the layer.
     python tests/escapes/mutations.py --binary build/mutations/bin/assay --out bench-out/escapes/mutations.json [--layers seccomp,no_dumps]
 
 For each layer, the script first runs the cases that name the layer as their defence. If all of
-these pass, it runs all cases. Some layers are covered by another layer (the cover), which stops the
-same attempts. Such a layer is also left out together with its cover. Then more cases must fail than
-with only the cover left out. The exit status is always 0, because the result is a table for people
+these pass, it runs all cases. Some layers have a cover: another layer that stops the same attempts.
+Such a layer is also left out together with its cover. Then more cases must fail than with only the
+cover left out. The exit status is always 0, because the result is a table for people
 (docs/reference/generated/escapes.md)."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The first part of every submission of the escape suite: the case follows. The case calls the
-functions below, which record each attempt that succeeded ("got through"). The entry function gives
-the correct answer only if no attempt succeeded."""
+"""The first part of every submission of the escape suite; the case is the second part. The case
+calls the functions below, which record each attempt that succeeded ("got through"). The entry
+function returns the correct answer only if no attempt succeeded."""
 
 import ctypes
 import errno as _errno
@@ -40,9 +40,9 @@ def got_through(what):
 
 
 def denied(what, attempt, *arguments, errors=(OSError,), by=None):
-    """Makes an attempt that must be refused, and prints the error. Records an attempt that was not
-    refused as got through. `by` is the error number that the jail gives, for an attempt that the
-    machine would refuse with another error number without a jail."""
+    """Makes an attempt that must be refused, and prints the error. If the attempt was not refused,
+    records that it got through. Some attempts are refused even without a jail, but with another
+    error number. For these, `by` is the error number that the jail gives."""
     try:
         result = attempt(*arguments)
     except errors as error:
@@ -55,8 +55,7 @@ def denied(what, attempt, *arguments, errors=(OSError,), by=None):
 
 
 def allowed(what, attempt, *arguments):
-    """Does something that a submission must be able to do. Records a refusal like an attempt that
-    got through, so that the case fails."""
+    """Does something that a submission must be able to do. If it is refused, the case fails."""
     try:
         result = attempt(*arguments)
     except OSError as error:
@@ -67,7 +66,7 @@ def allowed(what, attempt, *arguments):
 
 
 def require(what, holds):
-    """Checks a fact about the jail. If the fact does not hold, records it as got through."""
+    """Checks a fact about the jail. If the fact does not hold, the case fails."""
     if holds:
         note(f"holds: {what}")
     else:

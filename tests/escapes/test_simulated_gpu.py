@@ -56,8 +56,8 @@ def test_memory_beyond_the_gpus(folder: Path, results: Results) -> None:
             refusal(launcher, large, FAKE_MEMORY_BYTES // 4) == "gpu_memory_limit"
         )  # the limit of the job
         check_works(launcher)
-        # A plan that uses managed memory would need another kind of buffer. So no plan can name a
-        # kind that does not exist.
+        # A plan that uses managed memory would need a kind of buffer that does not exist. The
+        # launcher must refuse all unknown kinds.
         for kind in range(len(BufferKind), KINDS):
             managed = kernel_plan("fake_any")
             managed.buffers.append(Buffer(kind, 4096))  # type: ignore[arg-type]

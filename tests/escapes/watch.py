@@ -23,8 +23,8 @@ LOGS = re.compile(
 )  # logs of the server's own processes; there is a fixed number of them
 
 RSS_SLACK_BYTES = 5 << 20
-# The number of threads by which the server may grow. The server starts another request worker if a
-# call comes while all workers are busy. A real leak is larger than this after a hundred cases.
+# The server may start this many threads during the tests, because it starts another request worker
+# if a call comes while all workers are busy. After a hundred cases, a real leak is larger.
 THREAD_SLACK = 4
 FIRST_SLOT_UID = 0x7000_0000  # sandbox/jail/namespaces.cc
 POLL_S = 0.02

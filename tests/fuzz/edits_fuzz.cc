@@ -4,8 +4,8 @@
 //
 // For any bytes there must be no crash and no undefined behaviour, and a second call must give the
 // same result. The independent implementations below must read and apply the edits in the same way.
-// An edit whose text occurs nowhere in the source, or several times, is an error. Fenced text must
-// come out unchanged.
+// If the text that an edit searches for occurs nowhere in the source, or several times, the edit
+// must be an error. Text between fences must be returned unchanged.
 #include <algorithm>
 #include <array>
 #include <cstddef>

@@ -24,7 +24,7 @@ fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   shift
   local learned=$build/corpus/$name
   mkdir -p "$learned" "$build/findings"
-  # Hides the output of the servers under test, which log the exceptions of handlers.
+  # -close_fd_mask hides the output of the servers under test, which log the exceptions of handlers.
   "$build/bin/fuzz_$name" -close_fd_mask=3 -max_len="$(most_bytes "$name")" \
     -print_final_stats=1 -artifact_prefix="$build/findings/$name-" "$@" \
     "$learned" "tests/fuzz/corpus/$name"

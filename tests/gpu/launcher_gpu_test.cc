@@ -307,7 +307,7 @@ TEST_CASE(
     "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  // 1 and kN are odd, so the inputs use only half of the last word of the mask.
+  // If n is 1 or kN, it is odd, and the inputs use only half of the last word of the mask.
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;
@@ -358,7 +358,7 @@ TEST_CASE(
   const double per_kernel_ns = (many - few) / 190;
   std::printf("per kernel: %.2f us\n", per_kernel_ns / 1e3);
   CHECK(per_kernel_ns < 5'000);
-  // So many launches cannot be queued while the stream is blocked. The outputs are still correct,
-  // but the time contains gaps in which the GPU waits for the host.
+  // The queue has no space for so many launches while the stream is blocked. The outputs are still
+  // correct, but the time contains gaps in which the GPU waits for the host.
   median_of(2'000);
 }

@@ -1,5 +1,5 @@
-// Defines small PTX kernels for the launcher's GPU tests, and assemble(), which makes device
-// binaries of them.
+// Defines small PTX kernels for the launcher's GPU tests. assemble() turns them into device
+// binaries.
 #pragma once
 
 #include <dlfcn.h>

@@ -1,5 +1,6 @@
-"""A grade on a GPU shows PyTorch's times beside the submission's: eager, measured in the series, and
-as torch.compile makes it, measured before by `assay operators compiled`."""
+"""Checks that a grade on a GPU shows two times of PyTorch beside the submission's time: that of
+eager mode, which is measured in the same series, and that of torch.compile, which `assay operators
+compiled` has measured before."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def test_a_grade_shows_the_time_of_torch_compile(tmp_path: Path) -> None:
     timed = [case for case in verdict["cases"] if case.get("latency")]
     assert timed
     for case in timed:
-        # Both run the same reference on the same device, so neither is far from the other.
+        # Both times are of the same reference on the same device, so they cannot differ much.
         assert 0.02 < case["torch_compile_ns"] / case["pytorch_ns"] < 20
         assert 0 < case["own_share"] <= 1
         assert case["floor_ns"] < case["latency"]["median_ns"] * 1.06

@@ -70,8 +70,9 @@ def test_wrong_submissions_get_their_error_kind(gpu_server: StdioClient, name: s
 
 
 def test_shared_memory_is_that_of_the_kernel(gpu_server: StdioClient) -> None:
-    """Checks that the reported shared memory is what the kernel declares. Assay reads static shared
-    memory from the cubin, whose number on newer targets also counts what the system reserves."""
+    """Checks that the reported shared memory is what the kernel declares. Assay reads the amount of
+    static shared memory from the cubin. On newer targets this number includes memory that the
+    system reserves, which Assay must subtract."""
     verdict = call(gpu_server, "run_tests", "matmul_fp16", (SOURCES / "matmul_fp16.cu").read_text())
     (kernel,) = verdict["kernels"]
     assert kernel["shared_bytes"] == 64 * 24 * 2 + 16 * 72 * 2 + 64 * 64 * 4

@@ -34,8 +34,8 @@ Found = dict[str, dict[str, object]]
 
 
 class Sides:
-    """Computes the plan and the graph of every selected test. Processes compute them ahead of the
-    tests."""
+    """Computes the plan and the graph of every selected test in other processes, before the tests
+    need them."""
 
     def __init__(self, tasks: list[dict[str, str]], folder: Path) -> None:
         self.folder = folder

@@ -1,6 +1,6 @@
-"""Kernels that read outside of a buffer, race in shared memory, read what nothing wrote, or misuse a
-barrier, under Compute Sanitizer on a real GPU. Their outputs are right, so only the sanitizer can
-notice them. Honest kernels are clean.
+"""Tests Compute Sanitizer on a real GPU. It must report kernels that read outside of a buffer, race
+in shared memory, read uninitialised memory, or misuse a barrier. The outputs of these kernels are
+right, so only the sanitizer can notice the errors. It must report nothing for honest kernels.
 
     ASSAY_SANITIZER=/path/to/compute-sanitizer python -m pytest -q -s tests/gpu/test_sanitize_gpu.py
 
@@ -73,7 +73,7 @@ def line_of(source: str, text: str) -> int:
     return next(n for n, line in enumerate(source.splitlines(), 1) if text in line)
 
 
-# name: (source, language, kind, tool, a text of the line that the finding names)
+# Maps a name to (source, language, kind of the finding, tool, text in the line that is reported).
 STRAY = triton(
     "s = tl.load(y + i, mask=i < n + 16)\n    tl.store(z + i, tl.load(x + i, mask=m) + s, mask=m)"
 )
@@ -133,7 +133,7 @@ def call(client: StdioClient, tool: str, **arguments: Any) -> dict[str, Any]:
 
 
 def everything(client: StdioClient, verdict: dict[str, Any]) -> str:
-    """The verdict, and each report of the sanitizer with what it printed."""
+    """Returns the verdict, the sanitizer's reports, and what the sanitizer printed."""
     text = json.dumps(verdict, indent=1)[:6000]
     for one in verdict.get("artifacts", []):
         if "check" not in one["name"]:
@@ -191,7 +191,7 @@ def test_a_grade_fails_by_a_finding_and_an_honest_grade_passes(grader: StdioClie
 
 
 def test_the_oracles_of_four_families_are_clean(profiler: StdioClient) -> None:
-    """Tensor cores, reductions and atomics give no false findings."""
+    """Checks that the sanitizer reports nothing for tensor cores, reductions and atomics."""
     dirty = {}
     for operator in ("softmax_last_dim", "matmul_fp16", "cumsum_last_dim", "layer_norm_bwd"):
         folder = Path(ROOT) / "operators/standard" / operator

@@ -4,7 +4,8 @@
 #   tests/gpu/tritonbench.sh PYTHON GOLDEN [OUT_DIR]
 # GOLDEN is data/TritonBench_G_v1 of thunlp/TritonBench, copied to an ignored folder of this machine
 # (.golden/TritonBench_G_v1). If TritonBench_G_v1.json lies beside it, operators get the benchmark's
-# descriptions. If a step is stopped, its results so far are kept. ASSAY_JOBS is the number of files
+# descriptions. If a step is stopped, the results that it has so far are kept. ASSAY_JOBS is the
+# number of files
 # that are recorded in parallel.
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,5 @@
-"""Fixtures of the tests of non-interference: what a server tells about a submission must not depend
-on the hidden cases.
+"""Fixtures of the tests of non-interference. These tests check that nothing in a server's answers
+about a submission depends on the hidden cases.
 
 pytest tests/interference       part of ./run test"""
 

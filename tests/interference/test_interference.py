@@ -1,6 +1,6 @@
-"""Tests non-interference. Each case is a submission that tries to tell a client what it sees of the
-hidden cases. Two servers grade it. Their suites differ only in the hidden cases, so all answers of
-the two servers must be equal.
+"""Tests non-interference: what a client learns must not depend on the hidden cases. Each test case
+is a submission that tries to tell the client what it sees of the hidden cases. Two servers grade
+it. Their suites differ only in the hidden cases, and all their answers must be equal.
 
 A case has two header lines: `attempt` says in one line how the case tries it, and `expect` is the
 verdict that a client gets. `random: values` marks a case whose answer shows values of public

@@ -1,4 +1,4 @@
-"""`/metrics` of the HTTP server does not depend on the hidden cases.
+"""Checks that the page `/metrics` of the HTTP server does not depend on the hidden cases.
 
 Two servers grade the same submissions. Their suites differ only in the hidden cases. The two pages
 must be equal byte for byte, except for times and for what the operating system reports about the
@@ -16,8 +16,8 @@ from typing import Any
 from http_serving import Server, serving
 from twins import HERE, IMPORT_WALL_MS, MEMORY_MIB, OPERATOR, RUN_WALL_MS, write_suites
 
-# The cases that are graded: in one, an exception names the hidden case; in one, a kernel's name
-# does; in one, the size of a numerical error depends on the hidden case.
+# The submissions that are graded. The first names the hidden case in an exception, the second in a
+# kernel's name. In the third, the size of a numerical error depends on the hidden case.
 CASES = ("01_class_name.py", "04_kernel_name.py", "38_strict_rule.py")
 SECONDS = re.compile(
     r"^(assay_message_seconds_(?:bucket\{.*\}|sum)|assay_uptime_seconds) .*$", re.M

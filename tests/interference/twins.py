@@ -77,8 +77,9 @@ distribution = "{distribution}"
 
 
 def plain(said: Any, drawn: str = "") -> str:
-    """Returns the text for the comparison. `drawn` names numbers that are also replaced, because
-    they depend on random public inputs: `values` (all numbers) or `decimals`."""
+    """Returns the text for the comparison. Some numbers depend on random public inputs, so they are
+    replaced too: all numbers if `drawn` is `values`, and numbers with decimals if it is
+    `decimals`."""
 
     def without_times(value: Any) -> Any:
         if isinstance(value, dict):

@@ -91,9 +91,9 @@ TEST_CASE("the curve never rises") {
 
 TEST_CASE("GPU efficiency is the better of both resources") {
   const Peaks peaks = {4.0e12, 60e12};
-  // The submission reaches 2e12 of 4e12 bytes/s, and 3e12 of 60e12 flop/s.
+  // The submission moves 2e12 of at most 4e12 bytes/s, and computes 3e12 of at most 60e12 flop/s.
   CHECK(*gpu_efficiency({4.0e8, 6.0e8}, peaks, 200'000) == Approx(0.5));
-  // The submission reaches 2e10 of 4e12 bytes/s, and 3e13 of 60e12 flop/s.
+  // The submission moves 2e10 of at most 4e12 bytes/s, and computes 3e13 of at most 60e12 flop/s.
   CHECK(*gpu_efficiency({4.0e6, 6.0e9}, peaks, 200'000) == Approx(0.5));
   CHECK_FALSE(gpu_efficiency({1, 1}, peaks, 0));
   CHECK_FALSE(gpu_efficiency({1, 1}, {0, 1}, 1));

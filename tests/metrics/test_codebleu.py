@@ -54,7 +54,7 @@ def test_bleu_by_hand(metric: ModuleType) -> None:
         expected
     )
     # All n-grams of the candidate match. The candidate has 4 tokens and the reference has 5, so the
-    # result is the penalty exp(1 - 5/4).
+    # result is the penalty for short candidates, exp(1 - 5/4).
     assert metric.bleu(["a", "b", "c", "d"], ["a", "b", "c", "d", "e"]) == pytest.approx(
         math.exp(-0.25)
     )

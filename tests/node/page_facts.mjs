@@ -52,8 +52,8 @@ async function look(browser, url, { viewport, media, scheme }, picture) {
     return { ...heard, ...facts };
 }
 
-/// Opens the page like a visitor, with its content security policy. Returns what the policy
-/// refuses; that must be nothing.
+/// Opens the page with its content security policy, as a visitor does. Returns what the policy
+/// refuses. A good page is refused nothing.
 async function policyComplaints(browser, url) {
     const page = await browser.newPage();
     const complaints = [];

@@ -20,8 +20,8 @@ TEXTS = {path.parent.name: path for path in sorted((ROOT / "operators").glob("[!
 DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.read_text()]
 # Only ptxas knows maxnreg.
 REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]
-# Oracles whose configuration for an H200 uses more shared memory, more threads or other kinds of
-# products than gfx942 has. They have another configuration for gfx942.
+# The configuration of these oracles for an H200 does not fit gfx942: it uses more shared memory,
+# more threads, or matrix products that gfx942 lacks. The oracles have another one for gfx942.
 LARGER_THAN_AMD = (
     *(
         "conv2d_3x3",

@@ -58,9 +58,9 @@ def _gemm_kernel(
     acc = tl.zeros((BM, BN), tl.float32)
     for i in tl.range(0, tl.cdiv(k, BK), num_stages=0):
         # STAGES - 1 groups of copies are in flight, and the oldest group copies this step's tiles.
-        # The MMA of a warp group reads tiles that many threads copied. It also reads them through a
-        # different path to memory (the async proxy) than the copies used. So each thread fences its
-        # own copies, and then all threads meet at a barrier.
+        # The MMA of a warp group reads tiles that many threads copied. It reads them through
+        # another path to memory (the async proxy) than the copies used. So each thread fences its
+        # own copies, and then all threads wait at a barrier.
         tlx.async_load_wait_group(STAGES - 2)
         tlx.fence("async_shared")
         tl.debug_barrier()

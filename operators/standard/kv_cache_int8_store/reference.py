@@ -123,8 +123,8 @@ def cost(case: Case) -> Cost:
     """Counts the reads of the tokens that are not padding, and the writes of their slots. An
     implementation need not read padding tokens or slots."""
     tokens, heads, dim = case.axes["tokens"], case.axes["heads"], case.axes["dim"]
-    # If the case has padding, every fourth token is padding. In addition, the token that had drawn
-    # the last slot is padding.
+    # In a padded case, `inputs` turns every fourth token into padding, and also the token that
+    # would use the last slot.
     stored = heads * (tokens - (tokens + 2) // 4 - 1 if case.distribution == "padded" else tokens)
     least = 4 * tokens + stored * (4 * dim + 2 * (dim + 4))
     everything = 4 * tokens + 4 * tokens * heads * dim + 4 * case.axes["slots"] * heads * (dim + 4)

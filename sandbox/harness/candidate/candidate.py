@@ -129,7 +129,8 @@ def _prepare(
 
 
 class _Batch:
-    """Cases that the supervisor sent together. `last` is true if no other batch follows."""
+    """The cases of one batch, which the supervisor sent together. `last` is true if no other batch
+    follows."""
 
     def __init__(self, frame: Frame) -> None:
         if frame.type != "cases" or not isinstance(frame.header.get("cases"), list):

@@ -22,7 +22,8 @@ from harness.entry.errors import CudaCompilationError, UnsupportedHere
 SOURCE_NAME = "submission.cu"
 MAX_LOG_CHARS = 16_000
 _DEFAULT_STANDARD = "--std=c++17"
-# The binary names the source line of each instruction. The instructions are the same.
+# With this option the binary contains the source line of each instruction. The instructions
+# themselves do not change.
 _LINES = "--generate-line-info"
 # Headers of the C library that are useful in device code.
 _OWN_HEADERS = Path(__file__).resolve().parent / "include"

@@ -19,8 +19,8 @@ Pair = tuple[torch.Tensor, torch.Tensor]
 def moves(
     name: str, args: Sequence[Any], kwargs: Mapping[str, Any], out: torch.Tensor
 ) -> Iterator[Pair]:
-    """Yields the copies of which an operation of operations.MOVES consists. `out` is the
-    operation's result. Fills are not included, because they copy nothing."""
+    """Yields the copies that an operation of operations.MOVES makes. `out` is the operation's
+    result. Fills are not included, because they copy nothing."""
     if name in ("aten::clone", "aten::_to_copy", "aten::_pin_memory"):
         yield out, args[0]
     elif name == "aten::copy_":

@@ -4,7 +4,7 @@ are the shape and the strides of both layouts.
     keeps_order((3, 4), (4, 1), (8, 1))  # True: rows with gaps
     keeps_order((3, 4), (4, 1), (1, 3))  # False: a transposition
 
-Pure functions."""
+All functions are pure."""
 
 from __future__ import annotations
 

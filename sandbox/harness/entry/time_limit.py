@@ -6,9 +6,9 @@
         ...
     limit.stop()
 
-The alarm goes off shortly before the supervisor's own limit, at which the supervisor kills the
-process. Compiler and library code is interrupted only when it returns, and a submission can switch
-the alarm off. Nothing but the reported line depends on the alarm."""
+The alarm goes off shortly before the supervisor's time limit, at which the supervisor kills the
+process. The alarm interrupts compiler and library code only when that code returns, and a
+submission can switch the alarm off. Only the reported line depends on the alarm."""
 
 from __future__ import annotations
 

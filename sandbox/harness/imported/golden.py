@@ -57,8 +57,8 @@ SEED_LIMIT = 1 << 31
 
 
 class _Reached(BaseException):
-    """The test part made the wanted call. This is not an Exception, so that no handler in the test
-    part catches it."""
+    """Is raised when the test part makes the wanted call. The class is not derived from Exception,
+    so that no handler in the test part catches it."""
 
     def __init__(self, args: Any, kwargs: Any) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class _Reached(BaseException):
 
 
 class Proxy:
-    """Replaces a function or class of the kernel part. The test part sees the proxy instead."""
+    """Stands for a function or class of the kernel part. The test part calls the proxy instead."""
 
     def __init__(self, name: str, value: Any, called: Callable[[str, Any, Any, Any], Any]) -> None:
         self._name, self._value, self._called = name, value, called
@@ -196,7 +196,8 @@ class Golden:
         }
 
     def _leaves(self, wanted: int, seed: int, real: bool) -> list[Any]:
-        """Returns the leaves of the wanted call's arguments, as the test part creates them."""
+        """Returns the arguments of the wanted call as the test part creates them, as a flat list of
+        leaves."""
         made = 0
 
         def called(_: str, function: Any, args: Any, kwargs: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Fills uninitialised memory with known contents. Uninitialised is the memory that torch allocates
-without initialising it, and a margin around each tensor.
+"""Fills uninitialised memory with known contents. Two kinds of memory count as uninitialised:
+memory that torch allocates without initialising it, and a margin around each tensor.
 
     with Surroundings(Contents.NOT_A_NUMBER, "cuda"):
         x = torch.empty(3, device="cuda")  # NaNs, with a margin of NaNs before and behind
@@ -24,10 +24,11 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from harness.wire.tensors import WORDS, span_bytes, span_view
 
-# The size of the margin before and behind a tensor. Kernels that exceed their tensors do so by a
-# few rows.
+# The size of the margin before and behind a tensor. It is enough, because kernels that access
+# memory beyond a tensor do so by a few rows.
 MARGIN_BYTES = 1 << 20
-# Larger than any number in a golden file's inputs, and representable in every float dtype.
+# This number is larger than any number in a golden file's inputs, and every float dtype can
+# represent it.
 FINITE = 400.0
 _UNINITIALISED = frozenset(
     getattr(torch.ops.aten, name)
@@ -43,7 +44,8 @@ _UNINITIALISED = frozenset(
 
 
 class Contents(enum.Enum):
-    """Contents for uninitialised memory. Each is a pair of a float and an integer."""
+    """Contents for uninitialised memory: one number for float dtypes, and one for integer
+    dtypes."""
 
     ZERO = (0.0, 0)
     NOT_A_NUMBER = (float("nan"), 1)

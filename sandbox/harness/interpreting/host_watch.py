@@ -239,7 +239,7 @@ class HostWatch(TorchDispatchMode):
 
 
 class _Reads(TorchFunctionMode):
-    """Catches conversions that never reach torch's dispatcher."""
+    """Refuses conversions to host values that never reach torch's dispatcher."""
 
     def __init__(self, watch: HostWatch) -> None:
         super().__init__()

@@ -38,7 +38,8 @@ FIRST_ADDRESS = 0x2000_0000_0000  # below 2^47, and far from every address that 
 ALIGNMENT = 512  # in bytes; CUDA's allocator guarantees the same alignment
 FULL, WITHOUT = 0, 1  # the copies of a block: with and without the results of kernels
 COPIES = (FULL, WITHOUT)
-# Minimum distance between two storages in bytes, so that a stray access hits no other tensor.
+# The minimum distance between two storages in bytes. It is large, so that an access outside of one
+# tensor does not hit another tensor.
 GAP = 1 << 20
 
 
@@ -52,7 +53,7 @@ class Block:
     device: bool = False  # only a device knows the values, so host code may not read them
     placed: bool = False  # host code requested this memory on a device
     known: str = ""  # the name of the structural argument whose values host code may read
-    # If empty, kernels use the storage itself.
+    # The copies of the storage that kernels use. If the list is empty, kernels use the storage.
     copies: list[torch.UntypedStorage] = field(default_factory=list)
 
     def storage(self) -> torch.UntypedStorage | None:

@@ -12,10 +12,10 @@ on that order has a race. The interpreter runs one program after the other, each
 races give the right result there: a program that reads what an earlier program stored, and programs
 that all read, add and store one element without an atomic operation.
 
-Here a program sees the memory as it was at the begin of the launch, with its own stores. The stores
-of all programs get into memory at the end of the launch. An atomic operation is different, because
-programs use it to agree on an order: its effect is seen at once, and so are the stores that the
-program made before it. For one thread."""
+Here a program sees the memory as it was before the launch, and its own stores. At the end of the
+launch, the stores of all programs become visible. An atomic operation is different, because
+programs use it to agree on an order: its effect is visible to all programs at once, and so are the
+stores that the program made before it. Use this module from one thread at a time."""
 
 from __future__ import annotations
 

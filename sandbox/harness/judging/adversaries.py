@@ -1,11 +1,11 @@
-"""Checks that an operator's timed cases are not benign: what a graded run times at a public shape,
-it also times with inputs that make a shortcut wrong.
+"""Checks that an operator's timed cases reveal shortcuts. If a graded run times a case with a
+public shape, it must also time a case of the same shape whose inputs make a shortcut wrong.
 
     yield from timed_twins(operator, cases[0], seed)
     yield from rejects_shortcuts(operator, case, arguments, rules, expected)
 
-The spec declares which distributions count, and against which shortcut (`[[adversarial]]`). Nothing
-is guessed from names."""
+In its tables `[[adversarial]]`, the spec declares such distributions of inputs, and the shortcut
+that each of them makes wrong. A shortcut is a way to leave work out (shortcuts.py)."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from harness.judging.compare import Rule, is_wrong
 from harness.judging.shortcuts import SHORTCUTS, shortcut
 from harness.operator import Arguments, Case, Operator
 
-# The share of the largest case's bytes or operations from which a graded run times a case. It is
-# kLeastCostShare of sandbox/job/verdict_builder.h.
+# A graded run times a case only if its bytes or operations are at least this share of those of the
+# largest case. The number equals kLeastCostShare of sandbox/job/verdict_builder.h.
 LEAST_COST_SHARE = 0.125
-# Families whose kernels can leave work out that the usual inputs hide.
+# In these families, a kernel can leave work out without an error on the usual inputs.
 SHORTCUT_FAMILIES = ("attention", "scan", "softmax")
 
 
 def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
-    """Yields a check for each public timed case: a hidden case has its dtype and axes and an
-    adversarial distribution. `small` is a case whose inputs are made quickly."""
+    """Yields a check for each public timed case: there must be a hidden case with the same dtype
+    and axes and an adversarial distribution. `small` is a case whose inputs are created quickly."""
     spec = operator.folder / "spec.toml"
     tables = {str(table["id"]): table for table in operator.spec.get("cases", [])}
     cases = {name: operator.case(table, str(small.device)) for name, table in tables.items()}
@@ -87,7 +87,7 @@ def timed_twins(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
 
 
 def shortcuts_met(operator: Operator, cases: list[Case]) -> Iterator[Check]:
-    """Yields a check for each distribution against a shortcut: one of the linted cases has it."""
+    """Yields a check for each adversarial distribution: one of the linted cases must have it."""
     linted = {case.distribution for case in cases}
     for one in operator.adversaries:
         if set(one.breaks) & set(SHORTCUTS):
@@ -110,7 +110,7 @@ def rejects_shortcuts(
     rules: list[Rule],
     expected: list[torch.Tensor],
 ) -> Iterator[Check]:
-    """Yields a check for each shortcut that the case's distribution is declared against."""
+    """Yields a check for each shortcut that the case's distribution is declared to make wrong."""
     for one in operator.adversaries:
         if one.distribution != case.distribution:
             continue

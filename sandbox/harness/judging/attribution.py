@@ -27,7 +27,7 @@ import torch
 from harness.wire.tensors import bits, name_of
 
 MOST = 0.5  # the maximum share of the considered elements that may be equal in both runs
-# Dtypes with so few values that a random element is right half of the time.
+# A dtype with two values: a random element of this dtype is right half of the time.
 COINCIDES = (torch.bool,)
 
 

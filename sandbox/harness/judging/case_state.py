@@ -30,8 +30,9 @@ from harness.wire.tensors import (
 )
 
 SEED_BYTES = 7  # this many bytes make a positive int64
-# The memory for outputs of up to SMALL_BYTES also has room for a wider dtype, up to float64 in
-# place of int8. A larger output of a wider dtype does not fit; the judge reports that too.
+# If an output has at most SMALL_BYTES, its memory also has room for a wrong, wider dtype, such as
+# float64 in place of int8. A larger output of a wider dtype does not fit, and the judge reports
+# that.
 WIDEST = 8
 SMALL_BYTES = 1 << 20
 SLACK_BYTES = 64 << 10
@@ -65,8 +66,8 @@ def bytes_of_rule(rule: Rule) -> int:
 
 
 def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
-    """Returns arguments without values if possible. Then a large case takes milliseconds instead of
-    seconds."""
+    """Returns arguments that have shapes but no values, if the operator allows it. So a large case
+    takes milliseconds instead of seconds."""
     if any(argument.role == "structural" for argument in operator.arguments):
         return operator.inputs(case, seed)
     try:
@@ -87,8 +88,8 @@ class CaseState:
     """The state of one case. Only the judge uses it."""
 
     def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
-        """With `structural_only`, only the shapes of most arguments are needed; host code may read
-        the values of the structural arguments."""
+        """If `structural_only` is true, only structural arguments need values, because host code
+        may read these values. Of the other arguments, only the shapes are needed."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
         self.arguments = (

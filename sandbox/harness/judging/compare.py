@@ -39,7 +39,7 @@ class Rule:
     shape: list[int]
     max_abs_error: float
     scale: float
-    # Whether a two-byte float may always differ by one unit in the last place.
+    # True if an error of one unit in the last place is always allowed for two-byte floats.
     last_place: bool = False
 
 

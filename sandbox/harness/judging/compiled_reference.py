@@ -1,10 +1,10 @@
-"""Times an operator's reference as torch.compile makes it. The judge of `assay operators compiled`
-calls this. That judge serves no job, because compiling takes seconds to minutes.
+"""Times an operator's reference after torch.compile. `assay operators compiled` has its own judge
+for this, which serves no job, because compiling takes seconds to minutes.
 
     outcome = time_compiled(operator, case, judge_times)  # {"ns": 51200.0} or {"unsupported": "..."}
 
-Compiled code lands in a folder that is removed afterwards. `unsupported` says why there is no time:
-torch.compile refuses some references, and some compiled references fail."""
+The compiled code is stored in a folder that is removed afterwards. `unsupported` says why there is
+no time: torch.compile refuses some references, and some compiled references fail."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from harness.operator import Case, Operator
 
 SEED = 20_261_122  # compiled code does not depend on it, and the time hardly does
 REASON_CHARS = 300
-# Measures a call on the device, and returns samples in nanoseconds.
+# A function that measures a call on the device and returns samples in nanoseconds.
 Times = Callable[[Callable[[], None]], list[float]]
 
 
@@ -36,14 +36,15 @@ def time_compiled(operator: Operator, case: Case, times: Times) -> dict[str, Any
 
 
 def _compiled(operator: Operator, arguments: dict[str, Any]) -> Callable[[], None]:
-    """Compiles the reference by a first call, and checks the form of its outputs. An argument that
-    the call changes keeps the change: the time does not depend on it."""
+    """Compiles the reference by a first call, and checks the form of its outputs. If the call
+    changes an argument, the argument is not restored, because the time does not depend on it."""
     import torch._dynamo
     import torch._inductor.config
 
     torch._inductor.config.compile_threads = 1  # no worker processes, which would outlive the judge
     torch._dynamo.reset()  # what earlier cases left behind would make shapes dynamic
-    # Without `fullgraph` torch would run what it cannot compile, and the time would be another one.
+    # Without `fullgraph`, torch would run uncompiled what it cannot compile, and the time would not
+    # be that of compiled code.
     call = torch.compile(operator.module.reference, dynamic=False, fullgraph=True)
     returned = call(**arguments)
     outputs = list(returned) if isinstance(returned, tuple | list) else [returned]

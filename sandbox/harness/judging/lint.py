@@ -32,7 +32,7 @@ BYTES_TOLERANCE = 0.01
 # limit.
 INTERPRETER_BYTES = 1 << 20
 INTERPRETER_FLOPS = 32 << 20
-# The size of noise, relative to a value, that float64 can represent and float32 cannot.
+# The size of noise relative to a value. float64 can represent such noise, and float32 cannot.
 FLOAT64_NOISE = 2.0**-30
 
 

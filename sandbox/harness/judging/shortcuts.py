@@ -1,16 +1,18 @@
-"""Wrong answers of kernels that leave work out where the inputs allow it. `operators lint` makes
-them for the distributions that an operator declares against such kernels.
+"""Computes the wrong answers of kernels that take a shortcut: they leave out work that usual inputs
+do not need. An operator declares input distributions for which such answers are wrong, and
+`operators lint` checks that they are.
 
     outputs = shortcut(operator, case, arguments, adversary, "forget_past")
 
-- skip_negligible: an attention without the keys that lie far away, a sum without small weights.
-- forget_past: a recurrence in four parts at the same time. Each part starts without a state, one
-  part before its own steps.
-- drop_maximum: a softmax or a log-sum-exp that subtracts 0 instead of the maximum.
+- skip_negligible: the kernel leaves out distant keys of an attention, or small weights of a sum.
+- forget_past: the kernel computes four parts of a recurrence in parallel. Each part starts one part
+  earlier, without a state.
+- drop_maximum: the kernel subtracts 0 instead of the maximum in a softmax or a log-sum-exp.
 
-An operator's function `shortcuts` takes precedence. Otherwise the operator's own reference makes
-these answers: from a part of the arguments along the declared axis, or with torch's functions
-replaced. Not thread-safe, because torch's function mode belongs to the thread."""
+If an operator has a function `shortcuts`, the answers come from this function. Otherwise they come
+from the operator's reference, which is called with a part of the arguments along the declared axis,
+or with some of torch's functions replaced. Not thread-safe, because torch's function mode belongs
+to the thread."""
 
 from __future__ import annotations
 
@@ -105,7 +107,8 @@ REPLACED: dict[Any, Callable[..., torch.Tensor]] = {
 
 
 class _WithoutMaximum(TorchFunctionMode):
-    """Replaces the maximum that a softmax subtracts by 0. A maximum of segments is a scatter."""
+    """Replaces the maximum that a softmax subtracts by 0. It also replaces scatter operations, with
+    which references compute the maximum of each segment."""
 
     def __torch_function__(
         self, func: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None

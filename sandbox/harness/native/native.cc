@@ -72,7 +72,7 @@ py::list enter(const py::dict& config) {
 PYBIND11_MODULE(_native, module) {
   module.doc() = "The jail, for the harness.";
   if (const char* layers = std::getenv(kLeftOutVariable)) check(leave_out(layers));
-  // enter_job_jail reports a failure of this call, as an inactive isolation layer.
+  // If this call fails, enter_job_jail reports an inactive isolation layer.
   prepare_job_jail();
   module.def("enter_job_jail", &enter, py::arg("config"),
              "Enters the job jail for good. Returns its layers; RuntimeError when strict isolation "

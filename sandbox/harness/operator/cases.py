@@ -22,14 +22,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Cost:
-    """The memory traffic and work that any implementation needs at least. A measured time below the
-    time for this minimum is rejected."""
+    """The least memory traffic and work that any implementation needs. If a measured time is
+    shorter than the time that this minimum takes, the time is rejected."""
 
     bytes: float
     flops: float
     # The number of bytes of arguments and outputs that an implementation need not touch. For
-    # example, `bytes` counts an inout argument twice, but an update of a cache writes only a few
-    # slots.
+    # example, an update of a cache writes only a few slots of an inout argument, and need not touch
+    # the rest.
     untouched: float = 0
 
 

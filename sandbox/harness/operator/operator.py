@@ -78,7 +78,8 @@ class Operator:
         return cls(folder, spec, _load_module(folder / "reference.py"))
 
     def case(self, wire: dict[str, Any], device: str) -> Case:
-        """Builds a Case from the form that spec.toml and the messages use."""
+        """Builds a Case from a table of spec.toml or an object of a message, which have the same
+        form."""
         if wire.get("dtype") not in DTYPES:
             raise OperatorError(
                 f"case {wire.get('id')!r}: dtype {wire.get('dtype')!r} is none of {', '.join(DTYPES)}"
@@ -265,8 +266,8 @@ class Operator:
         return shape_of(output.shape, case.axes)
 
     def named_axes(self, case: Case) -> dict[str, int]:
-        """Returns the axes that occur in shapes. All other axes are kept private, because they
-        could reveal something about a case that no argument shows."""
+        """Returns the axes that occur in shapes. All other axes stay private, because they could
+        reveal facts about a case that its arguments do not show."""
         shapes = [argument.shape for argument in self.arguments] + [
             output.shape for output in self.outputs
         ]

@@ -29,7 +29,8 @@ class Argument:
 
 @dataclass(frozen=True)
 class Adversary:
-    """A distribution for which kernels with certain shortcuts are wrong."""
+    """A distribution of inputs. On such inputs, kernels that take certain shortcuts give a wrong
+    answer (judging/shortcuts.py)."""
 
     distribution: str
     breaks: tuple[str, ...]  # the names of the shortcuts

@@ -32,7 +32,7 @@ ROWS, COLUMNS = 32, 64  # the tile of a reduction
 # parts of a row, and a second launch combines the partial results.
 MAX_COLUMNS_ALONE = 8192
 MAX_SPLITS = 1024
-# Scalars are passed as doubles, which represent integers exactly up to here.
+# Scalars are passed as doubles, which represent all integers up to this one exactly.
 MAX_EXACT_INTEGER = 2**53
 
 
@@ -199,8 +199,8 @@ def launch_reduce(
     dims: Sequence[int],
     dense: Callable[[torch.Tensor], torch.Tensor],
 ) -> None:
-    """Launches a reduction of `source` over `dims` into the dense tensor `out`. `dense` is a
-    function that makes a dense copy of a tensor; it is used if the layout has too many strides."""
+    """Launches a reduction of `source` over `dims` into the dense tensor `out`. If the layout of
+    `source` has too many strides, the function `dense` makes a dense copy first."""
     kept = [dim for dim in range(source.dim()) if dim not in dims]
     view = source.permute([*kept, *dims])
     rows, columns = math.prod(view.shape[: len(kept)]), math.prod(view.shape[len(kept) :])

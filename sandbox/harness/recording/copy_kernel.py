@@ -39,9 +39,9 @@ _INTEGERS = (
 
 
 # Extents and strides are given from the innermost dimension outwards. The parameters `*_last`
-# belong to the outermost dimension. Triton specialises the kernel for no value of a _LOOSE
-# parameter, and does not specialise it for the alignment of a _TIGHT parameter: the gain would not
-# be worth the additional variants.
+# belong to the outermost dimension. Triton must not specialise the kernel for the value of a _LOOSE
+# parameter, or for the alignment of a _TIGHT parameter, because the gain would not be worth the
+# additional variants.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 
@@ -196,7 +196,7 @@ def launch_copy(target: torch.Tensor, source: torch.Tensor) -> str:
 
 
 def _padded(values: list[int], filler: int) -> tuple[list[int], list[int]]:
-    """Splits off the last value. Returns the other values, filled up to the number of parameters
-    that the kernel has, and the last value."""
+    """Returns all values except the last, and the last value. The first list is filled up to the
+    number of parameters that the kernel has."""
     values = values or [filler]
     return values[:-1] + [filler] * (MAX_COPY_RANK - len(values)), values[-1:]

@@ -48,7 +48,7 @@ class Classifier(TorchDispatchMode):
         self._recorder = recorder
         self._storages = recorder.storages
         self._arithmetic = Arithmetic(recorder) if arithmetic else None
-        # One function for each operation of operations.MOVES.
+        # Maps each operation of operations.MOVES to the function that records it.
         self._work: dict[str, Callable[..., Any]] = {
             "aten::clone": self._clone,
             "aten::_to_copy": self._to_copy,
@@ -72,7 +72,7 @@ class Classifier(TorchDispatchMode):
         args, kwargs = tree_map(self._as_fake, (args, kwargs))
         if func.is_view or name in ALIASES:
             return func(*args, **kwargs)
-        # A view, used by code that torch.compile generated.
+        # Code that torch.compile generated uses this operation, which returns a view.
         if name == "inductor::_reinterpret_tensor":
             source, size, stride = args[:3]
             offset = args[3] if len(args) > 3 else kwargs.get("offset_increment", 0)

@@ -22,7 +22,7 @@ from harness.recording import plan as plans
 
 
 class _Choosing:
-    """The alternatives of one choice. Implements launches.Choosing."""
+    """Collects the alternatives of one choice. Implements launches.Choosing."""
 
     def __init__(self, draft: Draft, limit: int) -> None:
         self._draft = draft
@@ -142,7 +142,8 @@ class Draft:
         return self._refusals.refuse(NotRecordable(why, reads_values, subject))
 
     def deciding(self) -> contextlib.AbstractContextManager[None]:
-        """Returns a context that ends with the first refusal, in place of any other error."""
+        """Returns a context. If something is refused inside it, the context ends with the first
+        refusal, in place of any other error."""
         return self._refusals.deciding()
 
     def check(self) -> None:

@@ -12,7 +12,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# The first FakeTensorMode would import this module; here the zygote imports it, once for all.
+# The first FakeTensorMode would import this module. This line makes the zygote import it instead,
+# so that its candidates need not.
 import torch._dynamo  # noqa: F401
 
 from harness import triton_adapter
@@ -37,8 +38,9 @@ class RecordRunner:
     def __init__(
         self, target: str, cache_dir: str, alternatives: bool = True, arithmetic: bool = False
     ) -> None:
-        """`alternatives`: record every configuration of an autotuner. `arithmetic`: record torch's
-        arithmetic on device data as launches of Assay's own kernels."""
+        """If `alternatives` is true, every configuration of an autotuner is recorded. If
+        `arithmetic` is true, torch's arithmetic on device data is recorded as launches of Assay's
+        own kernels."""
         fake_cuda.install(target)
         self.recorder = Recorder(target)
         self.recorder.patch_fake_tensor()

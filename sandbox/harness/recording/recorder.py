@@ -40,7 +40,7 @@ class Recorder:
         self._uses = KernelUses(target)
         self._arguments: list[torch.Tensor] = []
         self.storages, self.fake_mode = self._contents.storages, self._contents.fake_mode
-        # Both callers use these functions as if they were the recorder's own methods.
+        # The Triton adapter and the classifier call these functions as methods of the recorder.
         self.note, self.refuse = self._draft.note, self._draft.refuse
         self.choosing, self.settle, self.collecting = (
             self._draft.choosing,
@@ -104,8 +104,8 @@ class Recorder:
         return [fake for fake in self._arguments if self.record_of(fake).written]
 
     def deciding(self) -> contextlib.AbstractContextManager[None]:
-        """Returns a context in which the entry runs. A refusal ends the context, whatever other
-        error the entry raises after it."""
+        """Returns a context in which the entry runs. If something was refused, the context ends
+        with that refusal, even if the entry raises another error later."""
         return self._draft.deciding()
 
     def finish(self, outputs: list[torch.Tensor]) -> tuple[bytes, list[dict[str, Any]]]:

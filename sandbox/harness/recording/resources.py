@@ -17,8 +17,8 @@ from typing import NamedTuple
 
 _REGCOUNT, _FRAME_SIZE, _MIN_STACK_SIZE = 0x2F, 0x11, 0x12
 _SYMBOL_BYTES = 24
-# The shared memory that the system reserves in each block, and the compute capability from which on
-# a cubin's figure includes this memory if the kernel uses shared memory.
+# The size of the shared memory that the system reserves in each block. From this compute capability
+# on, the figure in a cubin includes the reserved memory if the kernel uses shared memory.
 _RESERVED_SHARED_BYTES, _FIRST_WITH_RESERVE = 1024, 90
 _FORMAT_NONE, _FORMAT_BYTE, _FORMAT_HALF, _FORMAT_SIZED = 1, 2, 3, 4
 

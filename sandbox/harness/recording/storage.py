@@ -19,7 +19,8 @@ from torch.utils._python_dispatch import _disable_current_modes
 from harness.entry.errors import NotRecordable
 
 ADDRESS_BASE = 0x7F00_0000_0000
-# The alignment that CUDA's allocator guarantees. Kernels are thus specialised as on a device.
+# The alignment that CUDA's allocator guarantees. Triton specialises kernels for aligned addresses,
+# so fake addresses must have the alignment of real ones.
 ADDRESS_ALIGNMENT = 512
 MAX_KNOWN_BYTES = 32 << 20
 # The maximum size to which a repeated element is expanded, in bytes. Operations on a larger storage

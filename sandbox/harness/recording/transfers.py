@@ -43,7 +43,7 @@ class Transfers:
             and self._is_whole(record, target)
         ):
             record.content = (
-                # The content is not in the plan yet. It is added when an operation reads it.
+                # The plan contains no fill yet. It gets one when an operation reads the content.
                 element
             )
             return

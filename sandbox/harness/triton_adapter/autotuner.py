@@ -1,4 +1,5 @@
-"""Replaces Triton's autotuner, which would time its configurations on a device: there is none.
+"""Replaces Triton's autotuner. Triton's own autotuner would time the configurations, but there is
+no device.
 
 patch_autotuner(sink, compile_budget_s=20)"""
 
@@ -67,8 +68,8 @@ def patch_autotuner(sink: Sink | None, compile_budget_s: float) -> None:
         return result
 
     def best_config(self: Any) -> Any:
-        """Returns the first configuration. Host code reads it here, so it also becomes the final
-        choice."""
+        """Returns the first configuration. Because host code has read it, the launcher must choose
+        this configuration too."""
         if sink is not None:
             sink.settle(id(self))
         try:

@@ -38,8 +38,8 @@ def switch_to_interpreter() -> None:
         return made[id(function)]
 
     _patch_index()
-    # The order does not matter, because library functions look each other up in their modules when
-    # they are called.
+    # The modules can be converted in any order, because library functions look each other up in
+    # their modules when they are called.
     for name, module in list(sys.modules.items()):
         if not name.startswith("triton.language"):
             continue
@@ -122,7 +122,7 @@ def launch_nothing() -> None:
     GridExecutor.__call__ = lambda *_, **__: None
 
 
-# All other names are equal to the names in `tl`.
+# Maps a name of the native module to the name of this atomic operation in `tl`, if they differ.
 _ATOMICS = {"FADD": "add", "UMIN": "min", "UMAX": "max"}
 
 

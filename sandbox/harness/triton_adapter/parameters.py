@@ -71,14 +71,14 @@ def _flatten(kind: Any, argument: Any, found: list[tuple[str, Any]]) -> None:
 
 def _expand_descriptor(name: str, kind: str, argument: Any, meta: Any) -> list[tuple[str, Any]]:
     """Expands a host tensor descriptor as Triton's own launcher does. The result starts with a TMA
-    descriptor; if the kernel itself uses pointer, shape, strides and padding, it starts with these
-    instead. Shape and strides follow in both cases."""
+    descriptor. If the kernel does not use TMA, it starts with pointer, shape, strides and padding
+    instead. In both cases, shape and strides follow."""
     shape, strides = (
         [extent(value) for value in argument.shape],
         [extent(value) for value in argument.strides],
     )
     nan = getattr(argument, "padding", "zero") == "nan"
-    # The attribute is missing in Triton up to 3.6; then the value is None.
+    # Up to version 3.6 of Triton, the attribute is missing and the value is None.
     rounds = getattr(argument, "round_f32_to_tf32", None)
     if meta is not None:
         if meta.get("is_im2col"):

@@ -33,8 +33,8 @@ def target_from(name: str) -> GPUTarget:
 
 
 def warm() -> None:
-    """Fills Triton's caches, which every first compilation would otherwise fill. They contain
-    results of pure functions, computed from files that do not change while the process runs."""
+    """Fills Triton's caches. Otherwise the first compilation in each candidate would fill them. The
+    caches contain results of pure functions of files that do not change while the process runs."""
     from triton.backends.nvidia.compiler import get_ptxas_version
     from triton.runtime.cache import triton_key
 
@@ -80,7 +80,7 @@ class _Utils:
 
 
 class _Driver(DriverBase):
-    """Compiles for its target, and passes each launch to the sink."""
+    """A driver that compiles for its target, and passes each launch to the sink."""
 
     def __init__(self, target: str, sink: Sink | None) -> None:
         super().__init__()
@@ -97,8 +97,8 @@ class _Driver(DriverBase):
     def launcher_cls(self, src: Any, metadata: Any) -> Any:
         kernel: KernelImage | None = None
         num_ctas = int(getattr(metadata, "num_ctas", 1))
-        # Triton multiplies the grid by num_ctas. In TLX the grid already counts CTAs (thread
-        # blocks).
+        # In Triton the grid counts clusters, and the driver multiplies it by num_ctas. In TLX the
+        # grid already counts CTAs (thread blocks).
         cluster = tuple(getattr(metadata, "ctas_per_cga", None) or (num_ctas, 1, 1))
         flags = (COOPERATIVE if metadata.launch_cooperative_grid else 0) | (
             DEPENDENT_LAUNCH if getattr(metadata, "launch_pdl", False) else 0

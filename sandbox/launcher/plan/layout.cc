@@ -112,8 +112,8 @@ bool in_index_order(const PlanOutput& output) {
   return true;
 }
 
-/// Tells whether these copies into one buffer come from several sources, or change the order
-/// together.
+/// Returns true if these copies into one buffer come from several buffers, or if together they
+/// change the order of the elements.
 bool disorders(const std::set<std::pair<Part, Part>>& into) {
   for (auto before = into.begin(), after = before; ++after != into.end(); before = after) {
     if (after->second.buffer != before->second.buffer || after->first.start < before->first.end ||

@@ -7,7 +7,7 @@
 namespace assay::sandbox {
 namespace {
 
-// The packages of ncu install into this folder the files for which ncu's start script looks.
+// ncu's start script looks for files in this folder. The packages of ncu install them there.
 constexpr const char* kInstallation = "/opt/nvidia";
 constexpr std::string_view kPlatforms = "/target";
 

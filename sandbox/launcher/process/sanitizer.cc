@@ -79,12 +79,13 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command,
   };
   switch (command.tool) {
     case SanitizerTool::memcheck:
-      // A failed call of the driver is no finding: the launcher reports it.
+      // memcheck need not report failed calls of the driver, because the launcher reports them.
       add({"--report-api-errors", "no", "--padding", std::to_string(kSanitizerPaddingBytes)});
       break;
     case SanitizerTool::racecheck: add({"--racecheck-report", "analysis"}); break;
     case SanitizerTool::initcheck:
-      // The launcher itself copies buffers that a submission leaves unwritten.
+      // The launcher copies the outputs even if the submission has not written them. Such a copy
+      // must not be a finding.
       add({"--check-api-memory-access", "no"});
       break;
     case SanitizerTool::synccheck: break;

@@ -186,7 +186,7 @@ Status serve(int socket, GpuDriver& gpu, const std::vector<LayerReport>& layers,
   // The trusted kernels are loaded before `ready` is sent. The driver compiles them at that moment,
   // so no job has to wait for the compiler.
   std::optional<TrustedKernels> trusted;
-  // 0 for the fake device, which cannot run trusted kernels.
+  // The fake device has no shared memory, and cannot run trusted kernels.
   if (gpu.facts().shared_bytes_per_block > 0) {
     LaunchResult<TrustedKernels> loaded = TrustedKernels::load(gpu);
     if (!loaded)

@@ -59,9 +59,9 @@ struct ReplayRequest {
   // inputs. The launcher switches to the new inputs after the warm-up. So the first sample is the
   // first run on the new inputs, and a kernel cannot use values that it kept from the warm-up.
   std::function<LaunchStatus()> stage_next_inputs = {};
-  // If the plan is timed, whether to check determinism and to measure a timeline.
+  // If true and the plan is timed, determinism is checked and a timeline is measured.
   bool inspect = false;
-  // Whether to run the plan without the submission's kernels. Outputs that are right in such a run
+  // If true, the plan runs without the submission's kernels. Outputs that are right in such a run
   // were not computed by these kernels.
   bool ablated = false;
   TrustedKernels* trusted = nullptr;  // null if the device cannot run trusted kernels

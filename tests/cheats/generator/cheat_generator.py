@@ -1,12 +1,13 @@
-"""A loop of hacker and fixer: changes the oracles into cheats and sends each one to a real server.
+"""Changes the operators' oracles into cheats, and sends each cheat to a real server.
 
 ./run cheat-generator --singles 300 --pairs 100 --honest 100 --seed 1 --jobs 2
 ./run cheat-generator --singles -1 --pairs -1 --honest -1 --jobs 16 --seconds 7200
 ./run cheat-generator --only half_by_torch --operators transpose2d,relu --show
 
-One JSON line for each mutant is appended to --out as it is decided. A mutant that the file has
-already is not sent again, so a run that was stopped goes on. Exits with 1 if a cheat got through or
-an honest submission was refused."""
+A changed oracle is called a mutant. When the outcome of a mutant is known, one JSON line is
+appended to the file --out. A mutant that is in the file already is not sent again, so a run that
+was stopped can be continued. The exit status is 1 if a cheat got through or an honest submission
+was refused."""
 
 from __future__ import annotations
 
@@ -38,7 +39,7 @@ def key_of(order: Order, device: str) -> str:
 
 
 def judge(order: Order, device: str, server: Graded) -> dict[str, Any]:
-    """Makes one mutant, sends it, and returns its line of results."""
+    """Builds one mutant, sends it to the server, and returns its line of the results."""
     line: dict[str, Any] = {
         "key": key_of(order, device),
         "device": device,
@@ -88,7 +89,8 @@ class Results:
 
 
 def work(orders: list[Order], device: str, binary: str, results: Results, until: float) -> None:
-    """Takes orders from the end of the list until it is empty. A server that ends is replaced."""
+    """Takes orders from the end of the list until the list is empty. If the server ends, starts a
+    new one."""
     while orders and time.monotonic() < until:
         with Graded(binary, device) as server:
             while time.monotonic() < until:

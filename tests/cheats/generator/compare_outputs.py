@@ -1,14 +1,14 @@
-"""Compares the outputs of a mutant, of the honest oracle and of the reference outside of a server,
-so that a mutant is not called harmless on the word of the server under test.
+"""Compares the outputs of a mutant with those of the honest oracle and of the reference. It does so
+without a server, so whether a mutant is harmless does not depend on the server under test.
 
 python tests/cheats/generator/compare_outputs.py < question.json
 
-It prints one JSON object for each case as soon as the case is decided, so that the time limit loses
-only the cases that follow.
+It prints one JSON object for each case as soon as the result of the case is known. So a time limit
+loses only the cases that follow.
 
 It runs submissions in Triton's interpreter without a jail. So it is only for mutants of
-Kind.VALUES: oracles of this repository in which some arithmetic differs. The process may write no
-file, and ends after its processor time. Cases of tests/cheats/cases must never run here."""
+Kind.VALUES, which are oracles of this repository with different arithmetic. The process cannot
+write files, and its processor time is limited. Cases of tests/cheats/cases must never run here."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ sys.path.insert(0, str(ROOT / "sandbox"))
 CPU_S = 100  # processor time of one comparison, seconds
 MORE_S = 10  # time after which no further case is begun, seconds
 SEEDS = (11, 12)  # of the inputs of each case that the device judges
-# The largest further case that the interpreter is given.
+# The interpreter gets no further case with more bytes than this.
 MOST_BYTES = 16 << 20
 MOST_FLOPS = 64 << 20
 ORDER = ("same", "tolerated", "wrong")
@@ -52,7 +52,8 @@ def _prepare(cache: str) -> None:
 
 
 def _load(path: Path, entry: str) -> Any:
-    """Triton reads the text of kernels from a file."""
+    """Runs the source in `path` and returns its entry function. A file is needed, because Triton
+    reads the text of kernels from the file."""
     space: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
     exec(compile(path.read_text(encoding="utf-8"), str(path), "exec"), space)
     return space[entry]
@@ -93,8 +94,9 @@ def _verdict(operator: Any, case: Any, seed: int, honest: Any, mutant: Any) -> s
 
 
 def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
-    """`folder`: the operator. `honest`, `mutant`: sources. `judged`: identifiers of the cases that
-    the device judges. Other cases follow while there is time and nothing is wrong."""
+    """Yields the result of each case. The question contains the operator's `folder`, the sources
+    `honest` and `mutant`, and in `judged` the identifiers of the cases that the device judges.
+    Other cases follow while there is time and nothing is wrong."""
     from harness.operator import Operator
 
     started = time.monotonic()
@@ -123,9 +125,9 @@ def answers(question: dict[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[str, Any]]:
-    """Yields copies of the first judged case. In each copy, one axis has the greater length that the
-    axis has in a case that the device does not judge. So a loop over this axis runs as often as in
-    the larger case, but the other axes stay short."""
+    """Yields copies of the first judged case. In each copy, one axis is as long as in a larger case
+    that the device does not judge. So a loop over this axis runs as often as in the larger case,
+    but the other axes stay short."""
     small = [wire for wire in wires if wire["id"] in judged]
     large = [wire for wire in wires if wire["id"] not in judged]
     for one, other in itertools.product(small[:1], large):
@@ -136,8 +138,8 @@ def _crossed(wires: list[dict[str, Any]], judged: list[str]) -> Iterator[dict[st
 
 
 def _tried(operator: Any, wire: dict[str, Any], honest: Any, mutant: Any) -> str:
-    """Returns an empty string for a case that is too large here or that the operator refuses, as
-    it may if the lengths of its axes depend on each other."""
+    """Returns the result of a case. Returns an empty string if the case is too large, or if the
+    operator refuses the case because the lengths of its axes do not fit together."""
     case = operator.case(wire, "cpu")
     try:
         if operator.cost(case).bytes > MOST_BYTES or operator.cost(case).flops > MOST_FLOPS:

@@ -16,7 +16,7 @@ def cheat_grid(grid, change):
         return tuple(max(1, size) for size in change(made))
     return of
 """
-# Words in an expression that computes an address or a position. Such sums are no terms of a result.
+# An expression with one of these words computes an address or a position, not a term of a result.
 POSITIONS = ("ptr", "arange", "program_id", "offset", "start", "BLOCK", "stride", "desc", "base")
 
 
@@ -47,7 +47,7 @@ def half_of_the_grid(source: Source, rng: random.Random) -> None:
 
 
 def _loop(source: Source, rng: random.Random) -> tuple[ast.Call, ast.expr, ast.expr, ast.expr]:
-    """Picks a loop over a range. Returns the call with its start, stop and step."""
+    """Picks a loop over a range. Returns the call of `range`, and its start, stop and step."""
     loops = [
         loop.iter
         for loop in source.in_kernels(ast.For)
@@ -120,7 +120,8 @@ def drop_store(source: Source, rng: random.Random) -> None:
 
 
 def _restrict_store(source: Source, rng: random.Random, condition: str) -> None:
-    """Adds a condition to the mask of a store. In it {0} is the pointer and {1} the mask."""
+    """Adds `condition` to the mask of a store. In `condition`, {0} stands for the pointer and {1}
+    for the mask."""
     source.needs_triton()
     call = pick(rng, [c for c in source.calls("store") if len(c.args) >= 2])
     mask = call.args[2] if len(call.args) > 2 else None

@@ -1,5 +1,4 @@
-"""Writes docs/reference/generated/cheat-generator.md from files of results of
-cheat_generator.py.
+"""Writes docs/reference/generated/cheat-generator.md from the results of cheat_generator.py.
 
 python tests/cheats/generator/generator_table.py bench-out/cheat-generator/*.jsonl"""
 
@@ -34,7 +33,8 @@ Line = dict[str, Any]
 
 
 def read(paths: Iterable[Path]) -> list[Line]:
-    """Returns the lines of all files. The last one with a key replaces earlier ones."""
+    """Returns the lines of all files. If several lines have the same key, returns the last of
+    them."""
     found: dict[str, Line] = {}
     for path in paths:
         for text in path.read_text(encoding="utf-8").splitlines():

@@ -24,7 +24,7 @@ from transform import REWRITES, TRANSFORMS, Kind, NotApplicable, Reason, Transfo
 
 @dataclass(frozen=True)
 class Order:
-    """One mutant that is to be made: transforms are applied in this order."""
+    """One mutant that is to be built, by applying `transforms` in order."""
 
     operator: OperatorText
     names: tuple[str, ...]
@@ -49,14 +49,14 @@ class Mutant:
 def _source(order: Order, transforms: list[Transform], probe: bool = False) -> str:
     source = Source(order.operator, probe)
     for one in transforms:
-        # Each transform draws from a generator of its own, so that it picks the same site alone,
-        # in a pair and in a twin.
+        # Each transform has its own random generator. So it changes the same place of the source
+        # alone, in a pair of transforms, and in a twin of the mutant.
         one.apply(source, random.Random(f"{order.seed} {order.operator.name} {one.name}"))
     return source.text()
 
 
 def build(order: Order, needs_gpu: bool) -> Mutant:
-    """`needs_gpu`: the mutant goes to a device that shows what only a GPU shows."""
+    """Builds the source of a mutant. `needs_gpu` says whether the mutant is sent to a GPU."""
     transforms = order.transforms
     if not needs_gpu and any(one.needs_gpu for one in transforms):
         raise NotApplicable(Reason.ONLY_ON_A_GPU)
@@ -75,8 +75,8 @@ def build(order: Order, needs_gpu: bool) -> Mutant:
 def draw(
     operators: list[OperatorText], seed: int, singles: int, pairs: int, honest: int
 ) -> list[Order]:
-    """Returns a random sample in random order. A number below zero takes all there are, except for
-    pairs, of which there are too many: it then takes ten for each operator."""
+    """Returns a random sample in random order. A negative number means all. For pairs, of which
+    there are too many, it means ten for each operator."""
     rng = random.Random(seed)
     every = list(itertools.product(operators, TRANSFORMS))
     controls = list(itertools.product(operators, REWRITES))

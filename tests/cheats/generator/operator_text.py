@@ -1,5 +1,5 @@
-"""Reads an operator's folder as text: what the generator of cheats needs to change its oracle.
-Imports neither torch nor the operator's Python."""
+"""Reads the files of an operator as text, so that the generator of cheats can change the oracle.
+Imports neither torch nor the operator's Python code."""
 
 from __future__ import annotations
 

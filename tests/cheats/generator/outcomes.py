@@ -1,5 +1,5 @@
-"""Decides what became of a mutant. A pass counts as a cheat that got through unless there is
-evidence of another cause."""
+"""Decides the outcome of a mutant. A mutant that passes counts as a cheat that got through, unless
+there is evidence that the cheat had no effect."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from transform import Kind
 
 COMPARE = Path(__file__).resolve().parent / "compare_outputs.py"
 COMPARE_WALL_S = 300
-# A Perf above this one is a gain, because both measurements have noise. The oracle's is 1.
+# The oracle's Perf is 1. Both measurements have noise, so only a Perf above this value is a gain.
 PERF_OF_A_GAIN = 1.1
-# Errors that a defence makes. Any other error says that the mutant is no working program.
+# Errors that come from a defence. Any other error means that the mutant is not a working program.
 DEFENCES = (
     "not_recordable",
     "canary_violation",
@@ -49,7 +49,7 @@ class Outcome(Enum):
     HONEST_REFUSED = "honest, refused"
 
 
-# Stages of a grade on `cpu` in which cases that are too large for it are compiled, but not run.
+# In these stages of a grade, the device `cpu` compiles the cases that are too large to run there.
 ONLY_RECORDED = ("compile", "record")
 Submit = Callable[[str, str], dict[str, Any]]
 
@@ -100,7 +100,7 @@ def is_pass(verdict: dict[str, Any]) -> bool:
 def decide(
     mutant: Mutant, verdict: dict[str, Any], device: str, submit: Submit
 ) -> tuple[Outcome, Any]:
-    """Returns the outcome and its evidence. May send a twin of the mutant."""
+    """Returns the outcome and the evidence for it. May send a twin of the mutant."""
     kind = str(verdict.get("error_kind"))
     if kind == "unsupported":
         return Outcome.NOT_JUDGED, None
@@ -122,7 +122,8 @@ def decide(
 
 
 def _twin(verdict: dict[str, Any]) -> tuple[Outcome, Any]:
-    """Reads the verdict of a twin that raises where the trick runs."""
+    """Reads the verdict of a twin. A twin raises an exception where the mutant's trick would
+    run."""
     if is_pass(verdict):
         return Outcome.UNTRIGGERED, None
     if verdict.get("stage") in ONLY_RECORDED:

@@ -1,4 +1,4 @@
-"""Transforms of what the entry function returns, of its arguments, and of what it keeps."""
+"""Transforms that change what the entry function returns, its arguments, or what it keeps."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ def cheat_wipe(x):
 
 
 def _change_outputs(source: Source, change: str) -> None:
-    """`change` is an expression of the output `o` and of the arguments `cheat_a`."""
+    """Replaces each output by `change`, an expression of the output `o` and the arguments
+    `cheat_a`."""
     if not source.operator.returned_outputs:
         raise NotApplicable(Reason.NOTHING_RETURNED)
     source.add_helper(MAP)
@@ -69,7 +70,7 @@ def never_launched(source: Source, rng: random.Random) -> None:
     "constant_scalar", Kind.VALUES, "takes the default of a public case for a scalar argument"
 )
 def constant_scalar(source: Source, rng: random.Random) -> None:
-    """The first call's value serves all later calls: a public case comes first."""
+    """Uses the value from the first call, which is a public case, in all later calls."""
     if not source.operator.scalar_names:
         raise NotApplicable(Reason.NO_SCALAR)
     name = rng.choice(source.operator.scalar_names)

@@ -8,8 +8,8 @@ import random
 from source_tree import Source, pick
 from transform import Kind, NotApplicable, Reason, transform
 
-# Floating-point values are rounded; integers, pointers and booleans stay as they are. The rounding
-# to bfloat16 works on the bits, because the interpreter does not have the type.
+# These functions round floating-point values, and return integers, pointers and booleans unchanged.
+# The function for bfloat16 changes bits, because the interpreter does not have this type.
 ROUND = """
 @triton.jit
 def cheat_half(v):

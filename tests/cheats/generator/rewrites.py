@@ -1,4 +1,5 @@
-"""Honest changes of an oracle: what a kernel author may write instead. None may be refused."""
+"""Honest changes of an oracle, as a kernel's author could make them. The server must refuse
+none."""
 
 from __future__ import annotations
 

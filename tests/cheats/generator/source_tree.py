@@ -1,4 +1,5 @@
-"""The syntax tree of a submission, with the questions that transforms ask and the edits they make.
+"""The syntax tree of a submission. Transforms use it to find places in the source and to change
+them.
 
 source = Source(operator)
 source.replace(call, source.expression("tl.max({0}) * 0", call))
@@ -20,7 +21,7 @@ Node = TypeVar("Node", bound=ast.AST)
 
 
 def pick(rng: random.Random, sites: list[Node], reason: Reason = Reason.NO_SITE) -> Node:
-    """Returns one of the sites, or raises if there is none."""
+    """Returns a random one of the sites. Raises NotApplicable if there is none."""
     if not sites:
         raise NotApplicable(reason)
     return rng.choice(sites)
@@ -35,7 +36,8 @@ class _Replace(ast.NodeTransformer):
 
 
 class Source:
-    """`probe`: the branches of triggers raise, so that a verdict tells if one of them ran."""
+    """A submission that a transform changes. If `probe` is true, the branches of triggers raise an
+    exception, so the verdict shows whether one of them ran."""
 
     def __init__(self, operator: OperatorText, probe: bool = False) -> None:
         self.operator = operator
@@ -53,7 +55,7 @@ class Source:
         return (node for node in self.tree.body if isinstance(node, ast.FunctionDef))
 
     def kernels(self) -> list[ast.FunctionDef]:
-        """Returns the functions that Triton compiles, helpers of kernels among them."""
+        """Returns the functions that Triton compiles: kernels and their helpers."""
         return [
             f
             for f in self.functions()
@@ -88,7 +90,7 @@ class Source:
         ]
 
     def needs_triton(self) -> None:
-        """Raises for Gluon, whose values have layouts that an inserted expression lacks."""
+        """Raises NotApplicable for Gluon, because an inserted expression would need a layout there."""
         if any("gluon" in ast.unparse(d) for f in self.kernels() for d in f.decorator_list):
             raise NotApplicable(Reason.NOT_TRITON)
 
@@ -117,8 +119,8 @@ class Source:
         self.tree.body[last + 1 : last + 1] = ast.parse(text).body
 
     def wrap_entry(self, body: str) -> None:
-        """Renames the entry function and adds another one with `body`, in which WORK(ARGUMENTS)
-        calls the renamed one."""
+        """Renames the entry function, and adds a new entry function with `body`. In `body`,
+        WORK(ARGUMENTS) calls the renamed function."""
         entry = next(f for f in self.functions() if f.name == self.operator.entry)
         self._wrappers += 1
         entry.name = f"cheat_work_{self._wrappers}"

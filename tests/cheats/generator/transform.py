@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Kind(Enum):
-    """The evidence that tells a harmless mutant from a cheat that got through."""
+    """Says which evidence can show that a mutant which passed is harmless."""
 
     VALUES = "values"  # outputs may differ: they are compared with the reference
     TRIGGER = "trigger"  # a branch may never run: a twin raises there

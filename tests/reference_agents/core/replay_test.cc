@@ -1,5 +1,5 @@
-// Tests replays of transcripts without a model. If all steps are equal, the attempt ends like the
-// recorded attempt. Differences are reported.
+// Tests replays of transcripts without a model. If all steps are equal, the replay must have the
+// same result as the recorded attempt. If a step differs, the replay must report it.
 #include "reference_agents/core/replay.h"
 
 #include <filesystem>

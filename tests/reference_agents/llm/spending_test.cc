@@ -211,7 +211,8 @@ TEST_CASE("parallel requests never pass the limit together, and use it up") {
   for (int i = 0; i < 16; ++i)
     threads.emplace_back([&] { (void)client.complete(request_of(1'000, 2'000)); });
   for (std::thread& thread : threads) thread.join();
-  // At 8 dollars a fifth request fits; at 10 dollars a sixth does not.
+  // After four requests 8 dollars are spent, so a fifth one is allowed. After five requests 10
+  // dollars are spent, so a sixth one is not.
   CHECK(client.spent_usd() == Approx(10));
   CHECK(client.limit_reached());
 }

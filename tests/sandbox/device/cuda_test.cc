@@ -134,7 +134,7 @@ TEST_CASE("a submission gets the same verdict from one recording candidate and f
   REQUIRE(failed.diagnostic);
   CHECK(failed.diagnostic->line.value_or(0) == 7);
   CHECK(failed.tells_hidden);
-  // The public case was launched and judged before the hidden one.
+  // The public case was launched and judged before the hidden case.
   REQUIRE(failed.cases.size() == 1);
   CHECK(failed.cases[0].outcome == Outcome::pass);
   REQUIRE_FALSE(heard.empty());  // the monitor heard of the public case only
@@ -213,8 +213,8 @@ TEST_CASE("a device that fails its check is unhealthy, and runs jobs again once 
   INFO(well.summary << " " << well.detail);
   REQUIRE(well.outcome == Outcome::pass);
   sick.set(true);
-  // The launchers that were started in advance have passed their check. The launchers that replace
-  // them fail it.
+  // Launchers that were started in advance have already passed the check of the device. Launchers
+  // that are started now fail it.
   Verdict refused = execute(kCopy);
   for (int i = 0; i < 8 && refused.error_kind != ErrorKind::device_unhealthy; ++i)
     refused = execute(kCopy);

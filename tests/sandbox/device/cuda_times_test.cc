@@ -21,7 +21,7 @@ TEST_CASE("a grade times its large cases together with the oracle") {
     REQUIRE(verdict.outcome == Outcome::pass);
     REQUIRE(verdict.perf);
     CHECK(*verdict.perf > 0);
-    // Its traffic is a fifteenth of the large case's traffic.
+    // The case has no time, because its traffic is only a fifteenth of the large case's traffic.
     CHECK_FALSE(verdict.cases[0].latency);
     const CaseRecord& timed = verdict.cases[1];
     REQUIRE(timed.latency);

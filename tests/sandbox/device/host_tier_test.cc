@@ -85,7 +85,7 @@ TEST_CASE(
   CHECK(kind_of("    os._exit(0)\n") == ErrorKind::protocol_error);
   CHECK(kind_of("    os.kill(os.getpid(), 9)\n    os.abort()\n") == ErrorKind::crash);
   CHECK(kind_of("    return x.double()\n") == ErrorKind::output_mismatch);
-  // Before its function returns, the submission already sends the byte that ends a round.
+  // The submission sends the byte that ends a round before its function returns.
   const std::string says =
       "    for fd in range(3, 64):\n        try:\n            os.write(fd, b'D')\n        except "
       "OSError:\n            pass\n";

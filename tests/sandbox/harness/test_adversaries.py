@@ -1,4 +1,4 @@
-"""The checks that an operator's timed cases are not benign, on small operators."""
+"""Tests, with small operators, the checks that an operator's timed cases reveal wrong shortcuts."""
 
 from __future__ import annotations
 
@@ -91,7 +91,8 @@ def leaky_sum(folder: Path, *cases: str, family: str = "scan", spec: str = SPEC)
 def failures(operator: Operator, *linted: str) -> list[Check]:
     tables: list[dict[str, Any]] = operator.spec["cases"]
     cases = [operator.case(table, "cpu") for table in tables if table["id"] in linted]
-    # One scalar value in every case is a failure of its own.
+    # The scalar has the same value in all of these cases, which another check reports. That report
+    # is left out here.
     return [
         check
         for check in lint(operator, cases, 1)
@@ -163,8 +164,8 @@ def test_a_distribution_that_lets_the_shortcut_pass_is_an_error(tmp_path: Path) 
     spec = SPEC.replace('"early"', '"benign"')
     cases = [SMALL, LARGE, *(one.replace('"early"', '"benign"') for one in (REDUCED, TWIN))]
     operator = leaky_sum(tmp_path, *cases, spec=spec)
-    # 0.7^10 of a state that was left out is 0.03, more than the tolerance. A state that is forgotten
-    # after few steps lets the shortcut pass.
+    # After ten steps, 0.7^10 = 0.03 of a state is left. That is more than the tolerance, so a
+    # kernel that leaves the state out is wrong. With a decay of 0.1 the same kernel would pass.
     weak = (tmp_path / "reference.py").read_text().replace("else 0.7", "else 0.1")
     (tmp_path / "reference.py").write_text(weak)
     (failed,) = failures(Operator.load(operator.folder), "small", "reduced")

@@ -1,5 +1,5 @@
-"""Tests the host tier's rounds between a judge and a candidate, with memory files in place of GPU
-memory. A right submission passes, and attempts to cheat the clock are found."""
+"""Tests the rounds of the tier `host` between a judge and a candidate. Memory files take the place
+of GPU memory. A right submission must pass, and attempts to cheat the clock must be found."""
 
 from __future__ import annotations
 
@@ -210,8 +210,8 @@ def test_outputs_written_after_done_do_not_count(talk: Talk) -> None:
 def test_outputs_that_change_after_the_clock_has_stopped_are_named(
     talk: Talk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Changed outputs are rejected even if they become right. The bytes that were read when the
-    clock stopped differ from the bytes that are read a moment later."""
+    """Checks that outputs are rejected if they become right after the clock has stopped. The bytes
+    that were read when the clock stopped differ from the bytes that are read a moment later."""
     synchronized: list[int] = []
 
     def slow(_: HostCase) -> None:

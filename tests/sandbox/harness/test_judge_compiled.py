@@ -1,5 +1,5 @@
-"""The judge's times of references as torch.compile makes them: what has no time gets a reason.
-tests/e2e/test_operators_compiled.py compiles one for real."""
+"""Tests how the judge times references after torch.compile. If a reference has no time, there must
+be a reason. tests/e2e/test_operators_compiled.py really compiles a reference."""
 
 from __future__ import annotations
 

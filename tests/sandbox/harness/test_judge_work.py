@@ -69,7 +69,7 @@ def test_a_judge_reports_that_it_has_settled(judge: JudgeClient, operator: Path)
 def test_freed_memory_that_others_may_need_is_returned(
     monkeypatch: pytest.MonkeyPatch, operator: Path, unused: int, given_back: int
 ) -> None:
-    """The device has 1,024 bytes in total."""
+    """Checks how much unused memory the judge keeps. The device has 1,024 bytes in total."""
     calls = []
     monkeypatch.setattr(torch.cuda, "memory_reserved", lambda device: 500 + unused)
     monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 500)

@@ -1,4 +1,4 @@
-"""Tests which of torch's copies change the order of elements.
+"""Tests which copies by torch are recognised as changing the order of elements.
 tests/sandbox/launcher/plan/layout_test.cc tests the same rules for launch plans."""
 
 from __future__ import annotations

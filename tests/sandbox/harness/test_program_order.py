@@ -1,5 +1,5 @@
-"""Races between the programs of a grid: a run in reverse order finds them, and finds nothing in a
-submission without a race."""
+"""Tests runs in reverse order: they must find races between the programs of a grid, and find
+nothing in a submission without a race."""
 
 from __future__ import annotations
 

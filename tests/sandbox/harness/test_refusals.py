@@ -1,4 +1,5 @@
-"""Tests that the first refusal of a call decides, whatever the call does with that refusal."""
+"""Tests that the first refusal of a call is the result of the call, even if the submission's code
+catches the exception."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from harness.candidate import zygote
 @pytest.mark.parametrize(
     ("nodes", "before", "after"),
     [
-        # Inside a jail in which one GPU is visible.
+        # One GPU is visible, as inside of a jail.
         (["nvidia3", "nvidiactl", "nvidia-uvm"], "3", "0"),
         (["nvidia0", "nvidia3"], "1", "1"),  # without a jail, the machine's own number
         (["nvidia0"], "", ""),  # a candidate without a GPU

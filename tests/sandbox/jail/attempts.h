@@ -1,6 +1,6 @@
-// Helps tests that try something in a forked child inside a jail (an attempt). The child's exit
-// status is 0 if every expectation was met, or the number of the first expectation that was not
-// met, or kNoJail.
+// Helps tests in which a forked child enters a jail and tries something there (an attempt). The
+// child's exit status is 0 if every expectation was met. Otherwise it is the number of the first
+// expectation that was not met, or kNoJail.
 //
 //   const pid_t child = ::fork();
 //   if (child == 0) ::_exit(enter() ? attempt() : kNoJail);
@@ -36,7 +36,7 @@ inline void check_all_held(int status) {
   CHECK(status == 0);
 }
 
-/// Returns true if a system call has failed with the error `with`.
+/// Returns true if `result` is that of a system call which has failed with the error `with`.
 inline bool denied(long result, int with = EPERM) { return result == -1 && errno == with; }
 
 }  // namespace assay::sandbox::testing

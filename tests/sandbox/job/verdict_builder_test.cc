@@ -109,7 +109,7 @@ TEST_CASE("perf leaves out the cases that are not worth timing, and needs the ot
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   small.latency = timing(10);
   small.baseline_latency = timing(10);
-  // Small cases do not count even if they have times.
+  // A small case has no influence on Perf, even if it has times.
   CHECK(*geometric_mean_perf({small, large}) == Approx(4.0));
   large.latency.reset();
   CHECK_FALSE(geometric_mean_perf({small, large}));
@@ -141,7 +141,7 @@ TEST_CASE("a case is timed from an eighth of the largest traffic or of the large
                       {.bytes = 100, .flops = 1},
                       {.bytes = 1, .flops = 100},
                       {.bytes = 99, .flops = 99}}) == std::vector<bool>{true, true, true, false});
-  // The case with the most traffic may differ from the case with the most arithmetic.
+  // One case may have the most traffic, and another case the most arithmetic.
   CHECK(worth_timing(
             {{.bytes = 800, .flops = 1}, {.bytes = 1, .flops = 800}, {.bytes = 1, .flops = 1}}) ==
         std::vector<bool>{true, true, false});

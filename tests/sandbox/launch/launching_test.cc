@@ -86,7 +86,7 @@ bool oracle_was_timed(const Verdict& verdict) {
   INFO(verdict.summary << " " << verdict.detail);
   for (const Hint& hint : verdict.hints) UNSCOPED_INFO(hint.text);
   REQUIRE(verdict.outcome == Outcome::pass);
-  // Whether the large case has a baseline.
+  // The last case is the large one, the only one that is timed.
   return verdict.cases.back().baseline_latency.has_value();
 }
 
@@ -125,7 +125,7 @@ TEST_CASE(
         }) >= 4 - kAhead);
   CHECK(started_by([&] {
           for (int i = 0; i < 4; ++i)
-            // A job that belongs to no run.
+            // These jobs belong to no run.
             CHECK(gpu.execute(JobKind::test, kCopy, "").outcome == Outcome::pass);
         }) >= 4 - kAhead);
   CHECK(started_by([&] {

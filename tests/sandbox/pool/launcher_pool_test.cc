@@ -129,7 +129,7 @@ TEST_CASE("launchers are made ready one after the other, and at once for callers
   LauncherPool pool(config, spawner, 0, "fake");
   std::unique_ptr<LauncherClient> first = taken(pool), second = taken(pool);
   CHECK(log.comes_to(3));  // the third start never becomes ready
-  // A thread of the pool ends launchers only if it has no launcher to start.
+  // The pool's thread starts launchers first, and ends discarded launchers only when it is idle.
   pool.discard(std::move(first));
   REQUIRE(pool.end_those_of_runs(soon()));
   CHECK(log.count() == 3);
@@ -297,7 +297,7 @@ TEST_CASE(
   old_one = taken_for_run(pool, "run_b");
   CHECK(old_one->faults_before() == before + 1);  // this launcher started after the fault
   pool.discard(std::move(old_one));
-  // The launcher started before the fault, so it ends.
+  // The first launcher started before the fault, so the pool ends it and does not keep it.
   pool.keep_for_run("run_a", std::move(new_one));
   new_one = taken_for_run(pool, "run_a");
   CHECK(new_one->faults_before() == before + 1);

@@ -40,7 +40,8 @@ for frame in channel:
   return config;
 }
 
-/// Answers a request for a child. A descriptor of /dev/null takes the place of the pidfd.
+/// Python code that answers a request for a child. It sends a descriptor of /dev/null in place of a
+/// pidfd.
 constexpr const char* kForked =
     "channel.send({'type': 'forked', 'slot': frame.header['slot']},"
     " fds=[os.open('/dev/null', os.O_RDONLY)])";

@@ -1,8 +1,8 @@
 // Reports of Compute Sanitizer, as `--xml --save` writes them.
 //
-// NVIDIA publishes no schema. kStrayRead follows a report of version 2026.2 of which parts are
-// public, with the names of elements that version 2026.4 has. The other samples follow the text
-// reports in the documentation, with the same elements. None was seen on hardware.
+// NVIDIA publishes no schema. kStrayRead follows a report of version 2026.2, parts of which are
+// public, but uses the element names of version 2026.4. The other samples contain the text of
+// reports in the documentation, in the same elements. None of the samples comes from real hardware.
 #pragma once
 
 #include <string>

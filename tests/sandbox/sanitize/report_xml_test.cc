@@ -110,13 +110,13 @@ TEST_CASE("a record of an unknown kind or level is an error, whatever its text s
 }
 
 TEST_CASE("names that the submission chooses decide nothing") {
-  // The name of the kernel claims to be another record.
+  // The name of the kernel contains the tags of another record.
   const std::string name = "k&lt;/func&gt;&lt;record&gt;&lt;kind&gt;Api&lt;/kind&gt;";
   const auto findings = read(replaced(kStrayRead, "add_kernel(float*, float*)", name));
   REQUIRE(findings);
   REQUIRE(findings->size() == 1);
   CHECK(findings->front().places[0].kernel == "k</func><record><kind>Api</kind>");
-  // The path is not that of the submission, and the line does not exist.
+  // The report names a path outside of the submission, and a line that does not exist.
   const auto far = read(replaced(kStrayRead, "<line>3", "<line>99999999999999999999"));
   REQUIRE(far);
   CHECK(far->front().places[0].line == 0);

@@ -1,5 +1,6 @@
-// A script in the place of compute-sanitizer. It starts the launcher, and leaves a fixed report for
-// each tool. The launcher, its jail and its socket are real.
+// SanitizerScript is a script that takes the place of compute-sanitizer. The script starts the
+// launcher, and writes a fixed report for each tool. The launcher, its jail and its socket are
+// real.
 #pragma once
 
 #include <stdlib.h>
@@ -16,8 +17,8 @@ namespace assay::sandbox::testing {
 
 class SanitizerScript {
  public:
-  /// `after` are commands of the shell that run after the launcher. $tool is the tool's name, and
-  /// $report the file for the report.
+  /// `after` contains shell commands that run after the launcher. In them, $tool is the name of the
+  /// tool, and $report is the file for the report.
   explicit SanitizerScript(const std::string& after = "cat \"$folder/$tool.xml\" > \"$report\"\n") {
     std::string pattern = "/tmp/assay-script-XXXXXX";
     REQUIRE(::mkdtemp(pattern.data()) != nullptr);
@@ -32,7 +33,7 @@ class SanitizerScript {
                              "\"$@\" || exit $?\n"
                           << after;
     for (const SanitizerTool tool : kSanitizerTools) set_records(tool, "");
-    // The user in the jail is `nobody`.
+    // Inside the jail, the user `nobody` must be able to read these files.
     for (const auto& entry : {folder_, std::filesystem::path(path())})
       std::filesystem::permissions(entry, std::filesystem::perms(0755));
   }

@@ -1,5 +1,5 @@
-// Jobs on a GPU with the fake driver, whose plans are replayed under a script in the place of
-// compute-sanitizer.
+// Tests jobs that use Compute Sanitizer. The GPU has the fake driver, and a script takes the place
+// of compute-sanitizer while the plans are replayed.
 #include "sandbox/sanitize/sanitizing.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ Timing block() {
   return timing;
 }
 
-/// Returns the doubt about such a block after one of its times has been changed.
+/// Changes one of the times of block(), and returns the doubt about the result.
 TimingDoubt after(double Timing::*field, double value, const BlockFacts& facts = {}) {
   Timing timing = block();
   timing.*field = value;

@@ -11,7 +11,7 @@ using nlohmann::json;
 
 namespace {
 
-/// Returns the error of reading `{"x": value}`, or an empty string.
+/// Reads the header `{"x": value}`. Returns the error, or an empty string if there is none.
 template <class Read>
 std::string error_of(const json& value, Read read) {
   const json object = {{"x", value}};

@@ -115,7 +115,7 @@ void needs_each_field(const Message& message, Parser<Message> parse, const std::
     if (name == "type") continue;  // parse_header() has checked that it is a string
     json wrong = header;
     wrong.at(at)[name] = json::object({{"no", "value"}});
-    // The reader of an object accepts this value, and then misses the object's fields.
+    // This value is an object too, but it lacks the fields that the reader needs.
     const Result<Message> read = parse(received(wrong));
     REQUIRE_FALSE(read);
     CHECK(read.error().code == ErrorCode::corrupt);

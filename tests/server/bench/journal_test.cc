@@ -86,7 +86,7 @@ TEST_CASE("a journal of another bench, an empty one and a broken one are refused
             .message.find("no bench to resume") != std::string::npos);
   REQUIRE(BenchJournal::open(scratch.path, kIdentity, false));
   {
-    // The first bench never started a run, so a new bench may replace its journal.
+    // The first bench ended before it started a run, so a new bench may replace its journal.
     const auto anew = BenchJournal::open(scratch.path, kIdentity, false);
     REQUIRE(anew);
     REQUIRE((*anew)->add_run(1, {"run_a", {"x"}}));

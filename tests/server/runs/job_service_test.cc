@@ -122,7 +122,7 @@ TEST_CASE(
   ServicesFixture services;
   const std::string run = services.start(tools::Track::one_shot);
   services.close();
-  // Makes the rows that a killed process leaves in the store.
+  // Writes the rows that a process leaves in the store when it is killed.
   const auto leave = [&](const std::string& device, const std::string& op,
                          const std::string& source) {
     auto store = Store::open(services.store_path(), StoreMode::read_write);
@@ -269,7 +269,7 @@ TEST_CASE("a wait ends when the clock reaches its end, not before") {
   std::thread waiter([&] { status = *services->jobs().wait(slow, kWaitMs, nullptr); });
   const bool began = services.clock.wait_for_looks(1);
   services.clock.advance_ms(kWaitMs / 2);
-  // The wait has seen the new time and still waits.
+  // The waiting function has read the new time and still waits.
   const bool went_on = services.clock.wait_for_looks(5);
   services.clock.advance_ms(kWaitMs / 2);
   waiter.join();

@@ -32,7 +32,8 @@ const operators::Operator& the_operator() {
 Verdict shown(const Verdict& verdict) { return public_verdict(verdict, &the_operator()).verdict(); }
 std::string text_of(const Verdict& verdict) { return verdict_to_json(shown(verdict)).dump(); }
 
-/// Returns a graded verdict. Its public case is right, and its submission has got hidden cases.
+/// Returns the verdict of a grade in which the public case was right, so the submission has got its
+/// hidden cases.
 Verdict told() {
   Verdict v = full_verdict();
   v.tells_hidden = true;

@@ -1,4 +1,4 @@
-// The limits of IEEE floats.
+// Defines the limits of IEEE floats.
 #pragma once
 #ifndef FLT_MAX  // cuda/std defines them too
 #define FLT_RADIX 2

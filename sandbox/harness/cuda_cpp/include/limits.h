@@ -1,4 +1,4 @@
-// The limits of integers, for an LP64 machine.
+// Defines the limits of integers, for an LP64 machine.
 #pragma once
 #ifndef INT_MAX  // cuda/std defines them too
 #define CHAR_BIT 8

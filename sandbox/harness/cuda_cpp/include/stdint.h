@@ -1,4 +1,4 @@
-// The types of <stdint.h>, as cuda/std declares them. NVRTC has no C library.
+// Defines the types of <stdint.h>, as cuda/std declares them, because NVRTC has no C library.
 #pragma once
 typedef signed char int8_t;
 typedef short int16_t;

@@ -1,5 +1,5 @@
-"""Tests CUDA C++ in a real candidate: its answers to sources that compile and to sources that do
-not, and its answer if there is no compiler."""
+"""Tests how a real candidate answers CUDA C++: a source that compiles, a source that does not, and
+a source for which there is no compiler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests in which folders NVRTC is searched, and in which order."""
+"""Tests where the harness looks for NVRTC: in which folders, and in which order."""
 
 from __future__ import annotations
 

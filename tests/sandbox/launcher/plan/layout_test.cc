@@ -77,9 +77,9 @@ TEST_CASE("copies that keep the order are no layout work") {
 }
 
 TEST_CASE("a copy in another order on the way to an output is layout work") {
-  // A copy after the kernel.
+  // The kernel runs first, and its result is copied.
   CHECK(reorders(plan_of({own(kT, kX), copy(kAnyOrder, {kY, 0}, {kT, 0})})));
-  // A copy before the kernel.
+  // The input is copied first, and the kernel reads the copy.
   CHECK(reorders(plan_of({copy(kAnyOrder, {kT, 0}, {kX, 0}), own(kY, kT)})));
   SECTION("in one of the alternatives") {
     CHECK(reorders(plan_of({ChoiceOp{

@@ -1,4 +1,4 @@
-// The memory of a plan that a sanitizer watches.
+// Tests the memory of a plan that is replayed under a sanitizer.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -40,7 +40,7 @@ Seen watched_by(std::optional<SanitizerTool> tool) {
   bench.request.sanitizer = tool;
   const auto result = bench.run(test::vector_add_plan(kN, "look_around"));
   REQUIRE(result);
-  // No output of a watched run is used.
+  // The outputs of a run under a sanitizer are not used.
   CHECK(result->outputs.empty() == tool.has_value());
   CHECK(result->kernels.size() == 1);
   bench.check_clean();

@@ -40,8 +40,8 @@ TEST_CASE(
   bench.request.timing = TimingRules{.min_samples = 6, .max_samples = 6, .max_time_ms = 2'000};
   REQUIRE(bench.run(plan));
   bench.check_sum();
-  // An image that declares no variable is not loaded again. So the fake kernel's variable keeps its
-  // value, and the returned sample shows this.
+  // Before each sample, images that declare variables are loaded again. This image declares none,
+  // so the fake kernel's variable keeps its value, as the returned sample shows.
   REQUIRE(bench.run(test::vector_add_plan(kN, "fake_add_once")));
   CHECK(std::isnan(bench.out[0]));
   bench.check_clean();
@@ -74,7 +74,7 @@ TEST_CASE("every sample runs on the new inputs, and the outputs belong to them")
   const auto result = bench.run(test::vector_add_plan(kN));
   REQUIRE(result);
   bench.check_sum();
-  // The new launches are the warm-up on the old inputs, and then the samples.
+  // The new launches are first the warm-up, on the old inputs, and then the samples.
   CHECK(bench.gpu.launches().size() > before + 6);
   REQUIRE(result->samples->first_run_ns);
   CHECK(*result->samples->first_run_ns == result->samples->cold_ns[0]);
@@ -128,7 +128,7 @@ TEST_CASE(
     REQUIRE(bench.run(test::vector_add_plan(kN, "lazy")));
     caught += bench.out[0] == 0.0f ? 1 : 0;
   }
-  // The expected number is 30, and 15.5 is four standard deviations.
+  // 30 are expected. Four standard deviations are 15.5, so fewer than 15 are very unlikely.
   CHECK(caught > 14);
   CHECK(caught < 46);
 }
@@ -155,7 +155,7 @@ TEST_CASE("the inspection of a plan has a timeline, and compares the bits of two
   CHECK(timeline[1].ns == Approx(8'000).margin(50));
   bench.check_clean();
 
-  // Both runs leave NaN, because the kernel's variable is no longer zero.
+  // In both runs the output stays NaN, because the kernel's variable is no longer zero.
   const auto other = bench.run(test::vector_add_plan(kN, "fake_add_once"));
   REQUIRE(other);
   CHECK(other->inspection->deterministic == true);

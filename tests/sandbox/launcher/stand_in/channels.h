@@ -16,7 +16,7 @@ namespace stand_in {
 // Environment variables that the stand-in sets for the program.
 inline constexpr const char* kPipe = "STAND_IN_PIPE";  // a named pipe to which the library writes
 inline constexpr const char* kPort = "STAND_IN_PORT";  // a TCP port to which the library connects
-// A file below /dev/shm that the library reads.
+// The name of a file below /dev/shm that the library reads.
 inline constexpr const char* kMemory = "STAND_IN_MEMORY";
 inline constexpr char kByte = 'n';  // sent through every channel
 

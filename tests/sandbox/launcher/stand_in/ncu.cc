@@ -6,7 +6,8 @@
 // The stand-in reads INSTALLATION/sections, writes below HOME and TMPDIR, creates named pipes, and
 // starts a middle process. The middle process adopts orphans, and starts the program with
 // libinjection.so from the stand-in's folder. Then the stand-in uses every channel to that library.
-// The exit status is the program's, or 70 if a step was refused; standard output says which step.
+// The exit status is that of the program. If a step was refused, the exit status is 70, and
+// standard output names the step.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -30,7 +31,8 @@ namespace {
 using namespace stand_in;  // NOLINT: this is a main file
 
 constexpr int kRefused = 70;
-// The time limit; without it, a silent program would block the stand-in at the pipe.
+// The time limit of the stand-in. Without it, a program that writes nothing to the pipe would block
+// the stand-in for ever.
 constexpr unsigned kMaxSeconds = 15;
 
 [[noreturn]] void give_up(const std::string& what) {

@@ -145,8 +145,8 @@ TEST_CASE("client: a server that cannot be started, exits at once or speaks no M
 }
 
 TEST_CASE("client: a server that dies while it works is an Error, not a hang") {
-  // The shell answers the probe, then exits when the call arrives, so the second answer never
-  // comes.
+  // The server is a shell script. It answers the probe, and exits when the call arrives, so the
+  // call gets no answer.
   const std::string discover =
       R"({"jsonrpc":"2.0","id":1,"result":{"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{},"ttlMs":0,"cacheScope":"public"}})";
   auto client =

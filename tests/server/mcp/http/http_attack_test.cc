@@ -107,8 +107,8 @@ TEST_CASE("attack: a client that never reads is cut off after the write timeout"
   const UniqueFd fd = connect_to(server.port, 4096);
   const std::string list = raw_post("", R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})");
   bool refused = false;
-  // The server reads requests only while it can send their answers, so the client can finally send
-  // no more.
+  // The server reads requests only while it can send their answers. So at some point the client
+  // cannot send any more.
   for (int i = 0; i < 100'000 && !refused; ++i) refused = !send_text(fd.get(), list);
   CHECK(refused);
   CHECK(answers_ping(server.port));
@@ -123,7 +123,7 @@ TEST_CASE("attack: idle connections and unfinished headers hold no thread") {
     if (i % 2 == 0) REQUIRE(send_text(open.back().get(), "POST /mcp HTTP/1.1\r\nHost: loc"));
   }
   REQUIRE(answers_ping(server.port));
-  // A worker looks at each incomplete request once, and is then free again.
+  // An incomplete request occupies a worker only for a moment.
   CHECK(threads_of_this_process() - before < 100);
   CHECK(slowest_ping_ms(server.port, 20) < 1000 * kPatience);
 }

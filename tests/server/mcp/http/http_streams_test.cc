@@ -32,7 +32,8 @@ TEST_CASE("http: progress makes a stream, without a token the answer is JSON") {
                        dump(stateless_call(1, "wait", {{"ms", 20}}, {{"progressToken", "t"}})),
                        "application/json", kTimeoutMs);
   CHECK(response->headers.find("content-type")->second.rfind("application/json", 0) == 0);
-  // An error keeps its status, because the stream begins only when the tool is reached.
+  // The error has its own HTTP status, because the event stream begins only when the tool is
+  // called.
   headers["Accept"] = "text/event-stream";
   headers[kHeaderName] = "nope";
   response = http_post(server.url(), headers,

@@ -23,7 +23,7 @@ TEST_CASE("bars are as long as their values and have whiskers for intervals") {
   CHECK(occurrences(plot, "class=\"bar\"") == 2);
   CHECK(occurrences(plot, "class=\"whisker\"") == 3);
   CHECK(occurrences(plot, "class=\"reference\"") == 0);
-  // The bar is half as wide as a plot of 360 units.
+  // The plot has 360 units, and the bar is half as wide.
   CHECK(plot.find("width=\"180.0\" height=\"12.0\" class=\"bar\"") != std::string::npos);
   CHECK(plot.find("width=\"0.0\"") != std::string::npos);
   CHECK(plot.find("aria-label=\"Pass@1: half 50 %, none 0 %\"") != std::string::npos);

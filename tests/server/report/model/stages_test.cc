@@ -50,7 +50,7 @@ TEST_CASE("an attempt ended at the first tool that no version of it passed") {
 }
 
 TEST_CASE("without calls, the graded submission shows the stage") {
-  // The interpreter compiles while it runs.
+  // The interpreter compiles a kernel when the kernel runs, so this error has the stage `run`.
   const JudgedCall not_compiled{JobKind::grade, Outcome::error, ErrorKind::compilation_error,
                                 Stage::run};
   const JudgedCall crashed{JobKind::grade, Outcome::error, ErrorKind::crash, Stage::run};

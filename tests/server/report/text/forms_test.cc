@@ -105,7 +105,7 @@ TEST_CASE("rows explain themselves and totals add up") {
   CHECK(report.scripted());
   CHECK(max_error->of(report.rows[0]) == 0.002);
   CHECK(report.rows[1].explanation == "right, but would be slow: its widest launch has 1 program");
-  // About hidden cases a report says only that at least one is wrong.
+  // If hidden cases are wrong, a report says only that at least one is.
   CHECK(report.rows[2].explanation.find("at least one hidden case is wrong") != std::string::npos);
   CHECK(report.rows[2].explanation.find("3 of 9") == std::string::npos);
   CHECK(report.rows[3].explanation == "line 18: SyntaxError: expected ':'");

@@ -141,7 +141,7 @@ class WorkerPool {
   std::vector<std::thread> threads_ ASSAY_GUARDED_BY(mutex_);
   std::size_t idle_ ASSAY_GUARDED_BY(mutex_) = 0;
   std::size_t running_ ASSAY_GUARDED_BY(mutex_) = 0;
-  // the number of functions that were taken from the queue since the last grow()
+  // The number of functions that were taken from the queue since the last call of grow().
   std::size_t taken_ ASSAY_GUARDED_BY(mutex_) = 0;
   bool closing_ ASSAY_GUARDED_BY(mutex_) = false;
 };

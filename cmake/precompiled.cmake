@@ -1,12 +1,14 @@
-# The sanitized builds run the tests only, with clang. The headers that most sources include are
-# parsed once for all of them, which more than halves these builds. The release build does not do
-# this, so it finds a missing include.
+# The builds with sanitizers only run the tests, with clang. In these builds, the headers that most
+# sources include are parsed once for all sources, which more than halves the time. The release
+# build does not do this, so it notices a missing include.
 if(ASSAY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   set(ASSAY_PRECOMPILE ON)
-  # Libraries and programs alike: otherwise a program cannot use what was parsed for a library.
+  # Libraries and programs get the same option. Otherwise a program could not use the headers that
+  # were parsed for a library.
   target_compile_options(assay_flags INTERFACE -fPIC)
   if(CCACHE)
-    # ccache takes part only when told that no macro of the source changes what was parsed before.
+    # ccache works with precompiled headers only with these settings. They state that no macro of a
+    # source changes the headers.
     set(sloppiness pch_defines,time_macros,include_file_mtime,include_file_ctime)
     set(CMAKE_CXX_COMPILER_LAUNCHER
       ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=${sloppiness} ${CCACHE})
@@ -16,8 +18,8 @@ else()
   set(ASSAY_PRECOMPILE OFF)
 endif()
 
-# assay_precompile(NAME HEADERS...): a target whose parsed headers others use; the common ones and
-# HEADERS.
+# assay_precompile(NAME HEADERS...) adds a target whose parsed headers other targets use: the common
+# headers and HEADERS.
 function(assay_precompile name)
   if(NOT ASSAY_PRECOMPILE)
     return()

@@ -20,8 +20,8 @@ import torch  # noqa: E402
 from harness.interpreting.interpret import CudaOnCpu  # noqa: E402
 from torch.utils._pytree import tree_map  # noqa: E402
 
-# The name of an attribute on objects of the kernel part's classes. It keeps the arguments with
-# which the object was made.
+# The name of an attribute on objects of the kernel part's classes. The attribute contains the
+# arguments with which the object was created.
 MADE = "_assay_made"
 SCALARS = (bool, int, float, complex, str, bytes, type(None), torch.dtype, torch.device, torch.Size)
 

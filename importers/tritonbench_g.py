@@ -1,14 +1,15 @@
 """Implements `assay import tritonbench-g`: imports the golden files of TritonBench-G
 (thunlp/TritonBench) as a suite, and finds the tier of each file.
 
-    # writes SUITE/standard/NAME/ and SUITE/import.json
+    # This command writes SUITE/standard/NAME/ and SUITE/import.json.
     python importers/tritonbench_g.py data/TritonBench_G_v1 --out SUITE
 
-A line of '#' divides each file. Before the line stands the kernel part, which is the operator's
-oracle; a submission replaces it. After the line stands the test part, which makes the inputs and
-stays with the judge (harness/imported/golden.py). The tier of a file is `plan` if every call is
-recorded as in a scored submission. It is `host` if the recorder refuses something that is possible
-with a GPU inside the jail. It is `neither` if the file does not compile or its test part fails.
+A line of '#' divides each file into two parts. Above the line is the kernel part, which becomes the
+operator's oracle, and which a submission replaces. Below the line is the test part, which makes the
+inputs; only the judge uses it (harness/imported/golden.py). The tier of a file is `plan` if every
+call is recorded as in a scored submission. It is `host` if the recorder refuses something that is
+possible with a GPU inside the jail. It is `neither` if the file does not compile or its test part
+fails.
 Assay contains no part of the benchmark."""
 
 from __future__ import annotations

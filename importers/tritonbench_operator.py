@@ -1,9 +1,9 @@
 """Imports one golden file (a solution that TritonBench-G provides) in a separate process. Prints
 one JSON object on its last line.
 
-    # records the file's calls and writes the operators that they make
+    # `trace` records the file's calls, and writes an operator for each group of calls.
     python importers/tritonbench_operator.py trace FILE --out SUITE [--arithmetic]
-    # records the oracles as submissions
+    # `record` records the operators' oracles like submissions.
     python importers/tritonbench_operator.py record OPERATOR_DIR...
 
 A trace without `--arithmetic` records the calls like those of a scored submission, so it shows if

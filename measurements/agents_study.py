@@ -1,12 +1,12 @@
 """Measures how much feedback and each feature of the reference agents improve results. Uses the
 simulated model, which is not a language model.
 
-    # writes measurements/results/agents-study.json and the tables of
-    # docs/measurements/agents-study.md
+    # This command writes measurements/results/agents-study.json and the tables of
+    # docs/measurements/agents-study.md.
     python measurements/agents_study.py
-    # correctness and speed from a GPU; writes agents-study-cuda0.json
+    # This command measures correctness and speed on a GPU, and writes agents-study-cuda0.json.
     python measurements/agents_study.py --device cuda:0
-    # writes summary and tables again, from the attempts in the file
+    # This command writes summary and tables again, from the attempts in the file.
     python measurements/agents_study.py --tables
 
 The study has two parts, and each part uses one server. The part `device` uses real verdicts on

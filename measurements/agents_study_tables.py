@@ -11,8 +11,8 @@ from paired import bootstrap, difference, mean, wilson
 
 Rows = Sequence[dict[str, Any]]
 
-# Each entry: the part, the claim, the agent with the feature, the agent without the feature, and
-# the metric that shows the difference.
+# Each entry consists of the part, the claim, the agent with the feature, the agent without the
+# feature, and the metric that shows the difference.
 CLAIMS = [
     ("device", "feedback (1 attempt against 5)", "alphaevolve", "one_shot", "passed"),
     ("device", "feedback (edits)", "leader", "one_shot", "passed"),

@@ -2,10 +2,11 @@
 """Compares the verdicts of two devices on the same submissions, and writes the page
 docs/reference/generated/agreement.md.
 
-    # the verdicts of one device, one JSON line each; a stopped command goes on where it was
+    # `judge` writes the verdicts of one device, one JSON line each. If it was stopped, run it
+    # again: it skips the submissions that are already judged.
     python measurements/agreement.py judge --device cpu --oracles --out cpu.jsonl
     python measurements/agreement.py judge --device cuda:0 --answers answers.jsonl --out gpu.jsonl
-    # the page and the counts
+    # `compare` writes the page and the counts.
     python measurements/agreement.py compare cpu.jsonl gpu.jsonl --page PAGE --out RESULT.json
 
 A file of answers has lines {"id", "operator", "code"}. The files of verdicts have no code. Files
@@ -39,7 +40,7 @@ WAIT_S = 20  # of one call of the tool `job`
 INCONCLUSIVE = {"cancelled", "aborted", "device_unhealthy", "internal_error", "cut", "hang"}
 STRAY = {"canary_violation", "gpu_fault"}
 LIMITS = {"timeout", "memory_limit", "process_limit"}
-# cause -> the meaning in the page
+# Maps each cause to its explanation in the page.
 CAUSES = {
     "skipped_case": "the verdict without a GPU is a pass that names cases which it did not run; the GPU runs all",
     "compiler": "the GPU's verdict is an error of the compiler, and the other one is a pass",
@@ -175,7 +176,8 @@ def is_judged(verdict: dict[str, Any]) -> bool:
 
 
 def cause_of(pair: Pair) -> str:
-    """Returns one of CAUSES for a disagreement, by the kind of the verdict that is no pass."""
+    """Returns the cause of a disagreement, one of CAUSES. It follows from the kind of the verdict
+    that is not a pass."""
     failed = kind(pair.gpu if passes(pair.cpu) else pair.cpu)
     if failed in STRAY:
         return "fault" if passes(pair.cpu) else "stray_access"
@@ -191,7 +193,8 @@ def cause_of(pair: Pair) -> str:
 
 
 def pairs_of(cpu: Path, gpu: Path) -> list[Pair]:
-    """Returns a pair for each submission that both files have. The last verdict counts."""
+    """Returns a pair for each submission that is in both files. If a file has several verdicts for
+    a submission, the last one counts."""
     of_cpu = {key_of(one): one for one in lines_of(cpu)}
     of_gpu = {key_of(one): one for one in lines_of(gpu)}
     return [Pair(key[1], of_cpu[key], of_gpu[key]) for key in of_cpu if key in of_gpu]

@@ -1,9 +1,9 @@
 """Runs every reference agent over every operator with the simulated model. Measures how long this
 takes, because a maintainer of a benchmark waits for it.
 
-    # budget: 25 minutes on 2 cores
+    # This command may take 25 minutes on 2 cores.
     python measurements/bench_suite.py --out measurements/results/bench-suite-cpu.json
-    # budget: 10 minutes
+    # This command may take 10 minutes.
     python measurements/bench_suite.py --device cuda:0 --jobs 28 \
         --out measurements/results/bench-suite-h200.json
 

@@ -1,5 +1,5 @@
-"""Compares two servers, one with several GPUs and one with a single GPU: how many verdicts per hour
-does each give?
+"""Compares two servers, one with several GPUs and one with a single GPU, by the number of verdicts
+per hour that each gives.
 
     python measurements/gpus.py --devices cuda:0 cuda:1 --out measurements/results/gpus-h200-x2.json
 

@@ -1,13 +1,15 @@
-"""Measures whether a grade under load is as repeatable as a grade alone: agents submit oracles at
-once to one server, and Perf is compared with that of the same grades one at a time.
+"""Measures whether Perf is as repeatable under load as it is without load. Under load, several
+agents submit oracles to one server at the same time. Without load, the same grades run one at a
+time.
 
     python measurements/grades_under_load.py --device cuda:0 --agents 16 --seconds 500 \
         --out measurements/results/grades-under-load-h100.json
 
-One server runs the whole time, in three phases: `alone`, `load`, and `alone` again, so that a drift
-of the machine shows. The value of an operator is the median of its Perf in both phases `alone`. A
-Perf of a phase is within 1 % if it differs from that value by at most 1 % of it. The budget is 95 %
-of the Perf under load. The share of the phases `alone` shows the noise without load.
+One server runs during three phases: `alone`, `load`, and `alone` again, so that a drift of the
+machine is visible. The value of an operator is the median of its Perf in both phases `alone`. A
+Perf is within 1 % if it differs from the operator's value by at most 1 % of this value. The goal is
+that 95 % of the values of Perf under load are within 1 %. The same share for the phases `alone`
+shows the noise without load.
 
 Perf comes from the store, because an answer has three digits only. A device that times nothing
 (cpu) has no Perf: the script then runs to its end, and its shares are null."""
@@ -31,7 +33,8 @@ from environment import environment
 
 from sandbox import ROOT, Agent, Server, oracle_of
 
-# Different kinds of work: memory-bound, arithmetic, reductions, scans, atomics, many launches.
+# These operators have different kinds of work: memory-bound, arithmetic, reductions, scans,
+# atomics, many launches.
 OPERATORS = (
     "vector_add",
     "softmax_last_dim",
@@ -64,8 +67,8 @@ def grade(agent: Agent, operator: str, code: str, phase: str) -> Sample:
 def run_phase(
     server: Server, phase: str, agents: int, operators: Sequence[str], seconds: float
 ) -> list[Sample]:
-    """Returns the samples of agents that submit for this time. Each goes through all operators at
-    least once, and begins at another one."""
+    """Runs agents that submit for this time, and returns their samples. Each agent goes through all
+    operators at least once, and begins with a different operator."""
     codes = {operator: oracle_of(operator) for operator in operators}
     samples: list[Sample] = []
     end = time.monotonic() + seconds
@@ -101,8 +104,8 @@ def percentiles(values: Sequence[float]) -> dict[str, float]:
 
 
 def summary(samples: list[Sample]) -> dict[str, Any]:
-    """Returns the share of Perf within 1 % of the value alone, and percentiles of the deviation,
-    for each phase and for each operator under load."""
+    """Returns, for each phase and for each operator under load, the share of Perf that is within
+    1 % of the operator's value, and percentiles of the deviation."""
     timed = [sample for sample in samples if sample["perf"]]
     values = {
         operator: statistics.median(

@@ -1,5 +1,5 @@
-"""Checks the tool `profile`: does the bound (memory, compute or latency) that it finds from times
-alone agree with the bound from Nsight Compute's counters? Uses every oracle's last public case.
+"""Checks the bound (memory, compute or latency) that the tool `profile` finds from times alone. It
+should agree with the bound from Nsight Compute's counters. Uses every oracle's last public case.
 
     python measurements/profile_bound.py --device cuda:0 \
         --out measurements/results/profile-bound-h200.json

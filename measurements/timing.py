@@ -100,8 +100,8 @@ def agreement(records: list[dict[str, Any]], truths: list[dict[str, Any]]) -> di
             ours, theirs = ns(record), known.get((record["operator"], record["case"]), {}).get(key)
             if ours and theirs and ours >= LEAST_NS:
                 ratios.append((ours / theirs, record["operator"], record["case"]))
-        # CUPTI's durations leave out the gaps between operations. A caller waits for these gaps
-        # too.
+        # CUPTI's durations leave out the gaps between operations, but the time that a caller waits
+        # includes them. So only kernels with a single operation are compared with CUPTI.
         single = [one for one in ratios if known[one[1:]].get("operations") == 1]
         several = [one for one in ratios if one not in single]
         found[key] = (

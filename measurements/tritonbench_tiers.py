@@ -4,7 +4,7 @@ the operators that were imported from the file.
     assay import tritonbench-g .golden/TritonBench_G_v1 --out .golden/suite --jobs 8
     python measurements/tritonbench_tiers.py .golden/suite --device cuda:0 \
         --out bench-out/gpu/tritonbench-tiers.json
-    # judges again all files whose tier in tiers.json is not `plan`
+    # This command judges again all files whose tier in tiers.json is not `plan`.
     python measurements/tritonbench_tiers.py .golden/suite --into tiers.json --out tiers.json
 
 Every operator of the suite is judged on its public cases. The submission is the kernel part of the

@@ -3,7 +3,7 @@
     python measurements/writable_code.py --out measurements/results/writable-code-h100.json
 
 The launcher's own kernels run in the GPU context of the submission. If device code can overwrite
-them, a submission can change what it is measured by. The steps are:
+them, a submission can change the kernels that measure it. The steps are:
 
 1. Load a victim kernel that stores the address of its own code. No PTX instruction returns this
    address. The call of an external function (vprintf) puts the address into register 20, so the
@@ -185,7 +185,7 @@ def marker_register() -> int:
 
 
 class Gpu:
-    """The part of CUDA's driver interface that the measurement needs."""
+    """Calls the part of CUDA's driver interface that the measurement needs."""
 
     def __init__(self) -> None:
         self._cuda = ctypes.CDLL("libcuda.so.1")

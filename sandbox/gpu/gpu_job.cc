@@ -49,7 +49,7 @@ void GpuJob::execute() {
   judge_ = gpu_.judges[assigned.index()].get();
   if (!prepare()) return;
   unlock();  // recording needs CPU cores, not the GPU
-  // The tier was decided when the public cases were recorded.
+  // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
     on_plan_tier(std::move(*recorded));

@@ -60,7 +60,8 @@ void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 /// Two runs of the submission in the interpreter. This struct borrows both.
 struct InterpretedRuns {
   InterpretedCases& full;
-  // The outputs lack the results of kernels; errors go to an auxiliary run.
+  // The run whose outputs lack the results of the kernels. Its errors go to an auxiliary execution
+  // of the job.
   InterpretedCases& without;
 };
 

@@ -95,7 +95,7 @@ void add_times(Roofline& roof, const CaseRecord* record) {
 std::int64_t unaligned_row_bytes(const Argument& argument) {
   const std::size_t digits = argument.dtype.find_first_of("123456789");
   if (!argument.is_tensor || argument.shape.size() != argument.strides.size()) return 0;
-  // The name "bool" has no digits.
+  // A dtype's name ends in its number of bits. Only "bool", whose elements have one byte, has none.
   const std::int64_t item_bytes =
       digits == std::string::npos ? 1 : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);
   for (std::size_t i = 0; i < argument.shape.size(); ++i) {
@@ -112,7 +112,7 @@ std::string profile_target(const Job& job, const std::string& own) {
 Peaks peaks_of_device(const std::string& target, std::int64_t sms, double bytes_per_s) {
   Peaks peaks = peaks_of(target).value_or(Peaks{});
   const auto limits = target_limits(target);
-  // The device has the target's architecture, but another number of multiprocessors.
+  // This device may have another number of multiprocessors than the device in the target's table.
   if (limits && sms > 0) {
     const double scale = static_cast<double>(sms) / static_cast<double>(limits->multiprocessors);
     for (double* rate : {&peaks.float64, &peaks.float64_tensor, &peaks.float32, &peaks.tf32_tensor,

@@ -1,6 +1,6 @@
 // CompiledTimes are the times of an operator's reference after torch.compile. `assay operators
 // compiled` measures these times and writes them into the state folder. A verdict shows them beside
-// the submission's times. They have no influence on Perf.
+// the submission's times. No score depends on them.
 //
 //   const std::string path = compiled_times_path(state_dir, "NVIDIA H200", "relu", revision);
 //   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});

@@ -27,7 +27,7 @@ constexpr std::int64_t kBlockSamples = 48;
 constexpr auto kMaxSeries = std::chrono::milliseconds(1'500);
 // The time limit for further rounds after the first kMinRounds rounds.
 constexpr auto kMaxRefining = std::chrono::milliseconds(200);
-// The number of rounds for PyTorch. Few rounds are enough, because PyTorch's time ranks nothing.
+// The number of rounds for PyTorch. Few rounds are enough, because no score depends on its time.
 constexpr int kPyTorchRounds = kMinRounds;
 // The time limit for PyTorch's samples in one case. A reference may consist of thousands of
 // launches.

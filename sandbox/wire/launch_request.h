@@ -64,8 +64,8 @@ struct LaunchRequest {
   std::optional<TimedBlock> time = {};
   // If true, a timeline is measured, and the outputs are checked to be deterministic.
   bool inspect = false;
-  // Whether the launcher sends `primed` before the samples and then waits for `sample`. In between,
-  // the supervisor can change the inputs.
+  // If true, the launcher sends `primed` before the samples and then waits for `sample`. In
+  // between, the supervisor can change the inputs.
   bool stage_next_inputs = false;
 };
 

@@ -146,7 +146,7 @@ void BenchProgress::finished(std::size_t group, const std::string& task, report:
   std::string line = count + report::padded(task, name_column_) + " " +
                      report::padded(std::string(to_string(label)), kLabelColumn) + " " +
                      report::printable_line(explanation, kExplanationCharacters);
-  // Without a bar, the estimate is on this line.
+  // If there is no bar, the estimate is part of this line.
   if (!terminal_ && all.done < all.total) line += "  (" + estimate_text(groups_, jobs_) + ")";
   print(line);
 }

@@ -63,7 +63,7 @@ class BenchProgress {
   const std::int64_t jobs_;
   Mutex mutex_;
   std::vector<ProgressGroup> groups_ ASSAY_GUARDED_BY(mutex_);
-  // the current step of each running attempt, by task
+  // Maps the task of each running attempt to its current step.
   std::map<std::string, std::string> running_ ASSAY_GUARDED_BY(mutex_);
   /// The width of the longest name so far. Names are long if there are several agents and models.
   std::size_t name_column_ ASSAY_GUARDED_BY(mutex_) = 22;

@@ -1,5 +1,5 @@
 // Implements `assay operators list|show|lint|compiled`: lists the catalog, shows operators in full,
-// checks that operators are sound, and times their references as torch.compile makes them.
+// checks that operators are sound, and times their references after torch.compile.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

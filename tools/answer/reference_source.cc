@@ -10,7 +10,7 @@ namespace assay::tools {
 namespace {
 
 struct Block {
-  // the name of the function, class or constant that the block defines; empty for other blocks
+  // The name of the function, class or constant that the block defines. Empty for other blocks.
   std::string name;
   std::string text;
 };

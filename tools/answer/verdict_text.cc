@@ -230,7 +230,7 @@ std::string verdict_text(const Verdict& verdict, const JobStatus& status, Format
     return "tier " + std::string(to_string(verdict.tier)) + ", job " + status.job + ", " +
            std::to_string(status.elapsed_ms) + " ms";
   };
-  // An error comes before a diagnosis of speed.
+  // A verdict with an error shows the error and no diagnosis of speed.
   const bool diagnosed = verdict.profile && verdict.outcome != Outcome::fail;
   if (diagnosed && format == Format::concise) return profile_text(verdict) + end();
   std::string text = diagnosed && verdict.outcome == Outcome::error ? "" : head_of(verdict, op);

@@ -78,7 +78,7 @@ struct Scorecard {
   std::optional<double> perf_at_1;  // absent if a right submission was not timed
 };
 
-/// What is left of a run's budget for one kind of call on one operator. In each field -1 means
+/// The rest of a run's budget for one kind of call on one operator. In each field -1 means
 /// unlimited.
 struct CallsLeft {
   std::int64_t limit = -1;

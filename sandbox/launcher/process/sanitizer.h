@@ -23,8 +23,8 @@
 
 namespace assay::sandbox {
 
-/// The number of records after which a tool writes no more of them. Each thread that makes an
-/// access outside of a buffer gives one record.
+/// The maximum number of records that a tool writes. Each thread that accesses memory outside of a
+/// buffer causes one record.
 inline constexpr int kMaxSanitizerRecords = 100;
 
 /// The number of bytes after each allocation that memcheck watches. An access to these bytes is a

@@ -11,9 +11,9 @@
 //  3. Fill inputs and constants, and poison all other memory.
 //  4. Run. Check the canaries and the inputs.
 //  5. If requested, find the fastest alternative of each choice, and time the plan.
-//  6. Compare the inputs with their first contents, and copy the outputs. If the plan was timed,
-//     both belong to one timed run that is drawn at random, so that a kernel cannot tell which run
-//     is checked.
+//  6. Compare the inputs with their first contents, and copy the outputs. If the plan was timed, do
+//     this after one timed run that is drawn at random, so that a kernel cannot tell which run is
+//     checked.
 // Not thread-safe.
 #pragma once
 

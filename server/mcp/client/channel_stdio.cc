@@ -172,7 +172,7 @@ class StdioChannel final : public Channel {
     json body;  // null until the response has arrived
     std::vector<json> notifications;
   };
-  // the requests that wait for a response, by request id
+  // The requests that wait for a response, by request id.
   std::map<std::string, Waiting> waiting_ ASSAY_GUARDED_BY(mutex_);
   bool ended_ ASSAY_GUARDED_BY(mutex_) = false;
   std::thread reader_;  // the last member: it uses all members above

@@ -63,9 +63,9 @@ class ProgressGate {
   std::int64_t last_sent_ns_ ASSAY_GUARDED_BY(mutex_) = 0;
 };
 
-/// What the transport knows about one message, and functions that reach the client that sent the
-/// message. The context exists while the message is handled. Many threads may call its functions
-/// simultaneously.
+/// The facts that the transport knows about one message, and functions that reach the client that
+/// sent the message. The context exists while the message is handled. Many threads may call its
+/// functions simultaneously.
 struct TransportContext {
   /// The client within which request ids are unique. Empty: the request cannot be cancelled by its
   /// id.

@@ -30,10 +30,10 @@ namespace assay::mcp {
 /// The optional features that the application uses. The server announces them to clients.
 struct Features {
   bool logging = false;  // handlers call context.log
-  /// The application publishes changes of the list of tools, prompts or resources.
+  /// True if the application publishes changes of the list of tools, prompts or resources.
   bool tools_change = false, prompts_change = false, resources_change = false;
-  /// The application publishes changes of kind resource_updated, so clients may subscribe to
-  /// resources.
+  /// True if the application publishes changes of kind resource_updated. Clients may then subscribe
+  /// to resources.
   bool resources_update = false;
 };
 

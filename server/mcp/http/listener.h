@@ -42,7 +42,7 @@ struct ListenerLimits {
   std::chrono::milliseconds drain_timeout{2'000};
 };
 
-/// What the listener does next with a connection.
+/// The next step of the listener for a connection.
 enum class Next {
   again,  // serve it again, after other connections that wait for a worker
   wait,   // watch it until bytes arrive or its deadline passes

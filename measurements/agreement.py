@@ -64,7 +64,7 @@ def lines_of(path: Path) -> Iterator[dict[str, Any]]:
                 yield json.loads(line)
 
 
-# ---- judge
+# The functions below judge submissions.
 
 
 def oracles() -> Iterator[dict[str, str]]:
@@ -134,7 +134,7 @@ def judge(options: argparse.Namespace) -> int:
     return 0 if waiting.empty() else 1
 
 
-# ---- compare
+# The functions below compare the verdicts of two devices.
 
 
 @dataclass(frozen=True)

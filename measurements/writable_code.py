@@ -103,7 +103,8 @@ NEXT:
 
 
 def big_text() -> str:
-    """Returns BIG_KERNELS kernels, each with BIG_INSTRUCTIONS multiplications by other constants."""
+    """Returns BIG_KERNELS kernels. Each has BIG_INSTRUCTIONS multiplications, by constants that no
+    other kernel uses."""
     return HEAD + "".join(big_kernel(k) for k in range(BIG_KERNELS))
 
 

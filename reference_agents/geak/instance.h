@@ -57,7 +57,7 @@ struct GeakParts {
   FirstStage first = FirstStage::compile;
   bool reflect = true;   // false: repairs see only the verdict
   bool optimize = true;  // false: the first correct version ends an instance
-  // the number of failed repairs after which an approach is dropped; 0: never
+  // The number of failed repairs after which an approach is dropped. 0: it is never dropped.
   std::int64_t max_debug = 5;
   std::size_t ancestors = 5;  // the size of the pool
   std::optional<double> temperature = {};

@@ -26,7 +26,7 @@ struct Provider {
   std::string name;
   Protocol protocol = Protocol::openai;
   std::string base_url;  // empty: the value of ASSAY_LLM_BASE_URL is used
-  // the environment variable that has the key; empty: the provider has no key
+  // The environment variable that contains the key. Empty: the provider has no key.
   std::string key_variable;
   bool key_required = true;
 };

@@ -62,7 +62,7 @@ class GpuContext {
   LauncherPool launchers;
   CandidatePool candidates;  // candidates without the GPU
   HostTier host;
-  // the index comes from GpuScheduler::assign_judge()
+  // GpuScheduler::assign_judge() returns the index of a job's judge.
   const std::vector<std::unique_ptr<Judge>> judges;
 
  private:

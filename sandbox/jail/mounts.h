@@ -33,7 +33,7 @@ Status mount_tmpfs_keeping_mounts(const std::string& target, std::int64_t bytes,
 Status mount_proc(const std::string& target);
 
 /// Makes the files about the machine's boot, load, interrupts and disks empty in a /proc that
-/// mount_proc() made. "/dev/null" lies beside `target`.
+/// mount_proc() made. The folder that contains `target` must also contain "dev/null".
 Status empty_machine_files(const std::string& target);
 
 /// Makes a mount and all mounts below it read-only. Other restrictions of these mounts are kept.

@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 // The root contains only directories and mount points.
 constexpr std::int64_t kRootBytes = 16LL << 20;
 constexpr std::int64_t kRootInodes = 16'384;
-// For the zygote; each job gets its own folders.
+// The limits of the zygote's /tmp. Each job gets its own /tmp.
 constexpr std::int64_t kZygoteTmpBytes = 64LL << 20;
 constexpr std::int64_t kZygoteTmpInodes = 16'384;
 constexpr int kMaxLinks = 40;      // maximum number of links in the path of a Python interpreter

@@ -59,7 +59,8 @@ class JobExecution {
   /// cancellation and limits and a separate verdict, and reports no progress.
   JobExecution auxiliary() const;
 
-  /// As auxiliary(), for another form of the job, for example with shorter limits. Borrows `job`.
+  /// Does the same as auxiliary(), but for another form of the job, for example with shorter
+  /// limits. Borrows `job`.
   JobExecution auxiliary(const Job& job) const;
 
   /// Writes the outcome and the summary of a job that has run. The cases decide the outcome

@@ -27,7 +27,7 @@
 
 namespace assay::sandbox {
 
-// ---- zygote ----
+// Messages of the zygote.
 struct ZygoteReady {
   Versions versions;
   std::vector<LayerReport> layers;
@@ -40,7 +40,7 @@ struct ForkRequest {
   int niceness = 0;
   std::vector<std::string> devices;  // device files of a GPU that the child may use
 };
-/// How a process ended, as waitid reports it to the parent process.
+/// The way in which a process ended, as waitid reports it to the parent process.
 struct ExitStatus {
   enum class How { exited, killed, dumped } how = How::exited;
   int value = 0;  // the exit status, or the number of the signal
@@ -62,7 +62,7 @@ struct PreparedOutput {
   std::int64_t nbytes = 0;
 };
 
-// ---- candidate ----
+// Messages between the supervisor and a candidate.
 struct CandidateCase {
   std::string id;
   std::vector<Argument> arguments;
@@ -135,7 +135,7 @@ struct Done {};
 using CandidateMessage =
     std::variant<Parked, SourceParsed, Imported, CaseDone, Artifact, CandidateError, Done>;
 
-// ---- judge ----
+// Messages between the supervisor and a judge.
 struct JudgeReady {
   Versions versions;
   std::string device_name;
@@ -161,7 +161,7 @@ struct PreparedCase {
   bool is_layout = false;
 };
 struct DeviceMemory {
-  // `fd` is the index of the memory's handle in the frame's descriptors
+  // `fd` is the index of the memory's handle in the frame's descriptors.
   std::int64_t fd = 0, bytes = 0;
 };
 struct Prepared {

@@ -37,7 +37,7 @@ enum class TimingDoubt {
   slow_marks,         // something else delayed the kernel whose duration is known
 };
 
-/// Facts about a block of samples that do not come from its times.
+/// Facts about a block of samples that are not computed from the samples' times.
 struct BlockFacts {
   bool simulated = false;     // a simulated device invents its times, so no time is in doubt
   std::int64_t launches = 1;  // operations that the host queues in one run

@@ -32,7 +32,7 @@ inline constexpr std::size_t kMaxTunables = 4'096;
 struct TimedBlock {
   std::int64_t min_samples = 10, max_samples = 40;
   std::int64_t max_time_ms = 120, warm_up_ms = 20;
-  // The number of samples with warm caches, and the number of samples by the host's clock.
+  // The number of samples with warm caches. The number of samples by the host's clock is the same.
   std::int64_t side_samples = 3;
 };
 

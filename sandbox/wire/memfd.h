@@ -27,7 +27,8 @@ Result<UniqueFd> create_memfd(const std::string& name, std::uint64_t bytes);
 Result<UniqueFd> create_sealed_memfd(const std::string& name, std::string_view contents);
 
 /// Creates a memory file with the present contents of the file `fd`, which must be unable to
-/// shrink. Holes stay holes. A process that has `fd` cannot change the copy.
+/// shrink. Holes in the file use no memory in the copy either. A process that has `fd` cannot
+/// change the copy.
 Result<UniqueFd> copy_memfd(int fd, const std::string& name);
 
 /// Returns the size of a file that another process sent. The file must be a memory file that cannot

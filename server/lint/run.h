@@ -27,8 +27,8 @@ namespace assay::server {
 
 class LintRun {
  public:
-  /// A function that is called when an operator has been linted, for one operator at a time, in the
-  /// order in which operators finish. `known` is true if the report is from the cache.
+  /// A function that is called after each operator, in the order in which operators finish. Two
+  /// calls never overlap. `known` is true if the report is from the cache.
   using Done = std::function<void(const LintReport& report, bool known)>;
 
   /// `seed` is the seed of the mutants' inputs.

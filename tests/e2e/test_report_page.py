@@ -28,7 +28,7 @@ RAISING = """import triton
 raise ValueError('</td></table><script>window.injected=1</script><svg onload="window.injected=1">' + 'y' * 300)
 """
 OPERATORS = ("vector_add", "gelu_tanh", "softmax_last_dim", "clamped_affine_scan")
-# operator -> its samples
+# Maps each agent to its samples. A sample has one result for each operator.
 SAMPLES = {
     AGENT: [
         ("perf=2.0", "perf=0.5", "fail", "error=key_error"),

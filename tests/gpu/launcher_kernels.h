@@ -17,7 +17,7 @@ inline constexpr const char* kKernels = R"(
 .address_size 64
 .extern .shared .align 16 .b8 dynamic[];
 
-// vector_add(x, y, out, n): out[i] = x[i] + y[i]
+// vector_add(x, y, out, n) computes out[i] = x[i] + y[i].
 .visible .entry vector_add(.param .u64 px, .param .u64 py, .param .u64 po, .param .u32 pn) {
   .reg .pred %p; .reg .b32 %r<5>; .reg .f32 %f<4>; .reg .b64 %d<5>;
   mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.u32 %r1, %r1, %r2, %r3;
@@ -29,32 +29,33 @@ inline constexpr const char* kKernels = R"(
 done: ret;
 }
 
-// write_byte(p, offset): p[offset] = 1
+// write_byte(p, offset) sets p[offset] to 1.
 .visible .entry write_byte(.param .u64 pp, .param .u64 po) {
   .reg .b32 %r1; .reg .b64 %d<3>;
   ld.param.u64 %d1, [pp]; ld.param.u64 %d2, [po]; add.u64 %d1, %d1, %d2; mov.u32 %r1, 1; st.global.u8 [%d1], %r1; ret;
 }
 
-// illegal_address(): writes to address 8
+// illegal_address() writes to address 8.
 .visible .entry illegal_address() {
   .reg .b64 %d1;
   mov.u64 %d1, 8; st.global.u64 [%d1], %d1; ret;
 }
 
-// endless(p): runs until *p is 12345, which nothing writes
+// endless(p) runs until *p is 12345. Nothing writes this value.
 .visible .entry endless(.param .u64 pp) {
   .reg .pred %p; .reg .b32 %r1; .reg .b64 %d1;
   ld.param.u64 %d1, [pp];
 again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p, %r1, 12345; @%p bra again; ret;
 }
 
-// increment(p): *p += 1, by one thread
+// increment(p) adds 1 to *p with one thread.
 .visible .entry increment(.param .u64 pp) {
   .reg .b32 %r1; .reg .b64 %d1;
   ld.param.u64 %d1, [pp]; ld.global.u32 %r1, [%d1]; add.u32 %r1, %r1, 1; st.global.u32 [%d1], %r1; ret;
 }
 
-// through_shared(out, scratch, offset): passes a number through byte `offset` of dynamic shared memory, and through scratch
+// through_shared(out, scratch, offset) passes a number through byte `offset` of dynamic shared
+// memory, and through scratch.
 .visible .entry through_shared(.param .u64 po, .param .u64 ps, .param .u32 pf) {
   .reg .b32 %r<4>; .reg .b64 %d<3>;
   ld.param.u64 %d1, [po]; ld.param.u64 %d2, [ps]; ld.param.u32 %r1, [pf];
@@ -64,7 +65,8 @@ again: ld.volatile.global.u32 %r1, [%d1]; setp.ne.u32 %p, %r1, 12345; @%p bra ag
 }
 )";
 
-/// cluster_size(out): *out = blocks of the cluster. Only for devices that have clusters.
+/// cluster_size(out) stores the number of blocks of the cluster in *out. Only devices with clusters
+/// can run it.
 inline constexpr const char* kClusterKernel = R"(
 .version 7.8
 .target sm_90

@@ -11,7 +11,7 @@
 #include "tools/json/json_archive.h"
 #include "tools/json/profile_fields.h"
 
-// The names of the sandbox's enums are those of sandbox/job/job.h.
+// In JSON, the values of the sandbox's enums have the names that sandbox/job/job.h defines.
 namespace assay::tools::archive_detail {
 
 template <>

@@ -28,8 +28,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         emit, stay = draw((batch, steps, states), 2.0), stay / 4.0
         stay = torch.floor(stay * GRID) / GRID
     elif case.distribution == "long_memory":
-        # Leaving a state costs almost as much as allowed, and emissions differ little. So a score
-        # sums the emissions of one state over hundreds of steps.
+        # A change of state costs almost the maximum, and emissions differ little. So the best path
+        # stays in one state for hundreds of steps, and its score sums this state's emissions.
         emit, trans = draw((batch, steps, states), 0.3), draw((states, states), 0.5) - 7.5
         stay = torch.floor(stay / 64.0 * GRID) / GRID
         # The path rarely starts in state 0, because zeros are also what unwritten memory contains.

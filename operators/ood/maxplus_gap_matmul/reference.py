@@ -12,8 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     a = rng.normal((m, k), torch.float32)
     b = rng.normal((k, n), torch.float32)
     if case.distribution == "twins":
-        # In half of the rows every value of a occurs twice, so the best and the second-best sum
-        # tie. The tied terms are far apart in l.
+        # In half of the rows every value of a occurs twice, so the best sum equals the second-best
+        # sum. The two terms with this sum are far apart in l.
         half = k // 2
         a[::2, k - half :] = a[::2, :half]
         b[k - half :] = b[:half]

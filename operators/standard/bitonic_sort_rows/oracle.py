@@ -18,17 +18,16 @@ LANES = 32
 
 @triton.jit
 def _partner(x, DIM: tl.constexpr):
-    """Returns the entry at the other position along one dimension of the hypercube. If both
-    positions are in one thread, this needs no instruction. If they are in one warp, it needs a
-    shuffle."""
+    """Exchanges the two entries along dimension DIM, which has two positions. If both positions are
+    in one thread, this needs no instruction. If they are in one warp, it needs a shuffle."""
     bits = x.to(tl.int32, bitcast=True)
     return (bits ^ tl.xor_sum(bits, DIM, True)).to(x.dtype, bitcast=True)
 
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along one dimension of the hypercube: the dimension of bit BIT of an entry's
-    position."""
+    """Returns a tensor with the value of bit BIT of each entry's position. The tensor has a
+    dimension of size 2 for this bit, and size 1 in all other dimensions."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 

@@ -14,7 +14,7 @@ import triton.language as tl
 
 @triton.jit
 def _geglu(a, b):
-    # -2 u = -2 * sqrt(2 / pi) * (a + 0.044715 a^3)
+    # This is -2 u, with u = sqrt(2 / pi) * (a + 0.044715 a^3).
     minus_two_u = -1.5957691216057308 * a * (1.0 + 0.044715 * a * a)
     return a / (1.0 + tl.exp(minus_two_u)) * b
 

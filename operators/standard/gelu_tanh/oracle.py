@@ -13,7 +13,7 @@ def _gelu_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
-    # -2 u = -2 * sqrt(2 / pi) * (x + 0.044715 x^3)
+    # This is -2 u, with u = sqrt(2 / pi) * (x + 0.044715 x^3).
     minus_two_u = -1.5957691216057308 * x * (1.0 + 0.044715 * x * x)
     tl.store(y_ptr + offsets, x / (1.0 + tl.exp(minus_two_u)), mask=mask)
 

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The factors are each scaled by k^-1/4, so that the entries of y have a variance of about 1
-    for every k."""
+    """a and x are each scaled by k^-1/4, so that the entries of y have a variance of about 1 for
+    every k."""
     m, k = case.axes["m"], case.axes["k"]
     a = rng.normal((m, k), torch.float32)
     x = rng.normal((k,), torch.float32)

@@ -36,9 +36,11 @@ def _private_kernel(x_ptr, counts_ptr, n, bins, BLOCK: tl.constexpr, BINS: tl.co
     tl.atomic_add(counts_ptr + b, total, mask=(b < bins) & (total > 0), sem="relaxed")
 
 
-# A histogram of at most 256 bins is 16 x 16. The sum over the elements of (one-hot upper nibble) x
-# (one-hot lower nibble) is a matrix product. A program is one warp. A tensor of 256 words is eight
-# registers per lane, and the inline assembly takes all eight registers at once.
+# A histogram of at most 256 bins is a 16 x 16 matrix: the upper nibble of a bin is its row, and the
+# lower nibble is its column. The matrix is the product of two one-hot matrices, one of the
+# elements' upper nibbles and one of their lower nibbles, so tensor cores can compute it. A program
+# is one warp. A tensor of 256 words is eight registers per lane, and the inline assembly takes all
+# eight registers at once.
 #
 # The assembly packs the upper nibbles and then the lower nibbles of four elements into one word.
 # The instruction PRMT looks up four nibbles in a table of eight bytes and so creates four entries

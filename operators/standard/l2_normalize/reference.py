@@ -12,7 +12,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     x = rng.normal((rows, cols), torch.float32)
     eps = 1e-6
     if case.distribution == "tiny":
-        # The norms are below and above eps. Every fourth row is zero, except the last row.
+        # Some norms are below eps, and some are above. Every fourth row is zero, except the last
+        # row.
         eps = 0.5
         x *= rng.uniform((rows, 1), torch.float32, 0.2, 2.0) * cols**-0.5
         x[:-1:4] = 0.0

@@ -8,8 +8,8 @@ from torch import Tensor
 
 
 def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
-    """The factors are each scaled by k^-1/4, so that the entries of y have a variance of about 1
-    for every k."""
+    """x and w are each scaled by k^-1/4, so that the entries of y have a variance of about 1 for
+    every k."""
     m, n, k = case.axes["m"], case.axes["n"], case.axes["k"]
     x = rng.normal((m, k), torch.float32)
     w = rng.normal((n, k), torch.float32)

@@ -137,7 +137,7 @@ class _Reader:
             options=options(document.get("options", []), self._line("options")),
         )
 
-    # ---- places
+    # The methods below find lines in the manifest, for error messages.
 
     def _line(self, section: str, key: str = "", number: int = 1) -> int:
         """Returns the line of a key in the number-th table named `section`. If the table lacks the
@@ -158,7 +158,7 @@ class _Reader:
                 return self._first + at
         return found
 
-    # ---- tables
+    # The methods below read tables of the manifest.
 
     def _table(self, section: str) -> list[tuple[str, Any]]:
         table = self._document.get(section, {})

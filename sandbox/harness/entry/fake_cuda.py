@@ -32,8 +32,8 @@ class FakeCudaMissing(UnsupportedHere):
 
 
 class DeviceFacts(SimpleNamespace):
-    """What `torch.cuda.get_device_properties` and Triton's driver report about a target's
-    device."""
+    """The properties that `torch.cuda.get_device_properties` and Triton's driver report about a
+    target's device."""
 
 
 _CUDA = {

@@ -54,7 +54,7 @@ class Arithmetic:
             return self._pointwise(base, is_inplace, func, args, kwargs)
         return None
 
-    # ---- element by element
+    # The methods below record operations that work element by element.
 
     def _pointwise(
         self, name: str, is_inplace: bool, func: Any, args: Any, kwargs: Any
@@ -120,7 +120,7 @@ class Arithmetic:
         self._recorder.copy(dense, tensor, "aten::clone")
         return dense
 
-    # ---- reductions
+    # The methods below record reductions.
 
     def _reduce(self, name: str, func: Any, args: Any, kwargs: Any) -> torch.Tensor | None:
         source = args[0]

@@ -99,7 +99,7 @@ class Classifier(TorchDispatchMode):
             return performed
         raise self._recorder.refuse(why_not(func), reads_values=True, subject=replaceable(func))
 
-    # ---- known values
+    # The methods below handle values that are known while the plan is recorded.
 
     def _as_fake(self, value: Any) -> Any:
         return (
@@ -204,7 +204,7 @@ class Classifier(TorchDispatchMode):
         self._recorder.copy(out, known, name)
         return out
 
-    # ---- work for the plan
+    # The methods below record operations of torch in the plan.
 
     def _clone(self, func: Any, args: Any, kwargs: Any) -> Any:
         out = self._register(func(*args, **kwargs), None)

@@ -80,7 +80,7 @@ class Draft:
         except plans.PlanTooLarge as error:
             raise NotRecordable(str(error)) from error
 
-    # ---- operations
+    # The methods below add operations to the plan.
 
     @property
     def in_alternative(self) -> bool:
@@ -97,7 +97,7 @@ class Draft:
         whatever alternative is chosen."""
         self.plan.ops.append(op)
 
-    # ---- choices
+    # The methods below record choices between alternatives.
 
     @contextlib.contextmanager
     def choosing(self, owner: int, key: object) -> Iterator[_Choosing]:
@@ -130,7 +130,7 @@ class Draft:
         finally:
             self._alternative, self.is_first_alternative = before
 
-    # ---- remarks
+    # The methods below keep notes, and the reasons why the work cannot be a plan.
 
     def note(self, text: str) -> None:
         if text not in self.notes:

@@ -64,7 +64,7 @@ class Recorder:
     def notes(self) -> list[str]:
         return self._draft.notes
 
-    # ---- a case
+    # The methods below begin and end a case.
 
     def begin_case(self) -> None:
         self._draft.begin()
@@ -120,7 +120,7 @@ class Recorder:
             )
         return self._draft.encode(), self._uses.reports()
 
-    # ---- a launch
+    # The methods below record a launch.
 
     def launch(self, launch: Launch) -> None:
         touched: list[Record] = []

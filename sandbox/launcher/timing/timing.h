@@ -42,7 +42,7 @@ struct TimingRules {
   // further.
   double relative_half_width = 0.01;
   std::int64_t warm_up_ms = 20;  // clocks rise from idle within this time
-  // The number of samples with warm caches, and the number of samples by the host's clock.
+  // The number of samples with warm caches. The number of samples by the host's clock is the same.
   std::int64_t side_samples = 3;
 };
 

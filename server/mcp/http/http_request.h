@@ -25,7 +25,7 @@
 namespace assay::mcp {
 
 struct HeadLimits {
-  /// the maximum size of the head, with the request line and all line breaks
+  /// The maximum size of the head, with the request line and all line breaks.
   std::size_t max_bytes = 32 << 10;
   std::size_t max_headers = 64;
   /// The maximum size of the path and the query in the request line.

@@ -24,7 +24,8 @@ namespace assay::mcp {
 
 class HttpStreams {
  public:
-  /// Makes the listener request a stop of the source when the connection's client disconnects.
+  /// A function that makes the listener watch a connection. When the connection's client
+  /// disconnects, the listener calls request_stop() of the source.
   using WatchHangUp = std::function<void(const Connection&, std::stop_source)>;
 
   HttpStreams(Dispatcher& dispatcher, WatchHangUp watch_hang_up, int max_streams)

@@ -44,8 +44,8 @@ struct ListenerLimits {
 
 /// The next step of the listener for a connection.
 enum class Next {
-  again,  // serve it again, after other connections that wait for a worker
-  wait,   // watch it until bytes arrive or its deadline passes
+  again,  // serve the connection again, after others that wait for a worker
+  wait,   // watch the connection until bytes arrive or its deadline passes
   /// Input is still read, although the server sends no more. Closing immediately could destroy a
   /// response in transit.
   drain,

@@ -43,8 +43,8 @@ struct Conversation {
       const MutexLock lock(out_mutex);
       if (broken() || write_line(out, line)) return;
     }
-    // A client on stdio that does not read has ended, so the server ends too. The lock is not held
-    // here, because both calls run callbacks of the handlers.
+    // The client no longer reads from the pipe, so it has ended, and the server ends too. The lock
+    // is not held here, because both calls run callbacks of the handlers.
     dispatcher.end_scope(kScope);
     gone.request_stop();
   }

@@ -28,7 +28,7 @@ class Kind(Enum):
 
 
 class Reason(Enum):
-    """Why a transform does not apply to an operator."""
+    """The reason why a transform does not apply to an operator."""
 
     NO_SITE = "the source has no such construct"
     ONE_AXIS = "every grid has one axis"

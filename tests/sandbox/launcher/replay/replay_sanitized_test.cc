@@ -18,7 +18,8 @@ namespace {
 
 constexpr std::uint64_t kBufferBytes = kN * sizeof(float);
 
-/// What a kernel sees of its memory. Parameters 0 and 1 are the inputs, and 2 is the output.
+/// The facts about its memory that a kernel can see. Parameters 0 and 1 are the inputs, and 2 is
+/// the output.
 struct Seen {
   bool behind = false, before = false;  // may it read the byte beside its output?
   std::byte output{};                   // first byte of the output before the kernel wrote it

@@ -79,7 +79,7 @@ enum class ErrorKind {
   output_limit,
   disk_limit,
   gpu_memory_limit,
-  // The process and the protocol.
+  // Errors of the candidate's process and of the protocol.
   crash,           // killed by a signal, which `detail` names
   protocol_error,  // ended without a complete record, or sent a malformed or second record
   // The device.

@@ -176,8 +176,8 @@ std::optional<std::string> LauncherPool::last_start_error() const {
   return last_start_error_;
 }
 
-/// Tells whether a start failed that was not among the first `before` starts. A start that began
-/// earlier tells nothing about the present state of the device.
+/// Tells whether a start has failed after the first `before` starts. Earlier starts tell nothing
+/// about the present state of the device.
 bool LauncherPool::failed_since(int before) const {
   return failure_ && failure_->attempt >= before;
 }

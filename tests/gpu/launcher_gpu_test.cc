@@ -307,7 +307,7 @@ TEST_CASE(
     "later runs") {
   LauncherProcess launcher("cuda");
   launcher.ready();
-  // If n is 1 or kN, it is odd, and the inputs use only half of the last word of the mask.
+  // 1 and kN are odd. For these n, the inputs use only half of the last word of the mask.
   for (const std::uint32_t n : {1u, kN, 1u << 24}) {
     test::LaunchCase one = test::vector_add_case(n);
     one.time = one.stage_next_inputs = true;

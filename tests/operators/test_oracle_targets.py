@@ -21,7 +21,8 @@ DEPENDENT_LAUNCH = [name for name, path in TEXTS.items() if "gdc_wait" in path.r
 # Only ptxas knows maxnreg.
 REGISTERS = [name for name, path in TEXTS.items() if "maxnreg" in path.read_text()]
 # The configuration of these oracles for an H200 does not fit gfx942: it uses more shared memory,
-# more threads, or matrix products that gfx942 lacks. The oracles have another one for gfx942.
+# more threads, or matrix products that gfx942 lacks. The oracles have another configuration for
+# gfx942.
 LARGER_THAN_AMD = (
     *(
         "conv2d_3x3",

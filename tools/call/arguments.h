@@ -31,8 +31,8 @@
 
 namespace assay::tools {
 
-/// Returns the error "unknown device 'tpu'; valid: cpu, cuda:0". In this example `key` is "device",
-/// the kind of name. A long name is cut.
+/// Returns an error such as "unknown device 'tpu'; valid: cpu, cuda:0". `key` says what is named,
+/// in this example "device". A long name is cut.
 Error unknown_name(const std::string& key, const std::string& name,
                    const std::vector<std::string>& valid);
 

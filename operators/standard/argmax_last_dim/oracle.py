@@ -67,7 +67,7 @@ def _tiles_kernel(
             x_ptr + row.to(tl.int64)[:, None] * cols + column, mask=mask, other=-float("inf")
         )
         greatest = tl.max(x, axis=1)
-        # The minimum over all columns of the largest entry is its first column. In a row of -inf
+        # If several columns contain the largest entry, takes the first of them. In a row of -inf
         # this is column 0.
         index = tl.min(tl.where(x == greatest[:, None], column, NOWHERE), axis=1)
         tl.store(values_ptr + row, greatest, mask=row < rows)

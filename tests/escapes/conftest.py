@@ -3,7 +3,7 @@ tools. After each case it checks the invariants and two controls: a correct subm
 and a wrong submission must fail.
 
 pytest tests/escapes                      every case that needs no GPU
-pytest tests/escapes -m short             the cases of ./run test
+pytest tests/escapes -m short             only the cases that ./run test runs
 pytest tests/escapes -m gpu               the cases that need a GPU, on ASSAY_DEVICE (default cuda:0)
 ASSAY_WITHOUT=seccomp pytest ...          leaves out an isolation layer (only in a mutation build): a
                                           test must fail

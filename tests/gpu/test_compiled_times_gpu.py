@@ -1,6 +1,6 @@
-"""Checks that a grade on a GPU shows two times of PyTorch beside the submission's time: that of
-eager mode, which is measured in the same series, and that of torch.compile, which `assay operators
-compiled` has measured before."""
+"""Checks that a grade on a GPU shows two times of PyTorch beside the submission's time. The time of
+eager mode is measured in the same series. `assay operators compiled` has measured the time of
+torch.compile before."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // Makes the resources and prompts of the server. A resource is a document that agents and IDEs read
 // by its URI. A prompt is one message that a person picks in a client, as a slash command for
-// example; it combines texts of tools and guides, and says which tools to call in which order.
+// example. It combines texts of tools and guides, and says which tools to call in which order.
 // Resources and prompts are only a convenience: many clients support neither, so the tools offer
 // the same texts.
 //

@@ -69,9 +69,9 @@ class WorkerPool {
     return waiting_.size();
   }
 
-  /// Starts threads if the queue is too long: at the rate since the last call of grow(), it would
-  /// take more than kPatientCalls further calls until the queue is empty. Returns true if functions
-  /// are queued.
+  /// Starts threads if the queue is too long. It is too long if it would not be empty after
+  /// kPatientCalls further calls of grow(), at the rate since the last call. Returns true if
+  /// functions are queued.
   bool grow() {
     const MutexLock lock(mutex_);
     const std::size_t taken = std::exchange(taken_, 0);

@@ -3,9 +3,9 @@
 
     write_operator(folder, group, Parts(...), calls)
 
-The folder holds spec.toml with an adapter from the operator's entry to the kernel part's function,
-oracle.py with the golden kernel part, the test part, and a reference.py that calls
-harness/imported/golden.py for everything."""
+The folder contains four files. spec.toml has an adapter from the operator's entry to the kernel
+part's function. oracle.py contains the golden kernel part. test_part.py contains the test part.
+reference.py calls harness/imported/golden.py for everything."""
 
 from __future__ import annotations
 

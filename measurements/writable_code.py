@@ -6,8 +6,8 @@ The launcher's own kernels run in the GPU context of the submission. If device c
 them, a submission can change the kernels that measure it. The steps are:
 
 1. Load a victim kernel that stores the address of its own code. No PTX instruction returns this
-   address. The call of an external function (vprintf) puts the address into register 20, so the
-   script replaces the call in the compiled victim by a no-op, and lets the store take register 20.
+   address. But the call of an external function (vprintf) puts the address into register 20. So the
+   script replaces this call in the compiled victim by a no-op, and makes the store use register 20.
 2. A second kernel reads the victim's code at this address, and compares it with the file.
 3. The second kernel changes the register that the victim stores, and the victim runs again.
 4. Kernels with more code than the instruction caches hold run on every multiprocessor, and the

@@ -1,6 +1,7 @@
 // Counts errors by TritonBench's taxonomy, which has four groups of error types (arXiv 2502.14752,
-// appendix C; its text says sixteen types, its table lists seventeen). tools/model/outcome_names.h
-// gives the type of each of Assay's error kinds. Pure functions, thread-safe.
+// appendix C). The paper's text says that there are sixteen types, but its table lists seventeen.
+// tools/model/outcome_names.h gives the type of each of Assay's error kinds. Pure functions,
+// thread-safe.
 //
 //   const std::vector<std::pair<std::string, std::string>> errors = {
 //       {"Syntax", "SyntaxError"}, {"Name & Reference", "NameError"}};

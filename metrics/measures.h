@@ -66,9 +66,10 @@ struct Peaks {
   double flops_per_s = 0;
 };
 
-/// Returns the GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B): the share
-/// of the device's peak that a submission reaches, in memory bandwidth or in arithmetic, whichever
-/// share is higher. TritonBench takes the highest efficiency among an operator's sizes; a report
+/// Returns the GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B). It is the
+/// share of the device's peak bandwidth that a submission reaches, or its share of the peak
+/// arithmetic rate if that is higher. TritonBench takes the highest efficiency among an operator's
+/// sizes; a report
 /// shows the highest and the mean over the cases. Returns nothing if the latency or the peaks are
 /// not positive.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);

@@ -16,9 +16,9 @@
 // they share a launcher too. Otherwise half of all device contexts would be created for references.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
-// starts one launcher after the other, unless several callers are waiting. If a job is being timed
-// at that moment, an occasional sample is an outlier, which the median hides, and the job's driver
-// calls are slightly slower (measured in measurements/beside_starts.py).
+// starts one launcher after the other, unless several callers are waiting. A start disturbs a job
+// that is being timed: an occasional sample is an outlier, and driver calls are slightly slower
+// (measurements/beside_starts.py). The median hides the outliers.
 //
 // Thread-safe.
 #pragma once
@@ -71,8 +71,8 @@ class LauncherPool {
   Result<std::unique_ptr<LauncherClient>> take_for_run(const std::string& run,
                                                        const Deadline& deadline);
   /// Keeps a working launcher that came from take_for_run(). The pool ends the launcher when it was
-  /// unused for config.kept_launcher_ms, when it has performed kMostKeptLaunches, or when more than
-  /// config.kept_launchers are kept and it was unused for longest.
+  /// unused for config.kept_launcher_ms, or when it has performed kMostKeptLaunches. If more than
+  /// config.kept_launchers are kept, the pool ends the launcher that was unused for longest.
   void keep_for_run(const std::string& run, std::unique_ptr<LauncherClient> used);
   /// Ends the launchers that are kept for runs, which frees their memory, and waits until they have
   /// ended.

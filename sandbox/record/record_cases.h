@@ -39,10 +39,10 @@ struct RecordOptions {
 };
 
 /// Divides `cases` (indices into `prepared`) into at most `parts` parts of nearly equal size. Each
-/// part is in ascending order, and the first part contains the first case. Two cases are of one
-/// kind if Triton specialises a kernel for them alike: their dtypes are equal, and each integer is
-/// 1 in both cases, or divisible by 16 in both, or neither. Cases of one kind go to the same part
-/// if possible, so that fewer kernels are compiled twice.
+/// part is in ascending order, and the first part contains the first case. Cases for which Triton
+/// compiles the same kernels go to the same part if possible, so that fewer kernels are compiled
+/// twice. Two cases have the same kernels if their dtypes are equal and each integer is of the same
+/// kind in both: 1, divisible by 16, or any other number.
 std::vector<std::vector<std::size_t>> deal_cases(const std::vector<PreparedCase>& prepared,
                                                  const std::vector<std::size_t>& cases,
                                                  std::size_t parts);

@@ -1,6 +1,6 @@
-// Replays the launch plan of a case under NVIDIA Compute Sanitizer, once with each of its tools:
-// memcheck (accesses outside of buffers), racecheck (races in shared memory), initcheck (reads of
-// memory that nothing wrote) and synccheck (misuse of barriers).
+// Replays the launch plan of a case under NVIDIA Compute Sanitizer, once with each of its tools.
+// memcheck finds accesses outside of buffers, racecheck finds races in shared memory, initcheck
+// finds reads of memory that nothing wrote, and synccheck finds misuse of barriers.
 //
 //   const Sanitizer sanitizer{config, spawner, 0, "cuda"};
 //   std::optional<SanitizerReport> report = sanitize_case(run, sanitizer, {prepared, 0, plan, fd});

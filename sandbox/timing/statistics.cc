@@ -11,9 +11,9 @@ namespace {
 // A median is precise enough if half of the width of its 95 % interval is at most this share of the
 // median. With a limit half as large, ratios of medians were not more reproducible.
 constexpr double kSteady = 0.01;
-// The same limit as a time, in nanoseconds. A median is also precise enough if half of the width of
-// its interval is at most this time, which is half of a tick of the device's timer (32 ns), plus
-// rounding. No measurement has a finer resolution.
+// A median is also precise enough if half of the width of its interval is at most this time, in
+// nanoseconds. The device's timer has ticks of 32 ns, so no measurement has a finer resolution. The
+// limit is half of a tick plus rounding.
 constexpr double kSteadyNs = 17;
 // The minimum time by the host's clock, as a share of the time by the device's clock.
 constexpr double kClockTolerance = 0.9;

@@ -1,6 +1,6 @@
-"""Checks the generator of cheats. Some mutants go to a real server, every transform must apply to
-at least one operator and result in a valid program, and evidence decides about a mutant that
-passes."""
+"""Checks the generator of cheats. Some mutants go to a real server. Every transform must apply to
+at least one operator and result in a valid program. If a mutant passes, evidence must decide
+whether it is a cheat that got through."""
 
 from __future__ import annotations
 

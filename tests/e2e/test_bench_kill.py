@@ -17,9 +17,10 @@ import pytest
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 OPERATORS = ["vector_add", "relu", "gelu_tanh"]
-# Fields that can differ: handles, times, numerical errors (the judge draws new inputs for each
-# verdict), and numbers of calls (an interrupted call is repeated and counted again, and a slow job
-# needs more calls that wait for it).
+# Fields that can differ: handles, times, numerical errors and numbers of calls. Errors differ
+# because the judge draws new inputs for each verdict. Numbers of calls differ because an
+# interrupted call is repeated and counted again, and because a slow job needs more calls that wait
+# for it.
 VARYING = {
     "run",
     "samples",

@@ -230,9 +230,9 @@ def _chain(error: BaseException) -> list[BaseException]:
 
 
 def _root_cause(chain: list[BaseException]) -> BaseException:
-    """Returns the exception of a chain that explains the failure best. That is an exception of the
-    harness; if there is none, one of the compiler; if there is none either, the exception that the
-    interpreter wraps; otherwise the outermost exception."""
+    """Returns the exception of a chain that explains the failure best. It is the first of these
+    that exists: an exception of the harness, an exception of the compiler, the exception that the
+    interpreter wraps, the outermost exception."""
     for error in chain:
         if isinstance(
             error,

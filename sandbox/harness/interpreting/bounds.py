@@ -195,10 +195,10 @@ class Bounds:
 def _intended(
     spans: list[_Span], touched: np.ndarray[Any, Any], outside: np.ndarray[Any, Any], size: int
 ) -> _Span | None:
-    """Returns the argument that the kernel probably meant. This is the argument that the lane
-    before the first wrong lane accesses; if there is none, that of the lane after the wrong lanes;
-    if there is none either, the nearest argument. The argument that most lanes access would be a
-    worse guess: a block that runs over the end of one tensor may cover the next tensor."""
+    """Returns the argument that the kernel probably meant. It is the first of these that exists:
+    the argument that the lane before the first wrong lane accesses, the argument that the lane
+    after the wrong lanes accesses, the nearest argument. The argument that most lanes access would
+    be a worse guess: a block that runs over the end of one tensor may cover the next tensor."""
     wrong = int(np.argmax(outside))
     right = np.flatnonzero(~outside)
     for neighbour in (*right[right < wrong][-1:], *right[right > wrong][:1]):

@@ -8,14 +8,16 @@ programs that run after it, as a GPU may do.
     programs.end()  # of the launch: now all stores are in memory
 
 A GPU runs the programs of a grid at the same time and in any order. A kernel whose result depends
-on that order has a race. The interpreter runs one program after the other, each to its end, so two
-races give the right result there: a program that reads what an earlier program stored, and programs
-that all read, add and store one element without an atomic operation.
+on that order has a race. The interpreter runs one program after the other, each to its end. So two
+races give the right result there. One is a program that reads what an earlier program stored. The
+other is several programs that read, increase and store the same element without an atomic
+operation.
 
 Here a program sees the memory as it was before the launch, and its own stores. At the end of the
 launch, the stores of all programs become visible. An atomic operation is different, because
-programs use it to agree on an order: its effect is visible to all programs at once, and so are the
-stores that the program made before it. Use this module from one thread at a time."""
+programs use it to agree on an order. Its effect is visible to all programs at once. The stores that
+the program made before the atomic operation become visible with it. Use this module from one thread
+at a time."""
 
 from __future__ import annotations
 

@@ -232,7 +232,7 @@ def _worst(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> float:
 
 def errors(expected: torch.Tensor, actual: torch.Tensor, scale: float) -> torch.Tensor:
     """Returns the scaled absolute errors. The error is 0 where both values are the same infinity or
-    both are NaN, and infinite where the values differ and at least one of them is not finite."""
+    both are NaN. It is infinite where the values differ and at least one of them is not finite."""
     if not expected.is_floating_point() and not actual.is_floating_point():
         same = expected.to(torch.int64) == actual.to(torch.int64)
         distance = (expected.double() - actual.double()).abs()

@@ -76,9 +76,9 @@ class Rng:
     def far_keys(
         self, q: torch.Tensor, k: torch.Tensor, boost: torch.Tensor, shift: float = 96.0
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        """Returns queries and keys for which key j adds shift + boost[j] to the score
-        q . k / sqrt(dim) of half of the queries, and subtracts it from the others. `boost` has the
-        shape of `k` without its last dimension."""
+        """Returns copies of q and k in which key j changes the scores q . k / sqrt(dim) by shift +
+        boost[j]: it increases the scores of half of the queries, and decreases the scores of the
+        others. `boost` has the shape of `k` without its last dimension."""
         dim = k.shape[-1]
         direction = 1.0 - 2.0 * self.integers((dim,), 0, 2, torch.float32)
         sign = 1.0 - 2.0 * self.integers((*q.shape[:-1], 1), 0, 2, torch.float32)

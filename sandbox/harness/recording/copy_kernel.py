@@ -40,8 +40,8 @@ _INTEGERS = (
 
 # Extents and strides are given from the innermost dimension outwards. The parameters `*_last`
 # belong to the outermost dimension. Triton must not specialise the kernel for the value of a _LOOSE
-# parameter, or for the alignment of a _TIGHT parameter, because the gain would not be worth the
-# additional variants.
+# parameter, nor for the alignment of a _TIGHT parameter. The gain would not be worth the additional
+# variants of the kernel.
 _LOOSE = ["d1", "d2", "d3", "d4", "s1", "s2", "s3", "s4"]
 
 

@@ -115,8 +115,8 @@ Result<std::vector<LayerReport>> confine(const LauncherArguments& arguments,
     return fail_errno("fcntl F_SETFD");
   // ncu or the sanitizer has started this launcher, inside the jail that a first launcher built.
   // The first launcher reports the jail's isolation layers. This launcher does not call
-  // die_with_parent(): the call would end this process together with the thread that started it,
-  // and that thread of ncu or the sanitizer may end early.
+  // die_with_parent(). After this call, the process would end together with the thread that started
+  // it, and ncu and the sanitizer may end that thread early.
   if (arguments.confined) return std::vector<LayerReport>{};
   if (Status bound = die_with_parent(); !bound) return fail(bound.error());
   LaunchJail jail{.strict = arguments.strict,

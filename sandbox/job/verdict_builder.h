@@ -13,8 +13,8 @@
 //   std::vector<bool> timed = worth_timing(
 //       {{.bytes = 2e8, .flops = 6e7}, {.bytes = 1e5, .flops = 3e4}});  // {true, false}
 //
-// Small cases only check correctness. On a GPU such a case takes one to three microseconds, and up
-// to a tenth of this time differs between launcher processes, however many samples are taken. An
+// Small cases only check correctness. On a GPU such a case takes one to three microseconds. This
+// time differs by up to a tenth from one launcher process to the next, even with many samples. An
 // operator has several small cases, so including them would change its Perf by several percent from
 // grade to grade (docs/explanation/timing.md). The choice depends on the cost in the specification
 // and not on a measured time. So the same cases count on every device and every day.

@@ -8,7 +8,7 @@
 namespace assay::sandbox {
 namespace {
 
-// Names of the source file in a candidate.
+// The names of a submission's source file in a candidate.
 constexpr std::string_view kSubmission = "submission.py", kCudaSubmission = "submission.cu";
 constexpr std::size_t kMaxInstructions = 1 << 20;
 constexpr std::size_t kMaxLineOpcodes = 4;

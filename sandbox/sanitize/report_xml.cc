@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kRoot = "ComputeSanitizerOutput";
 constexpr std::size_t kMaxFindingTextBytes = 300, kMaxPlaceBytes = 200, kMaxAddressBytes = 20;
 constexpr std::size_t kMaxPlaces = 2;
-// Names of a submission's source file in a candidate.
+// The names of a submission's source file in a candidate.
 constexpr std::array<std::string_view, 2> kSubmissions = {"submission.py", "submission.cu"};
 
 enum class Meaning {

@@ -59,7 +59,7 @@ struct PruneOptions {
   bool dry_run = false;  // true: only report what would be removed
 };
 
-/// The fate of the free pages of the file.
+/// Says what happened to the free pages of the file.
 enum class SpaceReturn {
   none,       // a dry run
   returned,   // the file has no free pages any more

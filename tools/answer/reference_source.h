@@ -22,10 +22,10 @@ struct ReferenceWithin {
 };
 
 /// Returns the same text as shown_reference(), but at most `room` bytes of it. If not everything
-/// fits, `reference` has the first claim to the room, then the functions that it calls, then the
-/// callees of those functions; imports come last. The text ends with the first lines of the first
-/// definition that does not fit. That definition counts as left out. All other definitions are
-/// whole. The text is empty if there is no room for `reference` alone.
+/// fits, `reference` is chosen first, then the functions that it calls, then the functions that
+/// those call, and imports last. The text ends with the first lines of the first definition that
+/// does not fit. That definition counts as left out. All other definitions are whole. The text is
+/// empty if there is no room for `reference` alone.
 ReferenceWithin reference_within(const std::string& source, std::size_t room);
 
 }  // namespace assay::tools

@@ -1,7 +1,7 @@
 """Runs operators that were imported from golden files. A golden file has a kernel part, which a
 submission replaces, and a test part, which creates inputs and calls the kernel part.
 
-    # in a reference.py that an importer wrote:
+    # This code is in a reference.py that an importer wrote.
     golden = Golden(Path(__file__).parent, TEST_SHA256, INTERFACE, CALLS)
     arguments = golden.inputs(case, rng)
     outputs = golden.reference(arguments)

@@ -13,8 +13,9 @@ applies the same rules to launch plans (sandbox/launcher/plan/layout.h). The rul
   - All copies into a buffer come from one other buffer, and together they keep the order.
   - The copies out of a buffer read parts that do not overlap.
   - An output has its elements in memory in the order of its indices.
-Only copies on the way to an output count. If a kernel has an argument that is on this way, the
-kernel may have read all of its other arguments, so they are on the way too. For one thread."""
+Only copies on the way from an input to an output count. If one argument of a kernel is on this way,
+the kernel may have filled it from all its other arguments, so these are on the way too. For one
+thread."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Defines Assay's kernels for the arithmetic that wrappers do in torch around their own kernels: a
 sum of partial results, a scale, a maximum.
 
-    # fake tensors, dense and of the result's shape
+    # The tensors are fake and dense, and have the result's shape.
     launch_pointwise("add", out, [a, b], scalar=None)
     launch_reduce("sum", out, source, dims)  # out is dense; dims are reduced
 

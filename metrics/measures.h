@@ -69,9 +69,8 @@ struct Peaks {
 /// Returns the GPU efficiency as TritonBench defines it (arXiv 2502.14752, appendix B). It is the
 /// share of the device's peak bandwidth that a submission reaches, or its share of the peak
 /// arithmetic rate if that is higher. TritonBench takes the highest efficiency among an operator's
-/// sizes; a report
-/// shows the highest and the mean over the cases. Returns nothing if the latency or the peaks are
-/// not positive.
+/// sizes; a report shows the highest and the mean over the cases. Returns nothing if the latency or
+/// the peaks are not positive.
 std::optional<double> gpu_efficiency(const Work& work, const Peaks& peaks, double latency_ns);
 
 /// Returns the same share as gpu_efficiency(), but from the time that the work takes at the

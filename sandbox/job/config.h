@@ -57,8 +57,8 @@ struct SandboxConfig {
   /// The limits that most jobs have. Candidates are forked in advance with these limits. For a job
   /// with other limits, a new candidate is forked.
   Limits job_limits = {};
-  /// The target for which a device without a GPU compiles, if a job names none: one of
-  /// kTargets (sandbox/job/target.h).
+  /// The target for which a device without a GPU compiles, if a job names none: one of kTargets
+  /// (sandbox/job/target.h).
   std::string compile_target = std::string(kDefaultTarget);
   /// If true, a submission that cannot be recorded gets the GPU inside its jail. If false, such a
   /// submission is an error.

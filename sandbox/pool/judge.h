@@ -90,8 +90,8 @@ class Judge {
   /// replaced.
   Result<std::string> refresh(const std::string& job, const std::string& case_id,
                               const Deadline& deadline);
-  /// Waits until the judge uses its device no more. After prepare() has returned, the judge goes on
-  /// to compute the references.
+  /// Waits until the judge no longer uses its device. After prepare() has returned, the judge still
+  /// computes the references.
   Status settle(const std::string& job, const Deadline& deadline);
   /// Times PyTorch's own implementation on the device. Returns the times in nanoseconds.
   Result<std::vector<double>> time_reference(const std::string& job, const std::string& case_id,

@@ -6,10 +6,11 @@
 //   Status written = write_compiled_times(path, {.torch = "2.11.0", .cases = times});
 //   add_compiled_times(verdict, state_dir);  // reads the file of the verdict's operator
 //
-// The times are not measured beside a submission. Compiling takes seconds to minutes, and the code,
-// memory and threads of a process that compiles would disturb the series. There is one file for
-// each device, operator and revision of the operator's files. So after a change of its files, an
-// operator has no times. The functions are thread-safe, because a file is replaced as a whole.
+// The times are not measured together with a submission. Compiling takes seconds to minutes, and
+// the code, memory and threads of a process that compiles would disturb the series. There is one
+// file for each device, operator and revision of the operator's files. So after a change of its
+// files, an operator has no times. The functions are thread-safe, because a file is replaced as a
+// whole.
 #pragma once
 
 #include <optional>

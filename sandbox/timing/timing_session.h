@@ -22,8 +22,8 @@
 // and the judge compares only the outputs of its first block. A grade always times the oracle
 // together with the submission. It may reuse PyTorch's time from an earlier grade, because no score
 // depends on it. A grade never reuses a time that a profile measured. Otherwise a client could
-// repeat
-// profiles until the reference is slow, and then submit. Each session belongs to the job's thread.
+// repeat profiles until the reference is slow, and then submit. Each session belongs to the job's
+// thread.
 #pragma once
 
 #include <atomic>

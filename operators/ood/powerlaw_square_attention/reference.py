@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         q[:, :, ::3] = 0.0
         alpha, eps = 1.0, 1e-3
     elif case.distribution == "far_keys":
-        # A few keys outweigh the near ones, wherever they are.
+        # A few keys at random positions outweigh the near ones.
         k *= 1.0 + 7.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 4.0 / shape[2])
     elif case.distribution == "slow_decay":
         alpha = 0.25

@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal(shape, torch.float32)
     v = rng.normal(shape, torch.float32)
     if case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 0.01
         q, k = rng.far_keys(q, k, 24.0 * strong)
     offsets, columns = _mask(case, rng)

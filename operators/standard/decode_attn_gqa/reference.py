@@ -21,7 +21,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution in ("full", "far_keys"):
         lengths = torch.full_like(lengths, capacity)
     if case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / capacity
         q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "spikes":

@@ -17,7 +17,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:3], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 4.0 / shape[2]
         q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "bounded":

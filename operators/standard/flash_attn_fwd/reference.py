@@ -19,7 +19,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "bounded":
         v = rng.uniform(v.shape, torch.float32, -0.9, 0.9)
     elif case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / k.shape[2]
         q, k = rng.far_keys(q, k, 24.0 * strong)
     elif case.distribution == "extreme":

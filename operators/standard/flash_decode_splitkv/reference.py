@@ -25,7 +25,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
         # sums over earlier keys lose nearly all weight.
         k[:, :, : seq - seq // 8] *= 0.5
     elif case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 4.0 / seq
         q, k = rng.far_keys(q, k, 24.0 * strong)
     return {"q": q.to(case.dtype), "k": k.to(case.dtype), "v": v.to(case.dtype)}

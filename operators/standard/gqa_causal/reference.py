@@ -24,7 +24,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     elif case.distribution == "bounded":
         v = 0.5 * v + 0.3
     elif case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(k.shape[:3], torch.float32, 0.0, 1.0) < 4.0 / seq
         q, k = rng.far_keys(q, k, 24.0 * strong)
         v *= 0.5  # the rounding of bfloat16 stays well below the tolerance

@@ -20,7 +20,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution in ("full", "far_keys"):
         lengths = torch.full_like(lengths, capacity)
     if case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are. Only the rotary part changes, because
+        # A few keys at random positions outweigh all others. Only the rotary part changes, because
         # the other numbers of a token are its values too.
         strong = rng.uniform((batch, capacity), torch.float32, 0.0, 1.0) < 4.0 / capacity
         boost = 24.0 * strong * (192 / 64) ** 0.5

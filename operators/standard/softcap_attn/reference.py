@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     k = rng.normal(shape, torch.float32)
     v = rng.uniform(shape, torch.float32, -1.7, 1.7)
     if case.distribution == "far_keys":
-        # The scores of a few keys are near the cap, wherever the keys are.
+        # The scores of a few keys at random positions are near the cap.
         strong = rng.uniform(shape[:3], torch.float32, 0.0, 1.0) < 4.0 / shape[2]
         q, k = rng.far_keys(q, k, 48.0 * strong, shift=0.0)
         v *= 0.5  # the rounding of bfloat16 stays well below the tolerance

@@ -22,7 +22,7 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     if case.distribution == "spikes":
         k *= 1.0 + 2.0 * (rng.uniform((*shape[:2], 1), torch.float32, 0.0, 1.0) < 0.03)
     elif case.distribution == "far_keys":
-        # A few keys outweigh all others, wherever they are.
+        # A few keys at random positions outweigh all others.
         strong = rng.uniform(shape[:2], torch.float32, 0.0, 1.0) < 4.0 * ends.numel() / shape[0]
         q, k = rng.far_keys(q, k, 24.0 * strong)
     return {

@@ -35,10 +35,11 @@ else:
 
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests/common")]
+
+from foreign_headers import FOLDERS, headers, parsed  # noqa: E402
+
 TABLES = ROOT / "tests/header_examples"
-FOLDERS = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
-# Headers that are data for the compilation of submissions, not for this project's build.
-NOT_OURS = "sandbox/harness/"
 EXAMPLE_LINE = re.compile(r"//   (.*)")
 NAMESPACE = re.compile(r"^namespace ([\w:]+) \{$", re.MULTILINE)
 
@@ -85,16 +86,11 @@ def example_lines(text: str) -> tuple[int, list[str]]:
 def examples() -> list[Example]:
     entries = table()
     found = []
-    headers = [
-        path.relative_to(ROOT).as_posix()
-        for folder in FOLDERS
-        for path in sorted((ROOT / folder).rglob("*.h"))
-    ]
-    for header in headers:
+    for header in headers():
         entry = entries.get(header, {})
         text = (ROOT / header).read_text()
         line, code = example_lines(text)
-        if header.startswith(NOT_OURS) or not code:
+        if not code:
             continue
         namespace = NAMESPACE.search(text)
         found.append(
@@ -132,8 +128,8 @@ def translation_unit(group: list[Example]) -> str:
 
 def compile_group(group: list[Example]) -> str:
     """Returns the compiler's errors."""
-    command = ["clang++", "-std=c++20", "-fsyntax-only", "-I.", "-w", "-ferror-limit=0"]
-    command += ["-fno-caret-diagnostics", "-DCPPHTTPLIB_OPENSSL_SUPPORT", "-x", "c++", "-"]
+    command = [*parsed(), "-fsyntax-only", "-w", "-ferror-limit=0"]
+    command += ["-fno-caret-diagnostics", "-x", "c++", "-"]
     done = subprocess.run(
         command, input=translation_unit(group), capture_output=True, text=True, cwd=ROOT
     )
@@ -145,6 +141,7 @@ def test_examples_compile() -> None:
     for one in examples():
         groups.setdefault(Path(one.header).parent, []).append(one)
     assert len(groups) > 20
+    parsed()  # once, before the threads need it
     with ThreadPoolExecutor(os.cpu_count()) as threads:
         failures = [said for said in threads.map(compile_group, groups.values()) if said]
     assert not failures, "\n".join(failures)

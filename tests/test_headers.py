@@ -9,22 +9,19 @@ includes, directly or through Assay's headers."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import shlex
 import subprocess
-from collections.abc import Iterator
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parent.parent
-FOLDERS = ("base", "operators", "metrics", "sandbox", "tools", "server", "reference_agents")
-# These files need the headers of Python, torch or CUDA, which are not installed everywhere.
-LEFT_OUT = "sandbox/harness/"
+sys.path[:0] = [str(ROOT / "tests/common")]
+
+from foreign_headers import FOLDERS, LEFT_OUT, headers, parsed  # noqa: E402
+
 OURS = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 SYSTEM = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 FIRST_INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)', re.MULTILINE)
@@ -95,49 +92,14 @@ def files() -> list[str]:
     return found
 
 
-def headers() -> list[str]:
-    return [name for name in files() if name.endswith(".h")]
+def compiled(text: str) -> subprocess.CompletedProcess[str]:
+    command = [*parsed(), "-fsyntax-only", "-x", "c++", "-"]
+    return subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
 
 
-def compiler() -> list[str]:
-    """Returns a clang command with the include folders, definitions and C++ standard of the release
-    build."""
-    commands = json.loads((ROOT / "build/release/compile_commands.json").read_text())
-    entry = next(item for item in commands if item["file"].endswith("server/main.cc"))
-    words = shlex.split(entry["command"])
-    keep = [word for word in words if word.startswith(("-I", "-D", "-std="))]
-    system = [words[i + 1] for i, word in enumerate(words) if word == "-isystem"]
-    return ["clang++", *keep, *(flag for path in system for flag in ("-isystem", path))]
-
-
-@pytest.fixture(scope="module")
-def parsed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[str]]:
-    """Parses all foreign headers once. Returns the compiler command that uses the result."""
-    folder = tmp_path_factory.mktemp("parsed")
-    outside = sorted({name for header in headers() for name in SYSTEM.findall(text_of(header))})
-    (folder / "outside.h").write_text("".join(f"#include <{name}>\n" for name in outside))
-    command = compiler()
-    subprocess.run(
-        [
-            *command,
-            "-x",
-            "c++-header",
-            str(folder / "outside.h"),
-            "-o",
-            str(folder / "outside.pch"),
-        ],
-        check=True,
-        cwd=ROOT,
-    )
-    yield [*command, "-fsyntax-only", "-include-pch", str(folder / "outside.pch")]
-
-
-def compile_alone(header: str, command: list[str]) -> str:
+def compile_alone(header: str) -> str:
     """Compiles a header. Returns the compiler's errors, or an empty text."""
-    text = f'#include "{header}"\n#include "{header}"\n'
-    done = subprocess.run(
-        [*command, "-x", "c++", "-"], input=text, capture_output=True, text=True, cwd=ROOT
-    )
+    done = compiled(f'#include "{header}"\n#include "{header}"\n')
     return f"{header}:\n{done.stderr[:600]}" if done.returncode != 0 else ""
 
 
@@ -177,18 +139,15 @@ def test_a_source_includes_its_header_first() -> None:
     assert not wrong, f"not the first include of their own source: {wrong}"
 
 
-def test_headers_compile_alone(parsed: list[str]) -> None:
+def test_headers_compile_alone() -> None:
+    parsed()  # once, before the threads need it
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        said = threads.map(lambda header: compile_alone(header, parsed), headers())
-        failures = [one for one in said if one]
+        failures = [one for one in threads.map(compile_alone, headers()) if one]
     assert not failures, "\n".join(failures)
 
 
-def test_a_header_that_lacks_an_include_is_found(parsed: list[str]) -> None:
-    text = "inline assay::Result<int> answer() { return 42; }\n"
-    done = subprocess.run(
-        [*parsed, "-x", "c++", "-"], input=text, capture_output=True, text=True, cwd=ROOT
-    )
+def test_a_header_that_lacks_an_include_is_found() -> None:
+    done = compiled("inline assay::Result<int> answer() { return 42; }\n")
     assert done.returncode != 0 and "assay" in done.stderr
 
 

@@ -3,7 +3,7 @@
 #include <utility>
 #include <vector>
 
-#include "sandbox/device/provenance.h"
+#include "sandbox/job/operator_revision.h"
 #include "sandbox/job/verdict_builder.h"
 
 namespace assay::sandbox {
@@ -21,13 +21,11 @@ Result<CompiledTimes> CompiledTimer::time(const Job& job) {
   const Result<JudgeReady> ready = judge_.ready(Deadline::after_ms(kStartWallMs));
   if (!ready) return fail(ready.error());
   // Only the costs of the cases are needed. They decide which cases a grade times.
-  const Result<PreparedJob> prepared =
-      judge_.prepare(job, true, Deadline::after_ms(kPrepareWallMs));
+  const Result<PreparedJob> prepared = judge_.describe(job, Deadline::after_ms(kPrepareWallMs));
   if (!prepared) return fail(prepared.error());
   std::vector<CaseCost> costs;
   for (const PreparedCase& one : prepared->cases) costs.push_back({one.cost_bytes, one.cost_flops});
   const std::vector<bool> timed = worth_timing(costs);
-  judge_.release(job.id);
   CompiledTimes times{.torch = ready->versions.torch, .cases = {}};
   for (std::size_t i = 0; i < job.cases.size(); ++i)
     if (timed[i]) times.cases.push_back(time_case(job.operator_dir, job.cases[i]));

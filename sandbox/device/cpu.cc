@@ -10,12 +10,14 @@
 
 #include "sandbox/device/provenance.h"
 #include "sandbox/device/public_compile.h"
+#include "sandbox/job/operator_revision.h"
 #include "sandbox/job/target.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/judging/judging.h"
 #include "sandbox/judging/program_order.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
+#include "sandbox/record/case_describer.h"
 #include "sandbox/record/record_cases.h"
 
 namespace assay::sandbox {
@@ -109,7 +111,7 @@ class CpuDevice final : public Device {
       return run.finish();
     }
     switch (job.kind) {
-      case JobKind::compile: compile_job(run, pool_, judge_, target_); break;
+      case JobKind::compile: compile_job(run, pool_, describer_, target_); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;
@@ -120,29 +122,41 @@ class CpuDevice final : public Device {
   }
 
  private:
-  using BeforeHidden = std::function<bool()>;
+  /// What interpret() calls on its way.
+  struct Steps {
+    std::function<void()> imported;  // the source is imported; no inputs were made
+    /// The public cases are judged. Returns false to end the job there.
+    std::function<bool()> before_hidden;
+  };
 
   /// Interprets the submission on the small cases and judges the outputs. Compiles all public cases
   /// at the same time. A grade also adds static figures to the verdict: facts about the kernels
   /// that need no GPU, such as their occupancy.
   void test(JobExecution& run, std::vector<std::string>& required) {
-    const Compilers compilers{pool_, judge_, recordings_, target_};
-    PublicCompile compiling(run, compilers);
+    const Compilers compilers{pool_, describer_, recordings_, target_};
     if (!can_interpret(run.job())) {
-      Compiled compiled = compiling.wait();
+      Compiled compiled = PublicCompile(run, compilers).wait();
       if (!compiled.results)
         fail_as_compiled(run, std::move(compiled));
       else if (add_compiled(run, std::move(compiled), target_))
         needs_gpu(run, target_);
       return;
     }
+    std::optional<PublicCompile> compiling;
     bool added = false;
-    const BeforeHidden add = [&] {
-      added = true;
-      return add_compiled(run, compiling.wait(), target_);
-    };
-    interpret(run, required, add);
-    if (!added) add();  // the interpreter ended before, in an error
+    const Steps steps{.imported = [&] { compiling.emplace(run, compilers); },
+                      .before_hidden =
+                          [&] {
+                            added = true;
+                            return add_compiled(run, compiling->wait(), target_);
+                          }};
+    interpret(run, required, steps);
+    // The interpreter may have ended before, in an error. The compiler's findings are still of use,
+    // unless the source is no Python.
+    if (!compiling && !is_inconclusive(run.verdict().error_kind) &&
+        !is_syntax_error(run.verdict().error_kind))
+      compiling.emplace(run, compilers);
+    if (compiling && !added) steps.before_hidden();
   }
 
   /// Adds static figures of the case. A small case is also run and judged. A large case is only
@@ -154,15 +168,13 @@ class CpuDevice final : public Device {
                                    [](const CaseRequest& one) { return one.interpreter; });
     if (!small) {
       if (record_one(run, target)) needs_gpu(run, target);
-    } else if (interpret(run, required, [] { return true; })) {
+    } else if (interpret(run, required, {[] {}, [] { return true; }})) {
       static_figures(run, target);
     }
   }
 
-  /// Calls `before_hidden` when the public cases are judged. If this function returns false, the
-  /// job ends then.
-  bool interpret(JobExecution& run, std::vector<std::string>& required,
-                 const BeforeHidden& before_hidden) {
+  /// Imports the submission first: if that fails, the judge is not asked for inputs.
+  bool interpret(JobExecution& run, std::vector<std::string>& required, const Steps& steps) {
     Job small = run.job();
     small.cases = choose_cases(run.job(), run.verdict());
     for (const CaseRequest& one : small.cases) required.push_back(one.id);
@@ -171,30 +183,40 @@ class CpuDevice final : public Device {
           ErrorKind::unsupported,
           "none of the cases can run in the CPU interpreter; a GPU device can run them");
 
+    CandidateJob request;
+    request.entry = small.entry;
+    request.dialect = small.dialect;
+    request.target = target_;
+    InterpretedCases full(run, pool_, request, small.source);
+    if (!full.start()) return false;
+    steps.imported();
     run.enter(Stage::queue);
-    Result<PreparedJob> prepared =
-        judge_.prepare(small, false, run.deadline(small.limits.judge_wall_ms));
+    Result<PreparedJob> prepared = judge_.prepare(small, run.deadline(small.limits.judge_wall_ms));
     if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
     add_seeds(run.verdict().provenance, prepared->cases);
-    const bool judged = interpret_and_judge(run, small, *prepared, before_hidden);
+    full.set_inputs(*prepared);
+    const bool judged = interpret_and_judge(run, small, *prepared, {full, request, steps});
     judge_.release(small.id);
     return judged;
   }
+
+  struct Interpretation {
+    InterpretedCases& full;
+    const CandidateJob& request;
+    const Steps& steps;
+  };
 
   /// First does all work on the public cases. The submission gets the hidden cases only if it is
   /// right on all public cases. So everything that a verdict tells about public cases is
   /// independent of the hidden cases.
   bool interpret_and_judge(JobExecution& run, const Job& small, const PreparedJob& prepared,
-                           const BeforeHidden& before_hidden) {
-    CandidateJob request, ablated;
-    request.entry = small.entry;
-    request.dialect = small.dialect;
-    request.target = target_;
-    ablated = request;
+                           const Interpretation& started) {
+    const auto& [full, request, steps] = started;
+    CandidateJob ablated = request;
     ablated.mode = CandidateMode::ablate;
     JobExecution auxiliary = run.auxiliary();
-    InterpretedCases full(run, pool_, prepared, request, small.source);
-    InterpretedCases without(auxiliary, pool_, prepared, ablated, small.source);
+    InterpretedCases without(auxiliary, pool_, ablated, small.source);
+    without.set_inputs(prepared);
     std::vector<std::size_t> open, hidden;
     for (std::size_t i = 0; i < small.cases.size(); ++i)
       (small.cases[i].hidden ? hidden : open).push_back(i);
@@ -204,7 +226,7 @@ class CpuDevice final : public Device {
     if (!open.empty() && run.job().kind != JobKind::profile && all_right(run.verdict()) &&
         !check_order(run, pool_, judge_, {small, prepared, request}, smallest_case(small, open)))
       return false;
-    if (!before_hidden()) return false;
+    if (!steps.before_hidden()) return false;
     if (hidden.empty() || !all_right(run.verdict())) return true;
     return judge_batch(run, small, prepared, runs, hidden, true);
   }
@@ -261,9 +283,8 @@ class CpuDevice final : public Device {
     if (largest.cases.empty()) return run.fail(ErrorKind::unsupported, "the job has no case");
     const bool artifacts = run.job().want_artifacts;
     Result<PreparedJob> prepared =
-        judge_.prepare(largest, true, run.deadline(largest.limits.judge_wall_ms));
-    if (!prepared) return run.fail_infrastructure(prepared.error(), "preparing inputs");
-    judge_.release(largest.id);
+        describer_.describe(largest, run.deadline(largest.limits.judge_wall_ms));
+    if (!prepared) return run.fail_infrastructure(prepared.error(), "describing cases");
     std::optional<CandidateResults> results = record_cases(
         run, pool_,
         {*prepared,
@@ -304,6 +325,7 @@ class CpuDevice final : public Device {
   Spawner spawner_;
   CandidatePool pool_;
   Judge judge_;
+  CaseDescriber describer_{judge_};
   RecordingCache recordings_;
 };
 

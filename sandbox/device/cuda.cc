@@ -12,6 +12,7 @@
 #include "sandbox/gpu/gpu_context.h"
 #include "sandbox/gpu/gpu_job.h"
 #include "sandbox/jail/gpu_nodes.h"
+#include "sandbox/job/operator_revision.h"
 #include "sandbox/job/verdict_builder.h"
 #include "sandbox/profile/profiling.h"
 #include "sandbox/profile/static_figures.h"
@@ -71,7 +72,7 @@ class CudaDevice final : public Device {
       run.fail(ErrorKind::unsupported,
                "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {
-      compile_job(run, gpu_.candidates, gpu_.shape_judge(), facts.target);
+      compile_job(run, gpu_.candidates, gpu_.describer(), facts.target);
       run.verdict().tier_reason = "nothing was run";
     } else if (job.kind == JobKind::profile && profile_target(job, facts.target) != facts.target &&
                !job.cases.empty()) {
@@ -87,13 +88,12 @@ class CudaDevice final : public Device {
   void profile_for_other_target(JobExecution& run, const DeviceFacts& facts,
                                 const std::string& target) {
     const Job& job = run.job();
-    Judge& judge = gpu_.shape_judge();
-    Result<PreparedJob> prepared = judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+    Result<PreparedJob> prepared =
+        gpu_.describer().describe(job, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_infrastructure(prepared.error(), "preparing inputs");
+      run.fail_infrastructure(prepared.error(), "describing cases");
       return;
     }
-    judge.release(job.id);
     std::optional<CandidateResults> recorded =
         record_cases(run, gpu_.candidates,
                      {*prepared, all_cases(*prepared), target, job.source, {.artifacts = true}});

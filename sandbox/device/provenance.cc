@@ -1,11 +1,5 @@
 #include "sandbox/device/provenance.h"
 
-#include <algorithm>
-#include <fstream>
-#include <sstream>
-
-#include "base/handle.h"
-
 namespace assay::sandbox {
 
 void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& facts) {
@@ -25,18 +19,6 @@ void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& 
 
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases) {
   for (const PreparedCase& one : cases) provenance.seeds[one.id] = one.seed;
-}
-
-std::string operator_revision(const std::string& operator_dir) {
-  std::string all;
-  for (const char* name : {"spec.toml", "reference.py", "oracle.py"}) {
-    std::ifstream file(operator_dir + "/" + name, std::ios::binary);
-    if (!file) return {};
-    std::ostringstream text;
-    text << file.rdbuf();
-    all += std::to_string(text.str().size()) + ":" + text.str();
-  }
-  return sha256_hex(all);
 }
 
 }  // namespace assay::sandbox

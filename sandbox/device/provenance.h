@@ -1,13 +1,12 @@
 // Fills in a verdict's provenance: the versions, the seeds and the missing isolation layers.
 //
 //   add_seeds(verdict.provenance, prepared.cases);
-//   verdict.provenance.operator_revision = operator_revision(job.operator_dir);
+//   add_pool_facts(verdict.provenance, pool.facts());
 //
 // Not thread-safe: a verdict belongs to one thread.
 #pragma once
 
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "sandbox/job/job.h"
@@ -20,8 +19,5 @@ void add_pool_facts(Provenance& provenance, const std::optional<PoolFacts>& fact
 /// Adds the names of the isolation layers that are inactive.
 void add_missing_layers(Provenance& provenance, const std::vector<LayerReport>& layers);
 void add_seeds(Provenance& provenance, const std::vector<PreparedCase>& cases);
-/// Returns the SHA-256 of the three files in an operator's folder, computed as in the catalog.
-/// Returns an empty string if a file cannot be read.
-std::string operator_revision(const std::string& operator_dir);
 
 }  // namespace assay::sandbox

@@ -28,12 +28,11 @@ Compiled compile(JobExecution run, const Compilers& compilers) {
   }
   try {
     Result<PreparedJob> prepared =
-        compilers.judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+        compilers.describer.describe(job, run.deadline(job.limits.judge_wall_ms));
     if (!prepared) {
-      run.fail_infrastructure(prepared.error(), "preparing inputs");
+      run.fail_infrastructure(prepared.error(), "describing cases");
       return end();
     }
-    compilers.judge.release(job.id);
     compiled.results =
         compilers.recordings.record(run, compilers.pool,
                                     {*prepared,

@@ -3,7 +3,7 @@
 // interpreter runs a kernel as Python: it accepts kernels that the compiler or the GPU's limits
 // refuse.
 //
-//   const Compilers compilers{pool, judge, recordings, "cuda:90"};
+//   const Compilers compilers{pool, describer, recordings, "cuda:90"};
 //   PublicCompile compiling(run, compilers);
 //   // Meanwhile, the interpreter runs the small cases.
 //   Compiled compiled = compiling.wait();
@@ -20,7 +20,7 @@
 
 #include "sandbox/job/job_execution.h"
 #include "sandbox/pool/candidate_pool.h"
-#include "sandbox/pool/judge.h"
+#include "sandbox/record/case_describer.h"
 #include "sandbox/record/recording_cache.h"
 
 namespace assay::sandbox {
@@ -28,7 +28,7 @@ namespace assay::sandbox {
 /// The processes that compile, the cache of earlier recordings, and the target. Borrows everything.
 struct Compilers {
   CandidatePool& pool;
-  Judge& judge;
+  CaseDescriber& describer;
   RecordingCache& recordings;
   std::string target;
 };

@@ -63,9 +63,9 @@ GpuContext::GpuContext(const SandboxConfig& sandbox_config, const CudaOptions& c
       launchers(config, spawner, options.index, options.driver),
       candidates(with_yielding_candidates(config), spawner),
       host(config, spawner, gpu_access(options)),
-      judges(start_judges(config, spawner, options, name)) {
-  if (!has_test_judge(options)) shape_judge_.emplace(config, spawner, "cpu");
-}
+      judges(start_judges(config, spawner, options, name)),
+      describer_(has_test_judge(options) ? *judges.front()
+                                         : shape_judge_.emplace(config, spawner, "cpu")) {}
 
 std::optional<LauncherReady> GpuContext::wait_until_ready(JobExecution& run) {
   Result<LauncherReady> ready = launchers.ready(run.deadline(kStartMs));

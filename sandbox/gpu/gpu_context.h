@@ -23,6 +23,7 @@
 #include "sandbox/pool/candidate_pool.h"
 #include "sandbox/pool/judge.h"
 #include "sandbox/pool/launcher_pool.h"
+#include "sandbox/record/case_describer.h"
 #include "sandbox/record/recording_cache.h"
 #include "sandbox/timing/timing_session.h"
 
@@ -44,10 +45,10 @@ class GpuContext {
   /// of the device and the isolation layers of its jail. Returns nothing if the run's verdict has
   /// become an error.
   std::optional<LauncherReady> wait_until_ready(JobExecution& run);
-  /// Returns a judge for jobs that need only shapes. On a real GPU this judge does not use the GPU.
-  /// So a compile job does not wait for the inputs of another job, and does not disturb a job that
-  /// is timed.
-  Judge& shape_judge() { return shape_judge_ ? *shape_judge_ : *judges.front(); }
+  /// Describes cases without making inputs. On a real GPU it has a judge of its own, which does not
+  /// use the GPU. So a job that is only recorded does not wait for the inputs of another job, and
+  /// does not disturb a job that is timed.
+  CaseDescriber& describer() { return describer_; }
 
   const SandboxConfig config;
   const CudaOptions options;
@@ -67,6 +68,7 @@ class GpuContext {
 
  private:
   std::optional<Judge> shape_judge_;
+  CaseDescriber describer_;
 };
 
 }  // namespace assay::sandbox

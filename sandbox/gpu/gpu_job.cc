@@ -38,17 +38,19 @@ void GpuJob::execute() {
               std::string("NVIDIA Compute Sanitizer was not found; ") + kSanitizerInstallation);
     return;
   }
-  const Result<GpuScheduler::MemorySlot> memory =
-      gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
-  if (!memory) {
-    run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
-    return;
-  }
-  if (!lock(Mode::shared)) return;
-  const GpuScheduler::JudgeGuard assigned = gpu_.scheduler.assign_judge(run_.job().operator_name);
-  judge_ = gpu_.judges[assigned.index()].get();
-  if (!prepare()) return;
-  unlock();  // recording needs CPU cores, not the GPU
+  perform(watched);
+  session_.reset();
+  unlock();  // release() waits if the judge is busy
+  if (judge_ != nullptr) judge_->release(run_.job().id);
+}
+
+void GpuJob::perform(bool watched) {
+  if (!describe()) return;
+  // Recording needs CPU cores, not the GPU. The inputs come first only if the arguments depend on
+  // values, or if a stored plan replaces the recording.
+  const bool inputs_first = !is_fixed(prepared_) || !run_.job().plans.empty();
+  if (inputs_first && !prepare()) return;
+  unlock();
   // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
   const Verdict& verdict = run_.verdict();
   if (std::optional<CandidateResults> recorded = record())
@@ -56,9 +58,6 @@ void GpuJob::execute() {
   else if (gpu_.config.host_tier && !watched && !verdict.tells_hidden &&
            verdict.error_kind == ErrorKind::not_recordable)
     on_host_tier();
-  session_.reset();
-  unlock();  // release() waits if the judge is busy
-  judge_->release(run_.job().id);
 }
 
 bool GpuJob::lock(Mode mode) {
@@ -86,11 +85,35 @@ bool GpuJob::wait_for_idle_judges() {
   return true;
 }
 
+bool GpuJob::describe() {
+  run_.enter(Stage::judge);
+  Result<PreparedJob> described =
+      gpu_.describer().describe(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!described) return run_.fail_infrastructure(described.error(), "describing cases");
+  prepared_ = std::move(*described);
+  return true;
+}
+
 bool GpuJob::prepare() {
+  if (judge_ != nullptr) return true;
+  run_.enter(Stage::queue);
+  Result<GpuScheduler::MemorySlot> memory =
+      gpu_.scheduler.reserve_memory(run_.deadline(kForeverMs));
+  if (!memory) return run_.fail_infrastructure(memory.error(), "waiting for memory of the GPU");
+  memory_.emplace(std::move(*memory));
+  if (!lock(Mode::shared)) return false;
+  assigned_.emplace(gpu_.scheduler.assign_judge(run_.job().operator_name));
+  Judge& judge = *gpu_.judges[assigned_->index()];
   run_.enter(Stage::judge);
   Result<PreparedJob> prepared =
-      judge_->prepare(run_.job(), false, run_.deadline(run_.job().limits.judge_wall_ms));
+      judge.prepare(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
+  judge_ = &judge;
+  for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
+    if (is_fixed(prepared_) && !is_as_described(prepared_.cases[i], prepared->cases[i]))
+      return run_.fail(ErrorKind::internal_error,
+                       "case '" + prepared->cases[i].id + "' is not as the judge described it");
+  }
   prepared_ = std::move(*prepared);
   for (const PreparedCase& one : prepared_.cases)
     run_.verdict().provenance.seeds[one.id] = one.seed;
@@ -107,7 +130,8 @@ bool GpuJob::open_session() {
 bool GpuJob::judge_public(const std::vector<CaseDone>& open) {
   Plans plans;
   for (const CaseDone& done : open) plans.push_back(done.plan);
-  if (!open_session() || !lock(Mode::shared) || !launch_and_judge(0, plans)) return false;
+  if (!prepare() || !open_session() || !lock(Mode::shared) || !launch_and_judge(0, plans))
+    return false;
   unlock();
   judged_ = plans.size();
   run_.verdict().tier = Tier::plan;
@@ -124,7 +148,7 @@ void GpuJob::on_plan_tier(CandidateResults recorded) {
   Plans plans;
   for (const CaseDone& done : recorded.cases) plans.push_back(done.plan);
   const Plans rest(plans.begin() + static_cast<std::ptrdiff_t>(judged_), plans.end());
-  if (!open_session() || !lock(Mode::shared)) return;
+  if (!prepare() || !open_session() || !lock(Mode::shared)) return;
   run_.verdict().tier = Tier::plan;
   run_.verdict().tier_reason = job.plans.empty() ? kTierReason : kReplayReason;
   const bool watched = wants_sanitizer(job, gpu_.config);
@@ -157,6 +181,8 @@ void GpuJob::on_host_tier() {
   run_.verdict().tier_reason =
       "the submission could not be recorded (" + why +
       "), so it ran with the GPU inside the jail; its times are wall time of whole calls";
+  if (!prepare()) return;
+  unlock();
   const bool timed = is_timed(run_.job());
   Plans reference = timed ? record_reference() : Plans();
   if (!lock(Mode::exclusive)) return;

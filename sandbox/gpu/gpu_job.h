@@ -1,8 +1,8 @@
-// GpuJob runs one test, profile or grade on a GPU. First the judge makes the inputs. On the plan
-// tier, a candidate without a GPU records the submission, a trusted launcher performs the plan, and
-// the judge compares the outputs. A submission that cannot be recorded runs on the host tier, with
-// the GPU inside the jail. Then the submission is timed together with the operator's oracle, and
-// its profile is written.
+// GpuJob runs one test, profile or grade on a GPU. On the plan tier, a candidate without a GPU
+// records the submission. Then the judge makes inputs, a trusted launcher performs the plan, and
+// the judge compares the outputs. So a submission that fails before needs neither a judge nor the
+// GPU. A submission that cannot be recorded runs on the host tier, with the GPU inside the jail.
+// Then the submission is timed together with the operator's oracle, and its profile is written.
 //
 //   GpuJob(gpu, facts, run).execute();  // everything is in the run's verdict
 //
@@ -43,6 +43,11 @@ class GpuJob {
   /// Waits until no judge uses the GPU. The caller holds the GPU lock exclusively.
   bool wait_for_idle_judges();
 
+  /// Does the work of execute(). `watched`: Compute Sanitizer looks at the replays.
+  void perform(bool watched);
+  bool describe();
+  /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
+  /// shared mode if it has made them.
   bool prepare();
   /// Launches and judges the public cases. The submission gets the hidden cases only if all public
   /// cases are right.
@@ -68,8 +73,11 @@ class GpuJob {
   GpuContext& gpu_;
   const DeviceFacts& facts_;
   JobExecution& run_;
-  Judge* judge_ = nullptr;  // set by execute()
-  PreparedJob prepared_;    // set by prepare()
+  Judge* judge_ = nullptr;  // set by prepare()
+  // describe() sets this to a description, which prepare() replaces.
+  PreparedJob prepared_;
+  std::optional<GpuScheduler::MemorySlot> memory_;
+  std::optional<GpuScheduler::JudgeGuard> assigned_;
   std::optional<GpuScheduler::Guard> guard_;
   std::vector<UniqueFd> outputs_;  // set by make_outputs(), one for each case
   std::optional<LaunchSession> session_;

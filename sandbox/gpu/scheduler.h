@@ -79,14 +79,17 @@ class GpuScheduler {
   /// Counts as a running job of the judge with index `index()`, until it is destroyed.
   class JudgeGuard {
    public:
-    JudgeGuard(GpuScheduler& owner, std::size_t index) : owner_(owner), index_(index) {}
-    JudgeGuard(const JudgeGuard&) = delete;
-    JudgeGuard& operator=(const JudgeGuard&) = delete;
-    ~JudgeGuard() { owner_.leave_judge(index_); }
+    JudgeGuard(GpuScheduler& owner, std::size_t index) : owner_(&owner), index_(index) {}
+    JudgeGuard(JudgeGuard&& other) noexcept
+        : owner_(std::exchange(other.owner_, nullptr)), index_(other.index_) {}
+    JudgeGuard& operator=(JudgeGuard&&) = delete;
+    ~JudgeGuard() {
+      if (owner_ != nullptr) owner_->leave_judge(index_);
+    }
     std::size_t index() const { return index_; }
 
    private:
-    GpuScheduler& owner_;
+    GpuScheduler* owner_;
     const std::size_t index_;
   };
 

@@ -9,22 +9,25 @@
 namespace assay::sandbox {
 
 InterpretedCases::InterpretedCases(JobExecution& run, CandidatePool& pool,
-                                   const PreparedJob& prepared, const CandidateJob& request,
-                                   const std::string& source)
-    : run_(run),
-      prepared_(prepared),
-      candidate_(run, pool, {.request = request, .source = source}),
-      done_(prepared.cases.size()) {}
+                                   const CandidateJob& request, const std::string& source)
+    : run_(run), candidate_(run, pool, {.request = request, .source = source}) {}
+
+bool InterpretedCases::start() {
+  if (started_) return true;
+  started_ = true;
+  return candidate_.start();
+}
 
 bool InterpretedCases::perform(const std::vector<std::size_t>& cases, bool last) {
   if (files_.empty()) {
-    Result<std::vector<UniqueFd>> files = make_output_files(prepared_);
+    Result<std::vector<UniqueFd>> files = make_output_files(*prepared_);
     if (!files) return run_.fail_infrastructure(files.error(), "making output files");
     files_ = std::move(*files);
-    if (!candidate_.start()) return false;
+    done_.resize(prepared_->cases.size());
+    if (!start()) return false;
   }
   std::optional<std::vector<CaseDone>> done =
-      candidate_.perform(interpret_inputs(prepared_, cases, files_), last);
+      candidate_.perform(interpret_inputs(*prepared_, cases, files_), last);
   if (!done) return false;
   for (std::size_t at = 0; at < cases.size(); ++at) {
     done_[cases[at]] = std::move((*done)[at]);

@@ -1,8 +1,10 @@
 // InterpretedCases stands for one candidate, which runs cases in Triton's interpreter, in batches.
 // The candidate's outputs are in memory files.
 //
-//   InterpretedCases full(run, pool, prepared, request, source);
-//   if (!full.perform({0, 1}, false)) return;  // the verdict of `run` has the error
+//   InterpretedCases full(run, pool, request, source);
+//   if (!full.start()) return;  // the verdict of `run` has the error
+//   full.set_inputs(prepared);
+//   if (!full.perform({0, 1}, false)) return;
 //   judge_case(run, judge, {job.cases[0], prepared.cases[0], full.outputs(0), full.file(0)});
 //
 // A candidate that waits for its next batch could still write to its files. So perform() copies the
@@ -23,28 +25,35 @@ namespace assay::sandbox {
 class InterpretedCases {
  public:
   /// Borrows all arguments. The mode of `request` is `interpret` or `ablate`.
-  InterpretedCases(JobExecution& run, CandidatePool& pool, const PreparedJob& prepared,
-                   const CandidateJob& request, const std::string& source);
+  InterpretedCases(JobExecution& run, CandidatePool& pool, const CandidateJob& request,
+                   const std::string& source);
 
-  /// Runs the cases with these indices. The first call also imports the source. `last` ends the
-  /// candidate after these cases. Returns false if the verdict of the run has become an error.
+  /// Imports the source, if that has not been done. Needs no inputs. Returns false if the verdict
+  /// of the run has become an error.
+  bool start();
+  /// Borrows the inputs of all cases. Call this before perform().
+  void set_inputs(const PreparedJob& prepared) { prepared_ = &prepared; }
+  /// Runs the cases with these indices, and imports the source before the first of them. `last`
+  /// ends the candidate after these cases. Returns false if the verdict of the run has become an
+  /// error.
   bool perform(const std::vector<std::size_t>& cases, bool last);
 
   /// Returns the outputs of a case that was performed. They are tensors in file().
   const std::vector<Argument>& outputs(std::size_t i) const { return done_[i].outputs; }
   /// Tells whether torch, and not a kernel, made the order of an output's elements.
   bool reordered(std::size_t i) const { return done_[i].reordered; }
-  bool is_layout(std::size_t i) const { return prepared_.cases[i].is_layout; }
+  bool is_layout(std::size_t i) const { return prepared_->cases[i].is_layout; }
   int file(std::size_t i) const { return files_[i].get(); }
   /// Returns the run whose verdict gets the errors.
   JobExecution& run() { return run_; }
 
  private:
   JobExecution& run_;
-  const PreparedJob& prepared_;
+  const PreparedJob* prepared_ = nullptr;  // set by set_inputs()
   CandidateRun candidate_;
+  bool started_ = false;
   std::vector<UniqueFd> files_;  // one file for each case; empty before the first batch
-  std::vector<CaseDone> done_;   // one result for each case
+  std::vector<CaseDone> done_;   // one result for each case; empty before the first batch
 };
 
 }  // namespace assay::sandbox

@@ -39,7 +39,8 @@ bool check_order(JobExecution& run, CandidatePool& pool, Judge& judge,
   CandidateJob request = interpreted.request;
   request.mode = CandidateMode::reorder;
   JobExecution auxiliary = run.auxiliary(brief);
-  InterpretedCases reversed(auxiliary, pool, interpreted.prepared, request, brief.source);
+  InterpretedCases reversed(auxiliary, pool, request, brief.source);
+  reversed.set_inputs(interpreted.prepared);
   Verdict& verdict = run.verdict();
   const std::string& id = brief.cases[at].id;
   if (!reversed.perform({at}, true)) {

@@ -85,8 +85,9 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
       if (reply.error().code != ErrorCode::cancelled) {
         const std::optional<ExitStatus> status = process_.wait(Deadline::after_ms(0));
         stop();
-        return fail(reply.error().code, "the judge did not answer: " +
-                                            (status ? describe(*status) : reply.error().message));
+        return fail(reply.error().code,
+                    "the judge did not answer: " +
+                        (status ? sandbox::describe(*status) : reply.error().message));
       }
       return reply;
     }
@@ -100,15 +101,16 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
   }
 }
 
-Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const Deadline& deadline) {
-  Result<Frame> reply =
-      ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& request,
+                                         const Deadline& deadline) {
+  Result<Frame> reply = ask(request, {}, job.id, {}, deadline);
   // The operator code of an earlier job may have broken the CUDA context. This job is then the
   // first to notice, so the request is repeated with a new process.
   if (!reply && reply.error().code == ErrorCode::unavailable)
-    reply = ask(prepare_header(job, device_, structural_only), {}, job.id, {}, deadline);
+    reply = ask(request, {}, job.id, {}, deadline);
   if (!reply) return fail(reply.error());
-  Result<Prepared> prepared = parse_prepared(*reply);
+  Result<Prepared> prepared =
+      request.at("type") == "describe" ? parse_described(*reply) : parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
   PreparedJob out{std::move(prepared->cases), prepared->device, std::move(reply->fds)};
   if (out.cases.size() != job.cases.size())
@@ -120,6 +122,14 @@ Result<PreparedJob> Judge::prepare(const Job& job, bool structural_only, const D
                                            "' instead of '" + job.cases[i].id + "'");
   }
   return out;
+}
+
+Result<PreparedJob> Judge::describe(const Job& job, const Deadline& deadline) {
+  return ask_for_cases(job, describe_header(job), deadline);
+}
+
+Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline) {
+  return ask_for_cases(job, prepare_header(job, device_), deadline);
 }
 
 Result<Compared> Judge::compare(const CaseName& of, const RunOutputs& outputs,

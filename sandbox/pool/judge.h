@@ -2,7 +2,7 @@
 // process is trusted, runs without a jail, and never sees a submission.
 //
 //   Judge judge(config, spawner, "cpu");
-//   Result<PreparedJob> prepared = judge.prepare(job, false, deadline);
+//   Result<PreparedJob> prepared = judge.prepare(job, deadline);
 //   Result<Compared> compared =
 //       judge.compare({job.id, "small"}, {.tensors = outputs, .fd = output_fd}, deadline);
 //   judge.release(job.id);
@@ -70,7 +70,12 @@ class Judge {
 
   /// Waits until the process is ready, and returns what its `ready` message says.
   Result<JudgeReady> ready(const Deadline& deadline);
-  Result<PreparedJob> prepare(const Job& job, bool structural_only, const Deadline& deadline);
+  /// Returns the shapes, dtypes and scalars of the cases' arguments and outputs. Only structural
+  /// arguments have bytes. The judge makes no inputs if it does not need them for this, and it
+  /// does not remember the job.
+  Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
+  /// Makes inputs for all cases from new seeds.
+  Result<PreparedJob> prepare(const Job& job, const Deadline& deadline);
   /// Compares outputs with the reference. Set `keep` if the outputs are in device memory and a call
   /// of attribute() follows.
   Result<Compared> compare(const CaseName& of, const RunOutputs& outputs, const Deadline& deadline,
@@ -110,6 +115,8 @@ class Judge {
 
  private:
   Status ensure_started(const Deadline& deadline);
+  Result<PreparedJob> ask_for_cases(const Job& job, const nlohmann::json& request,
+                                    const Deadline& deadline);
   Result<Frame> ask(const nlohmann::json& request, const std::vector<int>& fds,
                     const std::string& job, const std::string& case_id, const Deadline& deadline);
   void stop();

@@ -147,6 +147,8 @@ struct DevicePlaces {
 };
 struct PreparedCase {
   std::string id, seed;
+  // No value that the seed decides is part of this struct, so it is the same for every seed.
+  bool fixed = false;
   std::vector<Argument> arguments;  // Argument::fd is an index into the frame's descriptors
   std::vector<std::string> structural, inout;
   std::map<std::string, std::int64_t> axes;  // the axes that occur in the shapes
@@ -209,6 +211,7 @@ Result<ZygoteMessage> parse_zygote(const Frame& frame);
 Result<CandidateMessage> parse_candidate(Frame& frame);
 Result<JudgeReady> parse_judge_ready(const Frame& frame);
 Result<Prepared> parse_prepared(const Frame& frame);
+Result<Prepared> parse_described(const Frame& frame);
 Result<Compared> parse_compared(const Frame& frame);
 Result<HostJudged> parse_host_judged(const Frame& frame);
 Result<Attributed> parse_attributed(const Frame& frame);
@@ -231,7 +234,9 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
 nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const CandidateBatch& batch);
-nlohmann::json prepare_header(const Job& job, const std::string& device, bool structural_only);
+/// Builds a request for the cases' descriptions, which parse_described() reads from the reply.
+nlohmann::json describe_header(const Job& job);
+nlohmann::json prepare_header(const Job& job, const std::string& device);
 /// Builds a request to compare outputs with the reference. With `on_device` the outputs are in the
 /// shared device memory; otherwise their memory file is sent with the frame. With `keep` the judge
 /// keeps a copy of outputs in device memory for attribute_kept_header().

@@ -19,6 +19,7 @@ PreparedCase read_case(const json& object, HeaderReader& outer, std::size_t fds)
   PreparedCase one;
   one.id = in.text("id");
   one.seed = in.text("seed");
+  one.fixed = in.flag("fixed");
   one.arguments = read_arguments(in, "arguments");
   for (const Argument& argument : one.arguments) {
     if (argument.fd && (*argument.fd < 0 || static_cast<std::size_t>(*argument.fd) >= fds))
@@ -128,9 +129,11 @@ Result<JudgeReady> parse_judge_ready(const Frame& frame) {
   return ready;
 }
 
-Result<Prepared> parse_prepared(const Frame& frame) {
-  if (Status type = expect_type(frame, "prepared"); !type) return fail(type.error());
-  HeaderReader in(frame.header, "prepared");
+namespace {
+
+Result<Prepared> parse_cases(const Frame& frame, const char* type) {
+  if (Status expected = expect_type(frame, type); !expected) return fail(expected.error());
+  HeaderReader in(frame.header, type);
   Prepared prepared;
   if (const json* device = in.optional_object("device"); device != nullptr) {
     HeaderReader from(*device, "the device memory");
@@ -147,6 +150,12 @@ Result<Prepared> parse_prepared(const Frame& frame) {
   if (Status read = in.status(); !read) return fail(read.error());
   return prepared;
 }
+
+}  // namespace
+
+Result<Prepared> parse_prepared(const Frame& frame) { return parse_cases(frame, "prepared"); }
+
+Result<Prepared> parse_described(const Frame& frame) { return parse_cases(frame, "described"); }
 
 Result<Compared> parse_compared(const Frame& frame) {
   if (Status type = expect_type(frame, "compared"); !type) return fail(type.error());
@@ -248,13 +257,19 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
   return case_id.empty() || frame.type() == "judge_error" || in.optional_text("case") == case_id;
 }
 
-json prepare_header(const Job& job, const std::string& device, bool structural_only) {
+json describe_header(const Job& job) {
+  return {{"type", "describe"},
+          {"job", job.id},
+          {"operator_dir", job.operator_dir},
+          {"cases", cases_json(job.cases)}};
+}
+
+json prepare_header(const Job& job, const std::string& device) {
   return {{"type", "prepare"},
           {"job", job.id},
           {"operator_dir", job.operator_dir},
           {"device", device},
-          {"cases", cases_json(job.cases)},
-          {"structural_only", structural_only}};
+          {"cases", cases_json(job.cases)}};
 }
 
 json lint_header(const std::string& operator_dir, const std::string& device,

@@ -118,18 +118,16 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
               std::back_inserter(verdict.artifacts));
 }
 
-void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
+void compile_job(JobExecution& run, CandidatePool& pool, CaseDescriber& describer,
                  const std::string& default_target) {
   const Job& job = run.job();
   const Job chosen = job.every_case ? job : largest_case_only(job);
   run.enter(Stage::judge);
-  Result<PreparedJob> prepared =
-      judge.prepare(chosen, true, run.deadline(job.limits.judge_wall_ms));
+  Result<PreparedJob> prepared = describer.describe(chosen, run.deadline(job.limits.judge_wall_ms));
   if (!prepared) {
-    run.fail_infrastructure(prepared.error(), "preparing inputs");
+    run.fail_infrastructure(prepared.error(), "describing cases");
     return;
   }
-  judge.release(chosen.id);
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets =
       job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;

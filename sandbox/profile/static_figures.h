@@ -19,6 +19,7 @@
 
 #include "sandbox/job/job.h"
 #include "sandbox/record/candidate_run.h"
+#include "sandbox/record/case_describer.h"
 #include "sandbox/record/case_io.h"
 
 namespace assay::sandbox {
@@ -44,7 +45,7 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
 
 /// Runs a compile job. It records the largest case, or every case if the job requests that. It does
 /// this for each target of the job, or for `default_target` if the job names no target.
-void compile_job(JobExecution& run, CandidatePool& pool, Judge& judge,
+void compile_job(JobExecution& run, CandidatePool& pool, CaseDescriber& describer,
                  const std::string& default_target);
 
 }  // namespace assay::sandbox

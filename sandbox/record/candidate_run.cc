@@ -37,10 +37,6 @@ ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
 }
 
-bool is_syntax(ErrorKind kind) {
-  return kind == ErrorKind::syntax_error || kind == ErrorKind::indentation_error;
-}
-
 }  // namespace
 
 CandidateRun::CandidateRun(JobExecution& run, CandidatePool& pool, const CandidateTask& task)
@@ -177,7 +173,7 @@ bool CandidateRun::on(CandidateError& error) {
                       "the candidate reported a timeout before its time limit");
   Diagnostic& found = error.diagnostic;
   found.line = line_of_source(found.line, task_.source);
-  if (parsed_ && is_syntax(error.kind)) error.kind = ErrorKind::other_exception;
+  if (parsed_ && is_syntax_error(error.kind)) error.kind = ErrorKind::other_exception;
   run_->verdict().diagnostic = found;
   ErrorKind kind = limit_behind(error.kind, found);
   if (task_.request.mode == CandidateMode::host) kind = device_error_behind(kind, found);

@@ -1,6 +1,7 @@
 """Keeps the judge's state for one case: the seed, the inputs, the expected outputs, and the replies
-to `prepare` and `compare`.
+to `describe`, `prepare` and `compare`.
 
+    fd, wire = CaseState.described(operator, case).prepared(structural_only=True, position=0)
     state = CaseState(operator, case)
     fd, wire = state.prepared(structural_only=False, position=0)
     result = state.compare(outputs, outputs_fd)"""
@@ -12,7 +13,6 @@ import os
 from typing import Any
 
 import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from harness.judging.attribution import unattributed
 from harness.judging.compare import Result, Rule, Yardstick, compare, yardsticks
@@ -65,39 +65,18 @@ def bytes_of_rule(rule: Rule) -> int:
     return rule.dtype.itemsize * math.prod(rule.shape)
 
 
-def _shapes_only(operator: Operator, case: Case, seed: int) -> dict[str, Any]:
-    """Returns arguments that have shapes but no values, if the operator allows it. So a large case
-    takes milliseconds instead of seconds."""
-    if any(argument.role == "structural" for argument in operator.arguments):
-        return operator.inputs(case, seed)
-    try:
-        with FakeTensorMode(allow_non_fake_inputs=True):
-            return operator.inputs(case, seed)
-    except Exception:  # inputs() reads values, so the arguments must be real
-        return operator.inputs(case, seed)
-
-
-def warm_up() -> None:
-    """Creates a first fake tensor. torch then loads modules, which takes seconds, and no request
-    should have to wait for that."""
-    with FakeTensorMode(allow_non_fake_inputs=True):
-        torch.randn(8, generator=torch.Generator()).to(torch.float16)
-
-
 class CaseState:
     """The state of one case. Only the judge uses it."""
 
-    def __init__(self, operator: Operator, case: Case, structural_only: bool = False) -> None:
-        """If `structural_only` is true, only structural arguments need values, because host code
-        may read these values. Of the other arguments, only the shapes are needed."""
+    def __init__(
+        self, operator: Operator, case: Case, shapes: dict[str, Any] | None = None
+    ) -> None:
+        """Draws inputs from a new seed, unless `shapes` has the arguments without values."""
         self.operator = operator
         self.seed = int.from_bytes(os.urandom(SEED_BYTES), "little")
-        self.arguments = (
-            _shapes_only(operator, case, self.seed)
-            if structural_only
-            else operator.inputs(case, self.seed)
-        )
-        self.case = case if structural_only else operator.with_output_axes(case, self.arguments)
+        self.fixed = shapes is not None  # no value that the seed decides is part of the state
+        self.arguments = operator.inputs(case, self.seed) if shapes is None else shapes
+        self.case = case if self.fixed else operator.with_output_axes(case, self.arguments)
         self.rules = rules_for(operator, self.case)
         self._expected: list[torch.Tensor] | None = None
         self._float64: list[torch.Tensor] | None = None
@@ -108,6 +87,12 @@ class CaseState:
         # Copies of compared outputs, made in the shared buffers.
         self._kept: list[torch.Tensor] = []
         self._inputs: dict[str, torch.Tensor] = {}  # the bytes of the inputs in the shared buffers
+
+    @classmethod
+    def described(cls, operator: Operator, case: Case) -> CaseState:
+        """Returns a state that is enough for what prepared() says. If possible, its arguments have
+        no values, and it takes milliseconds for any size of the case."""
+        return cls(operator, case, operator.shapes(case))
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         return [
@@ -161,7 +146,7 @@ class CaseState:
             if roles[name] == "structural" or not structural_only
         ]
         fd, wires = make_memfd("assay-inputs", with_bytes)
-        entry = self.described({wire["name"]: {**wire, "fd": position} for wire in wires})
+        entry = self.description({wire["name"]: {**wire, "fd": position} for wire in wires})
         cost = self.operator.cost(self.case)
         return fd, {
             **entry,
@@ -172,10 +157,11 @@ class CaseState:
             "output_bytes": self.output_bytes(),
             "input_fd": position,
             "seed": f"{self.seed:#x}",
+            "fixed": self.fixed,
             "cost": {"bytes": float(cost.bytes), "flops": float(cost.flops)},
         }
 
-    def described(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
+    def description(self, placed: dict[str, dict[str, Any]] | None = None) -> dict[str, Any]:
         """Returns the id, the arguments and the outputs of the case, as in the `prepared` message.
         `placed` contains the descriptors of the arguments whose bytes are sent."""
         wires = {wire["name"]: wire for wire in pack(self.tensors())[0]} | (placed or {})

@@ -96,7 +96,7 @@ class HostCase:
         self._round_s = round_s
         self._memory_limit = memory_limit
         self._device = template.case.device
-        entry = template.described()
+        entry = template.description()
         self._arguments, self._outputs = entry["arguments"], entry["outputs"]
         self._layout = lay_out(self._arguments, self._outputs)
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import torch
 
-from harness.judging.case_state import CaseState, warm_up
+from harness.judging.case_state import CaseState
 from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
 from harness.judging.host_rounds import HostCase, timing
@@ -50,7 +50,6 @@ def serve(socket_fd: int, device: str) -> None:
     """Answers requests until the supervisor closes the socket. The end may be a ConnectionError."""
     channel = Channel.from_fd(socket_fd)
     judge = Judge(device)
-    warm_up()
     channel.send({"type": "ready", **versions(), "device_name": judge.device_name})
     while (frame := judge.next_frame(channel)) is not None:
         judge.answer(channel, frame)
@@ -128,6 +127,7 @@ class Judge:
     def answer(self, channel: Channel, frame: Frame) -> None:
         job = frame.header.get("job")
         handlers: dict[str, Callable[[Frame], Reply | None]] = {
+            "describe": self._describe,
             "prepare": self._prepare,
             "compare": self._compare,
             "attribute": self._attribute,
@@ -167,7 +167,7 @@ class Judge:
         finally:
             for fd in fds:
                 os.close(fd)
-        if header["type"] == "prepared" and not frame.header.get("structural_only"):
+        if header["type"] == "prepared":
             self._ahead.extend(self._jobs[str(job)].values())
             self._settled = False
 
@@ -183,24 +183,41 @@ class Judge:
             self._operators[path] = stamp, Operator.load(path)
         return self._operators[path][1]
 
+    def _describe(self, frame: Frame) -> Reply:
+        """Says what `prepare` would say of the cases, if possible without making inputs."""
+        header = frame.header
+        operator = self._operator(header["operator_dir"])
+        cases: list[dict[str, Any]] = []
+        fds: list[int] = []
+        try:
+            for position, wire in enumerate(header["cases"]):
+                state = CaseState.described(operator, operator.case(wire, str(self.device)))
+                fd, entry = state.prepared(structural_only=True, position=position)
+                fds.append(fd)
+                cases.append(entry)
+        except BaseException:
+            for fd in fds:
+                os.close(fd)
+            raise
+        return {"type": "described", "job": header["job"], "cases": cases}, fds
+
     def _prepare(self, frame: Frame) -> Reply:
         header = frame.header
         operator = self._operator(header["operator_dir"])
         device = str(header.get("device") or self.device)
-        structural_only = bool(header.get("structural_only"))
         states: dict[str, CaseState] = {}
         cases: list[dict[str, Any]] = []
         fds: list[int] = []
         reply: dict[str, Any] = {"type": "prepared", "job": header["job"], "cases": cases}
         self._trim()
         self._release_buffers(str(header["job"]))
-        shared = None if structural_only or self._pool is None else self._pool.take()
+        shared = None if self._pool is None else self._pool.take()
         if shared is not None:
             self._owned[str(header["job"])] = shared
         try:
             for position, wire in enumerate(header["cases"]):
-                state = CaseState(operator, operator.case(wire, device), structural_only)
-                fd, entry = state.prepared(structural_only or shared is not None, position)
+                state = CaseState(operator, operator.case(wire, device))
+                fd, entry = state.prepared(shared is not None, position)
                 fds.append(fd)
                 cases.append(entry)
                 states[state.case.id] = state

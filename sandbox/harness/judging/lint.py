@@ -19,7 +19,7 @@ from pathlib import Path
 import torch
 
 from harness.judging.adversaries import rejects_shortcuts, shortcuts_met, timed_twins
-from harness.judging.case_state import bytes_of, rules_for
+from harness.judging.case_state import bytes_of, layout_of, rules_for
 from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.mutants import Mutant, mutants
@@ -65,6 +65,24 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
         yield from (_varies(operator, name, values) for name, values in scalars.items() if values)
 
 
+def _described(operator: Operator, case: Case, arguments: Arguments) -> Check:
+    """Checks that a submission, which is recorded before any inputs exist, gets the shapes and
+    scalars that the inputs will have."""
+    shapes = operator.shapes(case)
+    wrong = [
+        name
+        for name, value in (shapes or {}).items()
+        if (layout_of(value) if isinstance(value, torch.Tensor) else value)
+        != (
+            layout_of(arguments[name])
+            if isinstance(arguments[name], torch.Tensor)
+            else arguments[name]
+        )
+    ]
+    remedy = f"{_defined_at(operator, 'inputs')}: {', '.join(wrong)} has another layout or value"
+    return _check(case, "inputs are as described", not wrong, f"{remedy} on the device meta")
+
+
 def _guarded(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
     try:
         yield from timed_twins(operator, small, seed)
@@ -92,6 +110,7 @@ def _case(
     yield _check(
         case, "inputs are reproducible from the seed", _same_arguments(arguments, again), drawn
     )
+    yield _described(operator, case, arguments)
     expected = operator.expected(case, arguments)
     where = _defined_at(operator, "reference")
     yield _check(

@@ -44,7 +44,7 @@ class Rng:
 
     def normal(self, shape: Sequence[int], dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Returns values of the standard normal distribution."""
-        return self._float(torch.randn, shape, dtype)
+        return self._drawn(torch.randn, shape, dtype)
 
     def uniform(
         self,
@@ -54,7 +54,7 @@ class Rng:
         high: float = 1.0,
     ) -> torch.Tensor:
         """Returns uniformly distributed values in [low, high)."""
-        drawn = self._float(
+        drawn = self._drawn(
             torch.rand, shape, torch.float64 if dtype is torch.float64 else torch.float32
         )
         return (drawn * (high - low) + low).to(dtype)
@@ -91,9 +91,37 @@ class Rng:
         """Returns the integers from 0 to n-1 in random order, as int64."""
         return torch.randperm(n, generator=self._generator, device=self.device)
 
-    def _float(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+    def _drawn(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
         wide = torch.float64 if dtype is torch.float64 else torch.float32
         values: torch.Tensor = draw(
             tuple(shape), generator=self._generator, device=self.device, dtype=wide
         )
         return values.to(dtype)
+
+
+class ShapeRng(Rng):
+    """Draws tensors without values, on the device `meta`. A function that only needs the shapes of
+    what it draws takes milliseconds for any size. One that reads a value fails."""
+
+    def __init__(self) -> None:
+        self.device = torch.device("meta")
+
+    def uniform(
+        self,
+        shape: Sequence[int],
+        dtype: torch.dtype = torch.float32,
+        low: float = 0.0,
+        high: float = 1.0,
+    ) -> torch.Tensor:
+        return self._drawn(None, shape, dtype)
+
+    def integers(
+        self, shape: Sequence[int], low: int, high: int, dtype: torch.dtype = torch.int64
+    ) -> torch.Tensor:
+        return self._drawn(None, shape, dtype)
+
+    def permutation(self, n: int) -> torch.Tensor:
+        return self._drawn(None, (n,), torch.int64)
+
+    def _drawn(self, draw: Any, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty(tuple(shape), dtype=dtype, device=self.device)

@@ -14,7 +14,7 @@ from typing import Any
 
 import torch
 
-from harness.operator.cases import Case, Cost, Rng
+from harness.operator.cases import Case, Cost, Rng, ShapeRng
 from harness.operator.spec import (
     SCALARS,
     Adversary,
@@ -95,7 +95,24 @@ class Operator:
 
     def inputs(self, case: Case, seed: int) -> Arguments:
         """Returns new arguments in call order. They are checked against the spec."""
-        made = self.module.inputs(case, Rng(seed, case.device))
+        return self._checked(case, self.module.inputs(case, Rng(seed, case.device)))
+
+    def shapes(self, case: Case) -> Arguments | None:
+        """Returns the arguments of a case without values: tensors on the device `meta`, and
+        scalars. Returns None if the arguments, or the shapes of the outputs, depend on values that
+        a seed decides. So the result is the same for every seed."""
+        structural = any(argument.role == "structural" for argument in self.arguments)
+        if structural or self._hook("output_axes") is not None:
+            return None
+        described = replace(case, device=torch.device("meta"))
+        try:
+            made = self.module.inputs(described, ShapeRng())
+        except Exception:  # it reads values, or creates tensors on another device
+            return None
+        return self._checked(described, made)
+
+    def _checked(self, case: Case, made: Any) -> Arguments:
+        """Returns what inputs() made, in call order, after checking it against the spec."""
         names = [argument.name for argument in self.arguments]
         if not isinstance(made, dict) or set(made) != set(names):
             raise OperatorError(

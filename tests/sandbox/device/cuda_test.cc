@@ -257,3 +257,29 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   CHECK(run(loud).stdout_text == "loud\n");
   CHECK(run(loud).stdout_text == "loud\n");
 }
+
+TEST_CASE("a submission that fails before it is recorded costs neither inputs nor the GPU") {
+  // This operator can be described, and fails if a judge makes inputs of it.
+  const std::filesystem::path folder =
+      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/without_inputs";
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  std::string reference = kReference;
+  const std::string draws = "    return {\"x\"";
+  reference.insert(reference.find(draws), "    assert case.device.type == 'meta', 'made inputs'\n");
+  std::ofstream(folder / "reference.py") << reference;
+  for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
+           {"def plain_copy(x:\n", ErrorKind::syntax_error},
+           {"import nothing_like_this\n", ErrorKind::module_not_found},
+           {"def plain_copy(x):\n    return x.nothing\n", ErrorKind::attribute_error},
+           {kCopy, ErrorKind::internal_error}}) {
+    Job job = copy_job(JobKind::test, source);
+    job.operator_dir = folder.string();
+    const Verdict verdict = run(job);
+    INFO(verdict.detail);
+    CHECK(verdict.error_kind == kind);
+    CHECK(verdict.provenance.seeds.empty());
+  }
+}

@@ -50,7 +50,7 @@ class Talk:
             "distribution": "normal",
         }
         self.state = CaseState(operator, operator.case(wire, "cpu"))
-        entry = self.state.described()
+        entry = self.state.description()
         outputs = entry["outputs"]
         self.case = CaseInput(
             {

@@ -50,6 +50,19 @@ def test_lint_of_a_good_operator(judge: JudgeClient, operator: Path) -> None:
     assert "rejects inputs rounded to TF32" not in checks
 
 
+def test_lint_finds_a_description_that_is_not_that_of_the_inputs(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
+    drawn = "x = rng.normal((2 * cols, rows), case.dtype).t()"
+    other = f'{drawn}\n    x = x.contiguous() if case.device.type == "meta" else x'
+    spec = SPEC.replace('"structural"', '"input"')
+    good = lint(judge, write_operator(tmp_path / "good", spec=spec))
+    bad = write_operator(tmp_path / "bad", spec=spec, reference=REFERENCE.replace(drawn, other))
+    assert good["inputs are as described"][0]
+    ok, detail = lint(judge, bad)["inputs are as described"]
+    assert not ok and ": x has another layout" in detail
+
+
 @pytest.mark.parametrize(
     ("file", "old", "new", "failing"),
     [

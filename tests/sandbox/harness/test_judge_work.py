@@ -90,7 +90,6 @@ def test_freed_memory_that_others_may_need_is_returned(
         "job": "job_1",
         "operator_dir": str(operator),
         "device": "cpu",
-        "structural_only": True,
         "cases": [case],
     }
     _, fds = judge._prepare(Frame(header))

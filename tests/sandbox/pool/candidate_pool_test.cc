@@ -205,10 +205,10 @@ TEST_CASE("the judge answers for its operators and survives a broken one") {
   job.cases.resize(1);
   Job broken = job;
   broken.operator_dir = "/does/not/exist";
-  const auto refused = judge.prepare(broken, false, deadline);
+  const auto refused = judge.prepare(broken, deadline);
   REQUIRE_FALSE(refused);
   CHECK(refused.error().code == ErrorCode::internal);
-  const auto prepared = judge.prepare(job, false, deadline);
+  const auto prepared = judge.prepare(job, deadline);
   if (!prepared) FAIL(prepared.error().message);
   REQUIRE(prepared->cases.size() == 1);
   CHECK(prepared->cases[0].arguments.size() == 2);
@@ -253,7 +253,7 @@ if not _mark.exists() or _mark.read_text() == _judge:
 )";
   Job breaks = job;
   breaks.operator_dir = folder.string();
-  const auto prepared = judge.prepare(breaks, false, deadline);
+  const auto prepared = judge.prepare(breaks, deadline);
   if (!prepared) FAIL(prepared.error().message);
   CHECK(prepared->cases.size() == 1);
   CHECK(fs::exists(folder / "mark"));

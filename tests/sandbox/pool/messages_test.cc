@@ -48,6 +48,7 @@ json prepared_header() {
                          {"offset", 0},  {"nbytes", 16}};
   const json one = {{"id", "a"},
                     {"seed", "0x1"},
+                    {"fixed", true},
                     {"arguments", {argument}},
                     {"structural", json::array()},
                     {"inout", json::array()},

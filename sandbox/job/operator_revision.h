@@ -1,0 +1,17 @@
+// operator_revision: a hash of the files that make up an operator. What was derived from an
+// operator is valid as long as this hash is the same.
+//
+//   verdict.provenance.operator_revision = operator_revision(job.operator_dir);
+//
+// A pure function, except that it reads the files. Thread-safe.
+#pragma once
+
+#include <string>
+
+namespace assay::sandbox {
+
+/// Returns the SHA-256 of the three files in an operator's folder, computed as in the catalog.
+/// Returns an empty string if a file cannot be read.
+std::string operator_revision(const std::string& operator_dir);
+
+}  // namespace assay::sandbox

@@ -1,0 +1,110 @@
+#include "sandbox/record/case_describer.h"
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "tests/catch.h"
+#include "tests/sandbox/device/device_fixture.h"
+
+namespace assay::sandbox {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::real_config;
+using testing::vector_add;
+
+/// Copies vector_add to a folder of its own. Its inputs() also runs `code`.
+Job own_operator(const std::string& name, const std::string& code) {
+  Job job = vector_add(JobKind::test, "");
+  const fs::path folder = fs::path(real_config().state_dir) / name;
+  fs::remove_all(folder);
+  fs::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    fs::copy_file(fs::path(job.operator_dir) / file, folder / file);
+  std::ofstream(folder / "reference.py")
+      << testing::read_text(fs::path(job.operator_dir) / "reference.py")
+      << "\n_inputs = inputs\n\n\ndef inputs(case, rng):\n    " << code
+      << "\n    return _inputs(case, rng)\n";
+  job.operator_dir = folder.string();
+  return job;
+}
+
+std::string count_calls(const std::string& file) { return "open('" + file + "', 'a').write('x')"; }
+
+std::uintmax_t calls(const std::string& file) { return fs::exists(file) ? fs::file_size(file) : 0; }
+
+}  // namespace
+
+TEST_CASE("a judge describes each case of an operator once, and says the same as of inputs") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  const Deadline deadline = Deadline::after_ms(60'000);
+  const std::string file = real_config().state_dir + "/described_calls";
+  fs::remove(file);
+  const Job job = own_operator("described_once", count_calls(file));
+  for (int i = 0; i < 2; ++i) {
+    const Result<PreparedJob> described = describer.describe(job, deadline);
+    if (!described) FAIL(described.error().message);
+    REQUIRE(described->cases.size() == job.cases.size());
+    CHECK(is_fixed(*described));
+    CHECK_FALSE(described->device);
+    CHECK(described->cases[0].arguments.at(0).dtype == "float32");
+    CHECK(calls(file) == job.cases.size());
+  }
+  const Result<PreparedJob> described = describer.describe(job, deadline);
+  const Result<PreparedJob> prepared = judge.prepare(job, deadline);
+  REQUIRE(described);
+  if (!prepared) FAIL(prepared.error().message);
+  for (std::size_t i = 0; i < job.cases.size(); ++i)
+    CHECK(is_as_described(described->cases[i], prepared->cases[i]));
+  PreparedCase other = prepared->cases[0];
+  other.arguments[0].strides[0] = 2;
+  CHECK_FALSE(is_as_described(described->cases[0], other));
+  judge.release(job.id);
+}
+
+TEST_CASE("a changed operator is described anew") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  const std::string file = real_config().state_dir + "/changed_calls";
+  fs::remove(file);
+  const Job job = own_operator("described_changed", count_calls(file));
+  REQUIRE(describer.describe(job, Deadline::after_ms(60'000)));
+  const std::uintmax_t once = calls(file);
+  std::ofstream(fs::path(job.operator_dir) / "reference.py", std::ios::app) << "# changed\n";
+  REQUIRE(describer.describe(job, Deadline::after_ms(60'000)));
+  CHECK(calls(file) == 2 * once);
+}
+
+TEST_CASE("a description that depends on values holds for one job") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  const std::string file = real_config().state_dir + "/value_calls";
+  fs::remove(file);
+  const Job job =
+      own_operator("described_by_value", count_calls(file) + "; float(rng.normal((1,)).sum())");
+  std::uintmax_t before = 0;
+  for (int i = 0; i < 2; ++i) {
+    const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
+    if (!described) FAIL(described.error().message);
+    CHECK_FALSE(is_fixed(*described));
+    CHECK(calls(file) > before);
+    before = calls(file);
+  }
+}
+
+TEST_CASE("an operator that cannot be described is an error") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  const Job job = own_operator("described_never", "raise RuntimeError('no inputs')");
+  const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
+  REQUIRE_FALSE(described);
+  CHECK(described.error().message.find("no inputs") != std::string::npos);
+}
+
+}  // namespace assay::sandbox

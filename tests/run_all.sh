@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 python=$1
 jobs=$2
 started=$SECONDS
+# Threads of torch wait without busy loops, because other processes can use the cores meanwhile.
+export OMP_WAIT_POLICY=passive
 step() { printf '\033[1m== [%4ds] %s\033[0m\n' $((SECONDS - started)) "$*" >&2; }
 
 # Starts a command that runs at the same time as the tests, at the lowest priority. Most tests wait

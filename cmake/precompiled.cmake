@@ -1,6 +1,7 @@
-# The builds with sanitizers only run the tests, with clang. In these builds, the headers that most
-# sources include are parsed once for all sources, which more than halves the time. The release
-# build does not do this, so it notices a missing include.
+# Precompiles headers in the builds with sanitizers. Clang compiles these builds, and only the tests
+# use them. The headers that most sources include are parsed once, and all sources share the result.
+# This more than halves the time of the build. The release build parses the headers for each source,
+# so it fails if a source lacks an include.
 if(ASSAY_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
   set(ASSAY_PRECOMPILE ON)
   # Libraries and programs get the same option. Otherwise a program could not use the headers that

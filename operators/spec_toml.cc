@@ -278,7 +278,8 @@ Status check_inout(const Operator& op) {
   return {};
 }
 
-/// Checks that a hidden case has each adversarial distribution, and that its axis exists.
+/// Checks three things for each adversarial distribution: a hidden case uses it, its `breaks` is
+/// not empty, and its `axis`, if it has one, is an axis of the cases.
 Status check_adversaries(const Operator& op) {
   for (const Adversary& item : op.adversaries) {
     const bool used = std::any_of(op.cases.begin(), op.cases.end(), [&](const Case& one) {

@@ -17,8 +17,8 @@ namespace {
 
 constexpr int kUsers = 1;  // number of user ids in addition to the namespace's root
 
-/// Returns true if a user without any privileges may use the device files. If not, the process
-/// keeps its user id, but gives up its capabilities.
+/// Returns true if every user of the machine may read and write the GPU's device files. Otherwise
+/// the launcher could not use the GPU with another user id.
 bool open_to_all(const std::vector<std::string>& devices) {
   return std::all_of(devices.begin(), devices.end(), [](const std::string& path) {
     struct stat facts {};
@@ -27,6 +27,8 @@ bool open_to_all(const std::vector<std::string>& devices) {
   });
 }
 
+/// Changes the user id to one that owns nothing. If this fails, the launcher keeps its user id, but
+/// it still gives up its capabilities.
 Status become_nobody(const std::vector<std::string>& devices) {
   if (!open_to_all(devices))
     return fail(ErrorCode::unavailable, "the GPU's device files are not open to all users");

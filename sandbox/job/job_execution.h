@@ -36,9 +36,10 @@ class JobExecution {
   /// Tells the monitor that `done` cases have completed the current stage. If `total` is not given,
   /// the monitor gets the total of the last call again.
   void case_done(std::size_t done, std::optional<std::size_t> total = std::nullopt);
-  /// Notes that a process of the submission receives hidden cases from now on. The submission then
-  /// decides where it stops. So from now on the monitor hears only of stages that a job enters when
-  /// all its cases are right.
+  /// Notes that a process of the submission receives hidden cases from now on. The submission could
+  /// now fail on purpose at a stage of its choice, and progress reports would then reveal what it
+  /// saw in the hidden cases. So from now on the monitor is told only of stages that a job enters
+  /// when all its cases are right.
   void tell_hidden() { verdict_.tells_hidden = true; }
   Deadline deadline(std::int64_t ms) const { return Deadline::after_ms(ms, monitor_.stop); }
 

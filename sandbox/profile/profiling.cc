@@ -95,7 +95,8 @@ void add_times(Roofline& roof, const CaseRecord* record) {
 std::int64_t unaligned_row_bytes(const Argument& argument) {
   const std::size_t digits = argument.dtype.find_first_of("123456789");
   if (!argument.is_tensor || argument.shape.size() != argument.strides.size()) return 0;
-  // A dtype's name ends in its number of bits. Only "bool", whose elements have one byte, has none.
+  // The first number in a dtype's name is the number of bits, as in "float8_e4m3fn". Only the name
+  // "bool" contains no number. An element of that dtype has one byte.
   const std::int64_t item_bytes =
       digits == std::string::npos ? 1 : std::max(std::atoi(argument.dtype.c_str() + digits) / 8, 1);
   for (std::size_t i = 0; i < argument.shape.size(); ++i) {

@@ -1,5 +1,5 @@
-"""Measures pages in headless Chromium on a phone, a desktop and paper. tests/node/install.sh
-installs the browser."""
+"""Measures pages in headless Chromium. The browser lays out a page at the size of a phone's screen,
+at the size of a desktop's screen, and for print. tests/node/install.sh installs the browser."""
 
 from __future__ import annotations
 

@@ -12,8 +12,9 @@
 namespace assay::tools {
 
 /// Returns the source without the top-level functions and classes that `reference` does not reach.
-/// Imports and constants stay. The function works on the text of a formatted module: a top-level
-/// definition begins in column 0 and ends before the next line that begins in column 0.
+/// Imports and constants stay. The function works on the text of a formatted module. A top-level
+/// definition begins in column 0 and ends before the next line whose first character is neither
+/// white space nor a closing bracket.
 std::string shown_reference(const std::string& source);
 
 struct ReferenceWithin {

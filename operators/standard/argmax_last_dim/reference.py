@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     rows, cols = case.axes["rows"], case.axes["cols"]
     x = rng.normal((rows, cols), torch.float32)
     if case.distribution == "ties":
-        # x has few different values, and none is exact in bfloat16. The maximum occurs about three
-        # times in a row. Every seventh row consists of one value.
+        # x has few different values, and none is exact in bfloat16. Each row contains its maximum
+        # about three times. In every seventh row all elements have the same value.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         top = rng.uniform((rows, cols), torch.float32, 0.0, 1.0) < 3.0 / cols
         top[-1, 0], top[-1, cols // 2] = False, True

@@ -15,8 +15,9 @@ MAX_IN_REGISTERS = 8192
 
 @triton.jit
 def _softmax(values_ptr, y_ptr, start, end, BLOCK: tl.constexpr):
-    # The whole vectors are the entries from `first` to `last`. These expressions show the compiler
-    # that both bounds are multiples of 4.
+    # The entries from `first` to `last` form whole vectors of 4 entries. The compiler sees from
+    # these expressions that both bounds are multiples of 4, so it loads and stores these entries as
+    # vectors.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)

@@ -50,8 +50,9 @@ def _rotated(k: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
 def _written(cache: Tensor, x: Tensor, slots_of: Tensor, skip: bool = True) -> Tensor:
     kept = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
     blocks, heads, size, dim = cache.shape
-    # Converts the cache from blocks to slots, writes the slots, and converts the cache back. The
-    # modulo maps a slot of -1 to the last slot, as a kernel does that does not skip -1.
+    # Converts the cache from blocks to slots, writes the slots, and converts the cache back. If
+    # `skip` is false, the modulo maps -1 to the last slot. A kernel that does not skip -1 would
+    # write to the last slot too.
     by_slot = cache.transpose(1, 2).reshape(blocks * size, heads, dim)
     by_slot = by_slot.index_copy(0, slots_of[kept].long() % (blocks * size), x[kept])
     return by_slot.reshape(blocks, size, heads, dim).transpose(1, 2).contiguous()

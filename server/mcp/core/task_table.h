@@ -2,10 +2,10 @@
 // on its own threads, keeps the task's state, passes the client's answers to the work, and cancels
 // tasks.
 //
-//   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);  // stored when it returns
+//   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);
 //   const Rpc<TaskView> now = tasks.find(task->record.id, "alice");
 //
-// Thread-safe. Only the principal that started a task can find it, and only until its time to live
+// If there is a store, start() saves the task before it returns. Thread-safe. Only the principal that started a task can find it, and only until its time to live
 // is over. A task that an earlier process left unfinished is reported as failed.
 #pragma once
 

@@ -1,5 +1,6 @@
-// Draws the parts of a page's plots as inline SVG. A plot is kPlotWidth units wide on any screen,
-// so text of 13 units is readable on a phone of 360 pixels and on paper. The page's style sheet
+// Draws the parts of a page's plots as inline SVG. Coordinates are in units of the SVG's viewBox. A
+// plot is kPlotWidth (360) units wide, and the browser scales the plot to the page. Text of
+// kTextUnits (13) units is still readable on a phone's screen of 360 pixels. The page's style sheet
 // defines the colours. Every text is escaped. Pure functions.
 //
 //   const FieldAxis axis{0, 5};

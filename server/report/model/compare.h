@@ -45,7 +45,8 @@ std::optional<double> cost_per_attempt(const Report& report);
 
 /// Returns how much higher Pass@1 of `report` is than Pass@1 of `base`: the mean of the differences
 /// per operator, with its interval. This interval is narrower than the intervals of the two reports
-/// suggest. It is absent if the difference is the same for all operators.
+/// suggest. If the difference is the same for all operators, the returned estimate has no interval.
+/// Returns nothing if no operator is in both reports.
 std::optional<metrics::Estimate> pass_difference(const Report& base, const Report& report);
 
 /// One row of a comparison in the terminal.

@@ -172,8 +172,8 @@ def groups(calls: list[Call]) -> Iterator[list[Call]]:
 def trace(
     path: Path, target: str, cache: Path | None, arithmetic: bool
 ) -> tuple[list[Call], dict[str, Any]]:
-    """Returns the calls and golden_file's report of the file. It can be called only once in a
-    process."""
+    """Returns the calls and golden_file's report of the file. This function can be called only once
+    in a process."""
     Tracer.latest = []
     report = golden_file.run(path, target, None, cache, arithmetic, Tracer)
     return Tracer.latest, report

@@ -6,7 +6,7 @@ simulated model, which is not a language model.
     python measurements/agents_study.py
     # This command measures correctness and speed on a GPU, and writes agents-study-cuda0.json.
     python measurements/agents_study.py --device cuda:0
-    # This command writes summary and tables again, from the attempts in the file.
+    # This command writes the summary and the tables again, from the attempts in the file.
     python measurements/agents_study.py --tables
 
 The study has two parts, and each part uses one server. The part `device` uses real verdicts on

@@ -1,4 +1,4 @@
-"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see: here, that rows of a slice are aligned."""
+"""tl.multiple_of, tl.max_contiguous and tl.assume tell the compiler what it cannot see. Here they say that rows of a slice are aligned."""
 
 import torch
 import triton

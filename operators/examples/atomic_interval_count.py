@@ -1,4 +1,4 @@
-"""One atomic per program instead of one per element: the block is reduced first, then tl.atomic_add adds it to the total."""
+"""Each program reduces its block first and then adds the sum to the total with one tl.atomic_add, instead of one atomic per element."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Value and index share one 64-bit word, so tl.atomic_max keeps both together (the point farthest from the origin)."""
+"""A value and its index share one 64-bit word, so tl.atomic_max keeps both together (the point farthest from the origin)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Banded storage, [rows, 2 * HALF + 1]: each program multiplies the few diagonals of its rows by a window of the vector."""
+"""A banded matrix is stored as [rows, 2 * HALF + 1]. Each program multiplies the diagonals of its rows by a window of the vector."""
 
 import torch
 import triton

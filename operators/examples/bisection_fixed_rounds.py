@@ -1,4 +1,4 @@
-"""Bisection with a fixed number of rounds: every lane halves its interval by tl.where without divergence (roots of x + e^x = c)."""
+"""Each lane halves its interval with tl.where, for a fixed number of rounds, so lanes do not diverge (roots of x + e^x = c)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Five rounds of shifts and masks reverse a 32-bit word. With unsigned integers the right shift does not copy the sign."""
+"""Five rounds of shifts and masks reverse the bits of a 32-bit word. A right shift of an unsigned integer does not copy the sign."""
 
 import torch
 import triton

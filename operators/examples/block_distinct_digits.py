@@ -1,4 +1,4 @@
-"""tl.histogram counts within a block without atomics: how many different digits each row contains."""
+"""tl.histogram counts the values in a block without atomics. The kernel computes how many different digits each row contains."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.advance moves a block pointer along a row: the range (largest minus smallest) of each row, a tile of rows per program."""
+"""tl.advance moves a block pointer along a row. Each program computes the range (largest minus smallest) of the rows of a tile."""
 
 import torch
 import triton

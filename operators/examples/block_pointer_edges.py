@@ -1,4 +1,4 @@
-"""Block pointers: make_block_ptr knows the shape, boundary_check replaces a mask, padding_option sets the values outside."""
+"""tl.make_block_ptr knows the shape, so boundary_check replaces a mask. padding_option sets the values outside of the tensor."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Several probes per element into a bit table: all must hit. The loop over hash functions is unrolled and never ends early."""
+"""Each element probes several places of a bit table, and all must hit. The loop over hash functions is unrolled and never ends early."""
 
 import torch
 import triton

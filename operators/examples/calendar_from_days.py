@@ -1,4 +1,4 @@
-"""Integer divisions by constants become multiplications: dates from day numbers, without branches and with three outputs."""
+"""The compiler turns divisions of integers by constants into multiplications (dates from day numbers, without branches)."""
 
 import torch
 import triton

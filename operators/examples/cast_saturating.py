@@ -1,4 +1,4 @@
-"""A cast to a narrow integer wraps or is undefined beyond its range, so clamp in float first and replace NaN by zero."""
+"""A cast to a narrow integer wraps or is undefined beyond its range. So the kernel first clamps the float and replaces NaN by zero."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A kernel without inputs computes its values from the coordinates alone, one 2-D tile per program."""
+"""A kernel without inputs computes its values from the coordinates alone. Each program fills one 2-D tile."""
 
 import torch
 import triton

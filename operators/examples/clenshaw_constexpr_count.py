@@ -1,4 +1,4 @@
-"""Two running values in an unrolled downward loop: a Chebyshev series by Clenshaw's recurrence."""
+"""An unrolled loop counts downward and keeps two running values (a Chebyshev series by Clenshaw's recurrence)."""
 
 import torch
 import triton

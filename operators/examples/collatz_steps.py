@@ -1,4 +1,4 @@
-"""A loop whose length depends on the data: it runs while any lane is active, and finished lanes keep their value."""
+"""The length of a loop depends on the data. The loop runs while any lane is active, and finished lanes keep their value."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A constexpr string selects code at compile time: one kernel for several windows, without a branch on the GPU."""
+"""A constexpr string selects code when the kernel is compiled. One kernel serves several window functions without a branch on the GPU."""
 
 import torch
 import triton

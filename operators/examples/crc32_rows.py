@@ -1,4 +1,4 @@
-"""Each lane computes a serial recurrence for one row: the table-free CRC-32 of each row of bytes."""
+"""Each lane computes a serial recurrence for one row (the CRC-32 of the bytes of each row, without a table)."""
 
 import torch
 import triton

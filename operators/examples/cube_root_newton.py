@@ -1,4 +1,4 @@
-"""Sign and magnitude are separate: cube roots of negative numbers, where a power would give NaN, by Newton's iteration."""
+"""Newton's iteration computes cube roots. The sign is handled separately, because a power of a negative number would give NaN."""
 
 import torch
 import triton

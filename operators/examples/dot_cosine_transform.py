@@ -1,4 +1,4 @@
-"""A constant matrix computed in registers: the two-sided 8-point cosine transform of image blocks, 2 x 2 blocks per tl.dot."""
+"""A constant matrix is computed in registers. One tl.dot computes the two-sided 8-point cosine transform of 2 x 2 blocks of an image."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.dot on int8 accumulates in int32: it counts the set bits that two 0/1 codes share, and the kernel keeps the parity."""
+"""tl.dot on int8 accumulates in int32. It counts the set bits that two 0/1 codes share, and the kernel stores the parity of the count."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A matrix stays in registers through repeated tl.dot: A^(2^k) by squaring, which counts walks in a graph of 16 nodes."""
+"""A matrix stays in registers for repeated tl.dot. Squaring computes A^(2^k), which counts walks in a graph of 16 nodes."""
 
 import torch
 import triton

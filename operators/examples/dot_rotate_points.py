@@ -1,4 +1,4 @@
-"""tl.dot with a small side: masks pad 3-D points to 16 columns, because matrix instructions are not narrower."""
+"""Matrix instructions need at least 16 columns, so masks pad 3-D points to 16 columns for tl.dot (rotation of points)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Pairwise squared distances by one tl.dot: |a|^2 + |b|^2 - 2ab, clamped because rounding can make it negative."""
+"""One tl.dot gives all pairs of squared distances, |a|^2 + |b|^2 - 2ab. They are clamped, because rounding can make them negative."""
 
 import torch
 import triton

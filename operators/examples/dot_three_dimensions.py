@@ -1,4 +1,4 @@
-"""A 3-D tl.dot multiplies a batch of small tiles, here polynomial kernels (1 + x . y)^2 of 4 sets of vectors at a time."""
+"""A 3-D tl.dot multiplies a batch of small tiles. Here it computes polynomial kernels (1 + x . y)^2 of 4 sets of vectors at a time."""
 
 import torch
 import triton

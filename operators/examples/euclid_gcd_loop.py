@@ -1,4 +1,4 @@
-"""A while loop per block: Euclid's algorithm runs until every lane's remainder is zero, and idle lanes divide by a nonzero value."""
+"""Each block has a while loop. Euclid's algorithm runs until each lane's remainder is zero, and idle lanes divide by a nonzero value."""
 
 import torch
 import triton

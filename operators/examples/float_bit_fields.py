@@ -1,4 +1,4 @@
-"""A bitcast extracts the fields of a float: mantissa in [0.5, 1) and exponent, as frexp returns them, for normal numbers."""
+"""A bitcast extracts the fields of a normal float: the mantissa in [0.5, 1) and the exponent, as frexp returns them."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Integer arithmetic on the bits rounds a float32 to the nearest value with 16 bits, ties to even."""
+"""Integer arithmetic on the bits of a float32 rounds it to the nearest value with 16 bits. A tie is rounded to even."""
 
 import torch
 import triton

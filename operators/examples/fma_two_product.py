@@ -1,4 +1,4 @@
-"""tl.fma does not round between product and sum: it gives the exact error of a float32 product as a second output."""
+"""tl.fma does not round between product and sum. So it gives the exact error of a float32 product as a second output."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A cast to an 8-bit float and back shows what the format loses: the largest rounding error of each block."""
+"""A cast to an 8-bit float (fp8) and back shows what the format loses. The kernel computes the largest rounding error of each block."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A @triton.jit function is passed as a constexpr: one integrator for any integrand (midpoint rule, one interval per program)."""
+"""A @triton.jit function is passed as a constexpr, so one integrator serves any integrand (midpoint rule, one interval per program)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.gather permutes a block by indices without memory: repeated perfect shuffles of packs of 32 cards."""
+"""tl.gather permutes a block by indices without memory (repeated perfect shuffles of packs of 32 cards)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Two gathers at neighbouring indices, which are clamped before the load instead of masked after it: interpolation in a table."""
+"""Two loads gather the neighbours in a table for an interpolation. Their indices are clamped, so that the loads need no mask."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Gluon: the layout says which thread has which values, here 4 consecutive values per thread, for a sawtooth made from indices alone."""
+"""In Gluon, a layout says which thread has which values. Here each thread has 4 consecutive values (a sawtooth wave without inputs)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Gluon: gl.convert_layout moves a tile between layouts, so that a reduction over rows stays within a warp (count of even rows)."""
+"""In Gluon, gl.convert_layout moves a tile to another layout, so that a reduction over rows stays within a warp (count of even rows)."""
 
 import torch
 from triton.experimental import gluon

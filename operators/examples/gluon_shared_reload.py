@@ -1,4 +1,4 @@
-"""Gluon: explicit shared memory: a tile is stored with one layout and loaded with another, so that its reduction stays within a thread."""
+"""In Gluon, a tile is stored in shared memory with one layout and loaded with another, so that its reduction stays within a thread."""
 
 import torch
 from triton.experimental import gluon

@@ -1,4 +1,4 @@
-"""Gluon: a 1-D vector has the SliceLayout of the 2-D layout into which it is expanded (table of i * j mod p)."""
+"""In Gluon, a 1-D vector has the SliceLayout of the 2-D layout into which it is expanded (table of i * j mod p)."""
 
 import torch
 import triton

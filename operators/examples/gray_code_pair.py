@@ -1,4 +1,4 @@
-"""Two outputs from one load: a number's Gray code, and the decoded number as a check."""
+"""A kernel stores two outputs for one load: the Gray code of a number, and the number decoded from this code as a check."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Three grid axes for three dimensions: a box cut out of a volume, with 64-bit offsets where a product of sizes may exceed 2^31."""
+"""A grid of three axes covers three dimensions (a box cut out of a volume). Offsets have 64 bits if they may exceed 2^31."""
 
 import torch
 import triton

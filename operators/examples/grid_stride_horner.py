@@ -1,4 +1,4 @@
-"""Grid-stride loop: a fixed number of programs loops over a vector of any length, here for a polynomial in Horner's form."""
+"""In a grid-stride loop, a fixed number of programs loops over a vector of any length (a polynomial in Horner's form)."""
 
 import torch
 import triton

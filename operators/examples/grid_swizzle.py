@@ -1,4 +1,4 @@
-"""tl.swizzle2d renumbers a 2-D grid so that consecutive programs share rows and columns; here each tile stores its turn."""
+"""tl.swizzle2d renumbers a 2-D grid, so that consecutive programs share rows and columns. Each tile stores its new number."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A root guarded against rounding: the argument is clamped to its range before sqrt (distances on a sphere)."""
+"""Rounding can move the argument of a root out of its range, so it is clamped before sqrt (distances on a sphere)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""@triton.heuristics derives a constant from the arguments: if the length divides evenly, the code has no masks."""
+"""@triton.heuristics derives a constant from the arguments. If the block size divides the length evenly, the code has no masks."""
 
 import torch
 import triton

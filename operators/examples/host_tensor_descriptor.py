@@ -1,4 +1,4 @@
-"""A tensor descriptor made on the host and passed as an argument: cheaper than one made in the kernel; here a triangle wave."""
+"""A tensor descriptor that the host makes and passes as an argument is cheaper than one made in the kernel (triangle wave)."""
 
 import torch
 import triton

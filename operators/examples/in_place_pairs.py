@@ -1,4 +1,4 @@
-"""In place without a race: each program owns both positions that it changes, and loads both before it stores (smaller to the front)."""
+"""In place without a race: each program owns the pairs that it changes, and loads both values before it stores (smaller to the front)."""
 
 import torch
 import triton

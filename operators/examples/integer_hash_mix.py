@@ -1,4 +1,4 @@
-"""Wrapping unsigned arithmetic as a hash: multiply, shift, exclusive-or on uint32, with the same result on every machine."""
+"""Multiplications, shifts and exclusive-ors of uint32 make a hash. The arithmetic wraps, so all machines give the same result."""
 
 import torch
 import triton

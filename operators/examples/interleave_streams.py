@@ -1,4 +1,4 @@
-"""tl.interleave zips two blocks, so that the result is stored with contiguous addresses (points of a circle as x, y, x, y, ...)."""
+"""tl.interleave zips two blocks, so that the result is stored to contiguous addresses (points of a circle as x, y, x, y, ...)."""
 
 import torch
 import triton

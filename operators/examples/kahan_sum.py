@@ -1,4 +1,4 @@
-"""Compensated summation: each lane keeps what rounding lost, so a million small terms do not vanish beside a large one."""
+"""Compensated (Kahan) summation: each lane keeps what rounding lost, so a million small terms do not vanish beside a large one."""
 
 import torch
 import triton

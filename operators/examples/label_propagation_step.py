@@ -1,4 +1,4 @@
-"""Connected components: every edge propagates the smaller label by atomic_min, and the host repeats until a flag stays clear."""
+"""Every edge propagates the smaller label by atomic_min. The host repeats this until no label changes (connected components)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Branch-free binary search within a word: leading zeros are counted by halving, with one tl.where per step."""
+"""A binary search without branches counts the leading zeros of a word. Each step halves the word with one tl.where."""
 
 import torch
 import triton

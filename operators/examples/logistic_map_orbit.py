@@ -1,4 +1,4 @@
-"""State stays in registers over many steps, with one store at the end: the Lyapunov exponent of the logistic map."""
+"""A state stays in registers over many steps, and the kernel stores once at the end (Lyapunov exponent of the logistic map)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A 2-D tile from two program ids: rows and columns are [:, None] and [None, :], and an iteration's state stays in registers."""
+"""Two program ids select a 2-D tile with rows [:, None] and columns [None, :]. The state of an iteration stays in registers."""
 
 import torch
 import triton

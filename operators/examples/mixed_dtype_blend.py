@@ -1,4 +1,4 @@
-"""Mixed dtypes: uint8 pixels and a float16 mask are converted to float32, and the result is rounded, clamped and converted back."""
+"""uint8 pixels and a float16 mask are converted to float32. The result is rounded, clamped and converted back to uint8."""
 
 import torch
 import triton

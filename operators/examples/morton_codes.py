@@ -1,4 +1,4 @@
-"""A small helper interleaves the bits of two coordinates (Z-order): @triton.jit functions can call each other and are inlined."""
+"""@triton.jit functions can call each other and are inlined. Here a small helper interleaves the bits of two coordinates (Z-order)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A running minimum with its index, kept by one comparison per step: the nearest of a few centres for each point."""
+"""A loop keeps a minimum and its index with one comparison per step (the nearest of a few centres for each point)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Nested tl.where instead of if / elif: the hue of RGB colours, whose three planes are read with one stride."""
+"""Nested calls of tl.where replace if / elif. The kernel computes the hue of RGB colours, whose three planes have one stride."""
 
 import torch
 import triton

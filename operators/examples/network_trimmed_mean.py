@@ -1,4 +1,4 @@
-"""A sorting network on four registers: five exchanges order four values, and the mean of the middle two is stored."""
+"""A sorting network orders four values in registers by five exchanges, and the kernel stores the mean of the middle two."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""do_not_specialize: an argument that changes with every call must not cause recompilation for 1 or multiples of 16 (a dither order)."""
+"""do_not_specialize keeps an argument that changes with every call from causing recompilation for 1 or multiples of 16 (dither order)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Broadcasting a column against a row: two vectors of 16 and 32 loads make a tile of 512 results."""
+"""A column is broadcast against a row, so loads of 16 and of 32 elements give a tile of 512 results."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Eight flags become a byte: a [BLOCK, 8] tile of loads is shifted by its column index and summed over the columns."""
+"""Eight flags become the bits of a byte. A tile [BLOCK, 8] is shifted by its column index and summed over the columns, to pack bits."""
 
 import torch
 import triton

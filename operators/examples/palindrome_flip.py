@@ -1,4 +1,4 @@
-"""tl.flip mirrors a block in registers, and a reduction over the comparison finds the rows that read the same backwards."""
+"""tl.flip mirrors a block in registers. A reduction over the comparison finds the rows that read the same backwards."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A persistent flat loop over 2-D tiles: the tile's index gives its coordinates, and flatten=True lets loads run ahead."""
+"""A persistent kernel has one flat loop over 2-D tiles. The tile's index gives its coordinates, and flatten=True lets loads run ahead."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A persistent kernel: one program per multiprocessor, and each takes every n-th row of the matrix (share of negative values)."""
+"""A persistent kernel has one program per multiprocessor, and each takes every n-th row of the matrix (share of negative values)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.randint gives raw 32-bit integers; a range comes from the upper half of a product (tl.umulhi), without a division."""
+"""tl.randint gives random 32-bit integers. The upper half of a product (tl.umulhi) brings them into a range without a division."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.randn4x computes four numbers at the cost of one: four columns of a table of normal deviates per row."""
+"""tl.randn4x computes four random numbers at the cost of one. Each row gets four columns of normal deviates."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.rand from a seed and an offset: the same offsets give the same numbers however the work is split into blocks."""
+"""tl.rand (Philox) takes a seed and an offset. The same offsets give the same random numbers, however the work is split into blocks."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.range(num_stages=) loads the data of the next steps during this step: x^T A y for each row pair, with A in column tiles."""
+"""tl.range(num_stages=) loads the data of the next steps during this step (x^T A y for each pair of rows, with A in column tiles)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A loop over a short list that all lanes share: scalar loads of the corners, and a count of crossings per point."""
+"""All lanes share a loop over a short list. Scalar loads read the corners of a polygon, and each point counts its crossings."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Links are followed by doubling: each round replaces a node's parent by its grandparent, so log2(n) launches find all roots."""
+"""Each round replaces a node's parent by its grandparent, so log2(n) launches find the root of every node."""
 
 import torch
 import triton

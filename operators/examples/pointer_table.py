@@ -1,4 +1,4 @@
-"""A list of tensors in one launch: their addresses are int64 values, cast back to pointers in the kernel (span of each tensor)."""
+"""One launch works on a list of tensors. Their addresses are int64 values, which the kernel casts to pointers (span of each tensor)."""
 
 import torch
 import triton

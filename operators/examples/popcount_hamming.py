@@ -1,4 +1,4 @@
-"""Set bits counted without a special instruction: differences of bit strings, summed over the words of a row."""
+"""Shifts and masks count set bits without a special instruction. The kernel sums the differing bits over the words of a row."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""From an element to its ragged row: every lane searches the offsets by halving, so long and short rows cost the same."""
+"""Each element of ragged rows finds its row: every lane halves the range of offsets, so long and short rows cost the same."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Ragged rows with a grid over the longest row: blocks past a row's end return at once (each row reversed)."""
+"""The grid for ragged rows has as many blocks as the longest row needs. A block past its row's end returns at once (rows reversed)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Ragged rows (of variable length) in blocks: row r is offsets[r] to offsets[r + 1], and empty rows get a defined value."""
+"""Row r of ragged rows (of variable length) is offsets[r] to offsets[r + 1]. Rows are read in blocks; empty rows get a defined value."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Ranks without sorting: a [N, N] tile compares every element to all others, and position decides ties (few elements per row)."""
+"""A tile [N, N] compares every element with all others, which gives ranks without sorting. Ties are decided by position."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""The bits of a float give a first guess, which Newton's steps refine in a static loop: 1 / sqrt(x) without a root."""
+"""The bits of a float give a first guess, which Newton's steps in a static loop refine (1 / sqrt(x) without a root)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A reduction finds a position: the maximum of the indices where a condition holds, and of -1 elsewhere (last byte equal to a key)."""
+"""A maximum finds the last match: it runs over the index of each matching element, and -1 for each other (last byte equal to a key)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.reduce over a tuple with a custom combine function: the largest value and how often it occurs."""
+"""tl.reduce with a custom combine function reduces a tuple: the largest value and how often it occurs."""
 
 import torch
 import triton

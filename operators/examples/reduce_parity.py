@@ -1,4 +1,4 @@
-"""tl.xor_sum: parity of each row's bits, folded to one bit by shifts."""
+"""tl.xor_sum combines the words of a row, and shifts fold the result to one bit: the parity of the row's bits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.reshape and tl.permute in registers make the four values of each 2 x 2 square adjacent, for any reduction over them."""
+"""tl.reshape and tl.permute make the four values of each 2 x 2 square adjacent in registers, so that a reduction can combine them."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Each element is compared with the element before it: where runs of equal values begin, with block edges loaded twice."""
+"""Each element is compared with the element before it, to find where runs of equal values begin. Edges of blocks are loaded twice."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Many small problems, one per lane: four-stage Runge-Kutta of a pendulum, with both state variables in registers."""
+"""Each lane solves one small problem and keeps its two state variables in registers (a pendulum by four-stage Runge-Kutta)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A sliding window is an unrolled loop of shifted loads: root mean square of the last differences of a signal."""
+"""An unrolled loop of shifted loads makes a sliding window (root mean square of the last differences of a signal)."""
 
 import torch
 import triton

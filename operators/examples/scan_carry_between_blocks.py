@@ -1,4 +1,4 @@
-"""A row longer than one block: scan each block, combine it with the carry of earlier blocks, and update the carry by the block's total."""
+"""A row is longer than one block. Each block is scanned and combined with the carry, the total of the blocks before it."""
 
 import torch
 import triton

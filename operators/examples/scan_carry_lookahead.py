@@ -1,4 +1,4 @@
-"""Long integers are added in parallel: generate/propagate pairs are scanned, so no digit waits for the digit before it."""
+"""A scan of generate/propagate pairs adds long integers in parallel, so that no digit waits for the digit before it."""
 
 import torch
 import triton

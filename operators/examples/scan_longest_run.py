@@ -1,4 +1,4 @@
-"""Run lengths by a scan: (length of the run that ends here, whether all of it is true) is associative; the maximum is the longest run."""
+"""A scan finds the longest run of true values. It combines pairs (length of the run that ends here, whether all values are true)."""
 
 import torch
 import triton

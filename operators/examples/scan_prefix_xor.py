@@ -1,4 +1,4 @@
-"""tl.associative_scan with a custom combine function: the running exclusive-or of each row."""
+"""tl.associative_scan with a custom combine function computes a prefix scan: the running exclusive-or of each row."""
 
 import torch
 import triton

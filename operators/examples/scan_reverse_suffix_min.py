@@ -1,4 +1,4 @@
-"""reverse=True scans from the end: the smallest value that is still to come, as for the best later price."""
+"""reverse=True makes a scan start at the end. The kernel computes the smallest value that is still to come (best later price)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Scatter without atomics: a permutation writes every position once, so plain stores are enough (its inverse)."""
+"""A permutation writes every position once, so a scatter with plain stores needs no atomics (inverse permutation)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.sort orders a small power of two of values in registers: the interquartile range of groups of 32, picked by a masked sum."""
+"""tl.sort orders a small power of two of values in registers. A masked sum picks the quartiles (interquartile range of groups of 32)."""
 
 import torch
 import triton

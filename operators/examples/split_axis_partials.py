@@ -1,4 +1,4 @@
-"""A second grid dimension splits one long axis: each slice stores a partial row, a second kernel adds them (nonzero values per column)."""
+"""A second grid dimension splits a long axis. Each slice stores a partial row, and a second kernel adds them (nonzeros per column)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.split separates interleaved pairs: one contiguous load instead of two strided ones (magnitude of complex numbers)."""
+"""tl.split separates interleaved pairs, so one contiguous load replaces two strided loads (magnitude of complex numbers)."""
 
 import torch
 import triton

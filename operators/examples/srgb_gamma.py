@@ -1,4 +1,4 @@
-"""tl.where joins the two pieces of a function: both are computed for every lane, so neither may divide by zero or overflow."""
+"""tl.where joins two pieces of a function. Both are computed for every lane, so neither may divide by zero or overflow."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.static_assert and tl.static_print check compile-time values: a wrong block size fails early, with a message."""
+"""tl.static_assert and tl.static_print check values during compilation. A wrong block size fails early, with a message."""
 
 import torch
 import triton

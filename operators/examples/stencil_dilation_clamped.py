@@ -1,4 +1,4 @@
-"""A 2-D stencil whose border repeats the edge: coordinates are clamped, not masked (dilation by a cross of five pixels)."""
+"""A 2-D stencil repeats the edge outside of the image: it clamps coordinates instead of masking (dilation by a cross of 5 pixels)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A 1-D stencil: three shifted loads of one array (the cache serves two of them), with fixed ends and two alternating buffers."""
+"""A 1-D stencil makes three shifted loads of one array, two of them from the cache. Ends are fixed, and two buffers alternate."""
 
 import torch
 import triton

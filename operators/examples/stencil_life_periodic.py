@@ -1,4 +1,4 @@
-"""A 2-D stencil on a torus: neighbours have wrapped coordinates, so there is no border case (one generation of Life)."""
+"""A 2-D stencil on a torus wraps the coordinates of neighbours, so there is no border case (one generation of Life)."""
 
 import torch
 import triton

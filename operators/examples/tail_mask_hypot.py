@@ -1,4 +1,4 @@
-"""A masked tail: the last block of a vector is partly outside, so every load and store has the same mask.
+"""The last block of a vector is partly outside of the vector, so every load and store has the same mask for this tail.
 
 Both sides are first divided by the larger side, so that squares neither overflow nor underflow.
 """

@@ -1,4 +1,4 @@
-"""tl.trans of the mirrored tile: (A - A^T) / 2 with coalesced loads of both tiles, where strided addresses would scatter."""
+"""(A - A^T) / 2 needs each tile and its mirrored tile. Both loads are coalesced, and tl.trans transposes the second tile in registers."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A 1-D grid over the lower triangle only: the tile's number gives its row and column, so no program is idle (|a_i - a_j| for i >= j)."""
+"""A 1-D grid covers only the lower triangle. A tile's number gives its row and column, so no program is idle (|a_i - a_j|, i >= j)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""A tuple as an argument: any number of tensors without a table of addresses, unrolled by static_range (elementwise largest)."""
+"""A tuple argument passes any number of tensors without a table of addresses. static_range unrolls the loop (elementwise largest)."""
 
 import torch
 import triton

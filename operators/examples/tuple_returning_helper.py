@@ -1,4 +1,4 @@
-"""A helper returns a tuple: quotient and remainder as in Python (rounded down), where Triton's operators round towards zero."""
+"""A helper returns a tuple: quotient and remainder, rounded down as in Python. Triton's own operators round towards zero."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Two kernels compute one number: programs store partial results in scratch memory, and a single program combines them (largest |x|)."""
+"""Two kernels compute one number. The programs of the first store partial results, and one program combines them (largest |x|)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""Bit fields of uneven width are unpacked: 16-bit pixels to three bytes, each extended to the full range by repeating its top bits."""
+"""Bit fields of uneven width are unpacked. A 16-bit pixel gives three bytes, each extended by repeating its top bits."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""tl.static_range unrolls a loop of known length: the taps of a filter are scalar loads that the compiler keeps in registers."""
+"""tl.static_range unrolls a loop of known length. The taps of a filter are scalar loads that the compiler keeps in registers."""
 
 import torch
 import triton

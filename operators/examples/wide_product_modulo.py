@@ -1,4 +1,4 @@
-"""64-bit intermediates: the product of two 31-bit numbers needs int64 before the remainder; square-and-multiply computes powers."""
+"""The product of two 31-bit numbers needs int64 before the remainder is taken (powers modulo a number by square-and-multiply)."""
 
 import torch
 import triton

@@ -1,4 +1,4 @@
-"""The sign moves to the lowest bit, and a sum of comparisons gives the size: the number of bytes of a number as a varint."""
+"""The sign moves to the lowest bit, and a sum of comparisons gives the size (the number of bytes of a number as a varint)."""
 
 import torch
 import triton

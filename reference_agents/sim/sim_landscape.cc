@@ -12,8 +12,8 @@ constexpr std::string_view kPlanMark = "the next version has ideas ";
 constexpr double kPlainPerf = 0.5;    // the Perf of a version without ideas
 constexpr double kFirstShare = 0.25;  // the share of all ideas that a first version has
 constexpr double kGoodShare = 0.5;    // the share of ideas that make a version faster
-/// The bounds of an idea's factor. A bad idea has a factor between kLeast and 1; a good idea has a
-/// factor between 1 and kMost.
+/// Each idea multiplies a version's speed by a factor. The factor of a bad idea is between kLeast
+/// and 1; the factor of a good idea is between 1 and kMost.
 constexpr double kLeast = 0.65, kMost = 1.5;
 // The bounds of the factor with which two neighbouring ideas strengthen or weaken each other.
 constexpr double kPairLeast = 0.75, kPairMost = 1.3;

@@ -20,7 +20,8 @@ namespace assay::sandbox {
 
 /// Returns "cpu, cuda:N or fake", for help texts.
 std::string device_names_help();
-/// Errors: invalid_argument if no device has this name; the message lists the valid names.
+/// Checks that a device has this name. Error: invalid_argument if not; the message lists the valid
+/// names.
 Status check_device_name(std::string_view name);
 /// Returns true if the device measures times. Returns false if no device has this name.
 bool can_time(std::string_view name);

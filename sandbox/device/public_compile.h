@@ -43,7 +43,7 @@ struct Compiled {
 
 class PublicCompile {
  public:
-  /// Starts to compile. Borrows `run` and `compilers`.
+  /// Starts to compile. `run` and `compilers` must outlive this object.
   PublicCompile(const JobExecution& run, const Compilers& compilers);
   /// Waits until the compilation has ended.
   ~PublicCompile() = default;

@@ -1,5 +1,6 @@
-// The jail confines a submission. It consists of isolation layers. The two ordered lists of layers
-// in jail.cc are the argument for its security. The other files of this folder have the mechanisms.
+// The jail confines a submission. It consists of isolation layers. jail.cc contains two ordered
+// lists of layers: to judge whether the jail is secure, read these lists. The other files of this
+// folder implement the layers.
 //
 // - Template jail: assay-jail builds it once and then becomes the zygote. It has no network, no
 //   devices, and no files except those that Python needs. Its environment variables come from a
@@ -7,8 +8,9 @@
 // - Job jail: every candidate enters it right after its fork. It has private memory file systems, a
 //   separate user id, no capabilities, and no system calls that a submission does not need.
 //
-// The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). Both
-// functions change the calling process permanently. The process must have only one thread.
+// The supervisor adds cgroups (cgroup.h), wall limits and SIGKILL by pidfd (sandbox/pool). The
+// functions run_in_template_jail() and enter_job_jail() change the calling process permanently. The
+// process must have only one thread.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 // A candidate that waits for its next batch could still write to its files. So perform() copies the
 // outputs of each batch except the last, after which the candidate has ended. Outputs therefore
 // cannot change after they are judged, and the outputs of public cases cannot contain anything
-// about hidden cases. Each object belongs to the job's thread.
+// about hidden cases. Use an object only on the thread of its job.
 #pragma once
 
 #include <cstddef>

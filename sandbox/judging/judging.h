@@ -20,7 +20,7 @@
 // For an operator of family `layout`, the order of the elements is the whole work. So copies that
 // torch requests must not change the order on the way to an output (launcher/plan/layout.h).
 //
-// All functions and structs of this header belong to the job's thread.
+// Use the functions and structs of this header only on the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,8 @@ namespace assay::sandbox {
 struct CaseOutputs {
   const CaseRequest& request;
   const PreparedCase& prepared;
-  // Tensors in `fd`. The process that wrote them has ended, or `fd` is a copy of its file.
+  // The tensors in the file `fd`. Nothing can change them any more: the process that wrote them has
+  // ended, or `fd` is a copy of that process's file.
   const std::vector<Argument>& outputs;
   int fd = -1;
   /// True if the judge has to keep a copy of outputs in device memory, for check_side_effects().

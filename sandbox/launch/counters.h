@@ -7,7 +7,7 @@
 //       count_kernels(run, tool, prepared, plan, output_fd);
 //
 // The caller holds the GPU exclusively. A failure is an error of the profile and not of the job.
-// count_kernels() belongs to the job's thread.
+// Call count_kernels() only on the job's thread.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 //
 // The binaries are untrusted, and so is the output of a disassembler that reads them. So the
 // disassembler runs inside the jail, in a new candidate that never sees the submission.
-// disassemble() belongs to the job's thread. The other functions are pure.
+// Call disassemble() only on the job's thread. The other functions are pure.
 #pragma once
 
 #include <string>

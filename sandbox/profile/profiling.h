@@ -6,8 +6,8 @@
 //   add_profile(run, pool, subject);
 //   std::string advice = run.verdict().profile->suggestion;
 //
-// A recording is enough for a profile. Times and counters make the profile more exact. The
-// functions that take a JobExecution or a recording belong to the job's thread.
+// A recording is enough for a profile. Times and counters make the profile more exact. Only the
+// job's thread may call the functions that take a JobExecution or a recording.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 // Each candidate imports the source and records its part of the cases within the job's limits. No
 // candidate sees another candidate's cases. No candidate gets a hidden case before all candidates
 // have finished the public cases. If several candidates fail, the verdict has the error of the
-// first part. These functions belong to the job's thread.
+// first part. Call these functions only on the job's thread.
 #pragma once
 
 #include <cstddef>

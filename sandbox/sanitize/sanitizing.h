@@ -8,7 +8,7 @@
 //
 // For each tool, a new launcher runs, which ends afterwards. The outputs and times of such a
 // launcher are never used. A failure of the sanitizer is an error of Assay and not of the
-// submission. The functions with a JobExecution belong to the job's thread. The caller holds the
+// submission. Call the functions that take a JobExecution only on the job's thread. The caller holds the
 // GPU lock, shared or exclusively.
 #pragma once
 

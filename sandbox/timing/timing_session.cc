@@ -152,7 +152,8 @@ bool TimingSession::measure_case(std::size_t i, LaunchSession* session, const st
     record.baseline_latency = measured.oracle;
   if (const std::optional<double> pytorch_ns =
           known.pytorch_ns ? known.pytorch_ns : measured.pytorch_ns) {
-    // PyTorch is timed with CUDA events, whose overhead equals that of the timer's marks.
+    // PyTorch is timed with CUDA events. They have the same overhead as the event markers with
+    // which the launcher times the submission.
     const double overhead = record.latency ? record.latency->overhead_ns : 0;
     record.pytorch_ns = std::max(0.0, *pytorch_ns - overhead);
   }
@@ -188,8 +189,9 @@ bool TimingSession::has_no_kept_answers(CaseRecord& record) {
   return false;
 }
 
-/// Creates new inputs for a case. Inputs in memory files are not replaced, nor are inputs on which
-/// the recorded launches depend.
+/// Makes the judge create new inputs for a case, and returns their seed. Returns "" if the inputs
+/// were not replaced. Inputs in memory files are never replaced, nor are inputs on which the
+/// recorded launches depend. Returns nothing if the judge failed.
 std::optional<std::string> TimingSession::refresh(std::size_t i) {
   const std::string& id = prepared_.cases[i].id;
   run_.enter(Stage::judge);

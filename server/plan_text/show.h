@@ -7,7 +7,7 @@
 //   // {0, "kernel add_kernel", {{"grid", "4x1x1"}, {"argument 0", "x"}, ...}}, ...
 //
 // The names in a plan are untrusted. They are escaped, so that each name is on one line. The plan
-// comes from decode_plan(), so its indices may be invalid. The text marks invalid indices.
+// need not have passed check_plan(), so its indices may be invalid. The text marks invalid indices.
 #pragma once
 
 #include <cstddef>

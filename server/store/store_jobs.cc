@@ -132,7 +132,8 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
   };
   Status stored = store_with(artifacts);
   if (!stored && !artifacts.empty()) {
-    // A verdict is small. It does not depend on the room for its artifacts.
+    // Even if there is no room for the artifacts, there may be room for the verdict. A verdict is
+    // small.
     verdict.artifacts_dropped.clear();
     for (const sandbox::Artifact& artifact : artifacts)
       verdict.artifacts_dropped.push_back(

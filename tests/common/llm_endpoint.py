@@ -1,7 +1,8 @@
 """Defines a fake OpenAI-compatible endpoint on a loopback port. A test sets its answers and errors.
 
 with Endpoint() as endpoint:
-    # The code for an operator. All others get "# fake: pass".
+    # The code with which requests for vector_add are answered. Requests for other operators are
+    # answered with "# fake: pass".
     endpoint.answers["vector_add"] = "# fake: fail"
     # Replies to the first requests.
     endpoint.first = [error(429, "slow down", Retry_After="0")]

@@ -85,7 +85,7 @@ def record(operator: Operator, source: str, target: str) -> dict[str, Any]:
 
 
 def on_gpu(value: Any) -> Any:
-    """Returns a copy on the GPU with the same layout. The allocation ends with the tensor's last
+    """Returns a copy on the GPU with the same layout. The copy's allocation ends with its last
     element."""
     if not isinstance(value, torch.Tensor):
         return value

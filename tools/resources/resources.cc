@@ -181,7 +181,8 @@ void add_guides(ResourceList& list, const std::vector<Guide>& guides) {
   add(list, std::move(shape), instances);
 }
 
-/// Scorecards are not listed, because a handle is a secret of the run's client.
+/// Adds the template of the URIs of scorecards. The list contains no scorecard itself, because the
+/// handle of a run is a secret of the client that started the run.
 void add_scorecards(ResourceList& list, const Services& services) {
   mcp::ResourceTemplate shape;
   shape.uri_template = "run://{run}/scorecard";

@@ -1,5 +1,6 @@
 """Each program reads one block of the vectors, issues all its loads at once, and stores one partial
-sum. A program has no loop, so the GPU can always issue the loads of the next programs.
+sum. A program has no loop. When it ends, the next program starts and issues its own loads, so loads
+are always under way.
 
 A second kernel adds the partial sums in a fixed order. It is a programmatic dependent launch: it
 starts while the last programs of the first kernel still run."""

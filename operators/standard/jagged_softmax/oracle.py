@@ -2,9 +2,10 @@
 is read once. If the longest segment does not fit, the online kernel reads every segment twice:
 first for the maximum and the sum, then for the results.
 
-A segment can start anywhere, but 16-byte vectors are aligned. The part of a segment that consists
-of whole vectors is loaded and stored as vectors. The few entries before and after it are a separate
-tile. A program uses the smallest tile that contains its segment."""
+A segment can start at any entry, but a vector of 16 bytes must start at a multiple of four entries.
+So the part of a segment that consists of whole vectors is loaded and stored as vectors, and the few
+entries before and after this part form a separate tile. A program uses the smallest tile that
+contains its segment."""
 
 import torch
 import triton

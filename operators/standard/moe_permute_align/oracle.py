@@ -17,8 +17,8 @@ LANES = 32
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along one dimension of the hypercube: the dimension of bit BIT of a key's
-    position."""
+    """Returns a tensor with the value of bit BIT of each key's position. The tensor has a dimension
+    of size 2 for this bit, and size 1 in all other dimensions."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 

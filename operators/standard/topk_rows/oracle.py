@@ -186,7 +186,8 @@ def topk_rows(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     groups = triton.cdiv(cols, GROUP)
     scratch = torch.empty((rows, 3 * width), dtype=torch.int64, device=x.device)
     maxima = torch.empty((rows, groups), dtype=torch.float32, device=x.device)
-    # All but the longest rows use the same block size, because bitonic kernels compile slowly.
+    # Each block size needs its own compilation, and bitonic kernels compile slowly. So all but the
+    # longest rows use the same block size.
     block = max(1024, triton.next_power_of_2(groups))
     # With this limit on registers an SM can run four programs (rows) at a time. Only the rare path
     # for many equal entries would use more registers without the limit.

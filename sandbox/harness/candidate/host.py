@@ -124,7 +124,8 @@ class HostRunner:
 
 
 def dense(wire: dict[str, Any], offset: int) -> dict[str, Any]:
-    """Returns the descriptor of an output that the entry returns: contiguous, at `offset`."""
+    """Returns the descriptor of a contiguous tensor at `offset`, with the dtype and the shape in
+    `wire`. An output that the entry function returns is copied into this tensor."""
     strides: list[int] = []
     step = 1
     for extent in reversed(wire["shape"]):

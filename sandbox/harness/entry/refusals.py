@@ -8,7 +8,7 @@
 A refusal is an exception that says what the submission may not do. The submission's host code runs
 between the check that raises the exception and the harness, so an `except` in the submission could
 catch the exception. Therefore every check reports its refusal to this class, and the end of the
-call raises it again. For one thread."""
+call raises it again. Not thread-safe."""
 
 from __future__ import annotations
 

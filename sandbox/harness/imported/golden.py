@@ -247,8 +247,8 @@ class Golden:
 
     def output_axes(self, case: Case, arguments: dict[str, Any]) -> dict[str, int]:
         """Returns the extents of the returned tensors if host code may compute these extents from
-        values. The shapes then depend on the seed, so they can differ from the shapes at the
-        import. Without a GPU, the result is empty, and the shapes of the import are used."""
+        values. The shapes then depend on the seed, so they can differ from the shapes that the
+        importer noted. Without a GPU, the result is empty, and the importer's shapes are used."""
         if case.device.type != "cuda" or not any(
             argument["role"] == "structural" for argument in self._spec()["arguments"]
         ):

@@ -24,8 +24,8 @@ from torch.utils._pytree import tree_flatten, tree_map_only
 
 from harness.wire.tensors import WORDS, span_bytes, span_view
 
-# The size of the margin before and behind a tensor. It is enough, because kernels that access
-# memory beyond a tensor do so by a few rows.
+# The size of the margin before and behind a tensor. This size is enough, because a kernel that
+# accesses memory beyond a tensor goes only a few rows too far.
 MARGIN_BYTES = 1 << 20
 # This number is larger than any number in a golden file's inputs, and every float dtype can
 # represent it.

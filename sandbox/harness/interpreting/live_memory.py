@@ -18,7 +18,7 @@ alone computes from the inputs. host_watch.py repeats the copies and fills of ho
 copies.
 
 A range is a whole storage. Like a buffer on a GPU, it includes the parts that a view leaves out.
-Storages are referenced weakly. For one thread."""
+Storages are referenced weakly. Not thread-safe."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ class _Store:
 
 
 class ReversedPrograms:
-    """The programs of one launch after another (see the module's docstring)."""
+    """Runs the programs of each launch in reverse order, one launch at a time (see the module's
+    docstring)."""
 
     def __init__(self, native: Any) -> None:
         self._native = native
@@ -62,7 +63,8 @@ class ReversedPrograms:
         self._native.store(addresses, value, mask)
 
     def publish(self) -> None:
-        """Call this before an atomic operation: other programs see the stores that precede it."""
+        """Makes the stores of the running program visible to the programs that run later. Call this
+        before an atomic operation of the program."""
         self._own.clear()
 
     def end(self) -> None:

@@ -76,7 +76,7 @@ def median_interval(samples: Sequence[float]) -> tuple[float, float]:
     ordered, n = sorted(samples), len(samples)
     if not ordered:
         return 0.0, 0.0
-    # The probability that at most `rank` samples are on one side of the median.
+    # `below` is the probability that at most `rank` samples are on one given side of the median.
     rank, below = 0, 0.0
     while (below := below + math.comb(n, rank) / 2**n) <= (1 - CONFIDENCE) / 2:
         rank += 1

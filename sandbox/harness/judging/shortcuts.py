@@ -49,8 +49,8 @@ def shortcut(
 def _in_parts(
     operator: Operator, case: Case, arguments: Arguments, axis: str
 ) -> list[torch.Tensor]:
-    """Computes the outputs part by part along the axis. A part sees only itself and the part before
-    it."""
+    """Divides the inputs into parts along the axis. Computes the outputs of each part from only
+    this part and the part before it."""
     length = case.axes[axis]
     part = -(-length // PARTS)
     pieces: list[list[torch.Tensor]] = [[] for _ in operator.outputs]

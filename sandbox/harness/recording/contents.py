@@ -6,7 +6,7 @@ that host code may read, and the storage's buffer in the plan.
     index = contents.materialise(contents.record_of(fake))
 
 A storage gets a buffer in the plan when a kernel, a fill or a copy needs it. If its content is
-known, the plan then writes the content to the buffer. For one thread."""
+known, the plan then writes the content to the buffer. Not thread-safe."""
 
 from __future__ import annotations
 

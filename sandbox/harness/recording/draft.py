@@ -8,7 +8,7 @@ autotuned kernel). If the submission cannot be a plan, the draft keeps the reaso
             draft.append(op)
     data = draft.encode()  # draft.check() raises the first refusal
 
-For one thread."""
+Not thread-safe."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
     reports = uses.reports()
 
 The resources (registers, shared memory, ...) are read once from each binary, however many cases
-launch the kernel. For one thread."""
+launch the kernel. Not thread-safe."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@
 This module connects draft.py (the plan under construction), contents.py (the contents of tensors)
 and transfers.py (fills and copies). The Triton adapter calls `launch`, `choosing`, `settle` and
 `note` (see launches.Sink). The classifier of torch operations (dispatch.py) calls `copy`, `fill`,
-`adopt` and similar methods. For one thread."""
+`adopt` and similar methods. Not thread-safe."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ A storage is *host-known* if each of its bytes is known without running a kernel
 was created as zeros, from a literal, or by arithmetic on host-known storages. The known content is
 kept in addition to the fake tensor, as a real CPU tensor or as one repeated element, so that
 `.item()`, `.tolist()` and `torch.cumsum` work. The content becomes part of the plan only when a
-kernel or a copy needs it. For one recorder and one thread."""
+kernel or a copy needs it. Each recorder has its own object. Not thread-safe."""
 
 from __future__ import annotations
 

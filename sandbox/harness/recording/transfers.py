@@ -5,7 +5,7 @@ operations if it consists of few pieces. Otherwise it becomes a launch of Assay'
     transfers.fill(y, uniform(y.dtype, 0), "aten::zero_")
     transfers.copy(y, x, "aten::copy_")
 
-For one thread."""
+Not thread-safe."""
 
 from __future__ import annotations
 

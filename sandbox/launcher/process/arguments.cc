@@ -31,8 +31,8 @@ std::optional<std::string> parse_value(const std::string& name, std::string_view
     return std::nullopt;
   }
   if (name == "--counters" || name == "--sanitizer") {
-    // The path is resolved here, because symbolic links may not lead to the program inside the
-    // jail.
+    // Symbolic links are resolved here, before the process enters the jail, because the links may
+    // be missing in the jail.
     const std::unique_ptr<char, decltype(&::free)> real(
         ::realpath(std::string(value).c_str(), nullptr), &::free);
     if (!real || !value.starts_with('/'))

@@ -27,7 +27,7 @@ namespace assay::sandbox {
 /// buffer causes one record.
 inline constexpr int kMaxSanitizerRecords = 100;
 
-/// The number of bytes after each allocation that memcheck watches. An access to these bytes is a
+/// memcheck watches this number of bytes after each allocation. An access to these bytes is a
 /// finding, even if other memory follows.
 inline constexpr std::size_t kSanitizerPaddingBytes = 4096;
 

@@ -5,8 +5,9 @@
 //   const Rpc<TaskView> task = tasks.start(owner, std::nullopt, work);
 //   const Rpc<TaskView> now = tasks.find(task->record.id, "alice");
 //
-// If there is a store, start() saves the task before it returns. Thread-safe. Only the principal that started a task can find it, and only until its time to live
-// is over. A task that an earlier process left unfinished is reported as failed.
+// If there is a store, start() saves the task before it returns. Only the principal that started a
+// task can find it, and only until its time to live is over. A task that an earlier process left
+// unfinished is reported as failed. Thread-safe.
 #pragma once
 
 #include <atomic>

@@ -6,8 +6,7 @@
 //   spec->match("operator://a/b/spec");         // nothing: '/' is reserved
 //
 // A template must be unambiguous: the text between two variables must begin with a reserved
-// character.
-// Immutable, thread-safe.
+// character. Immutable, thread-safe.
 #pragma once
 
 #include <map>

@@ -13,8 +13,8 @@ namespace {
 constexpr double kBarStep = 42, kBarText = 13, kBarTop = 19, kBarHeight = 12;
 constexpr double kNoteRoom = 12;  // the minimum distance between a label and its note
 constexpr double kLegendText = 40;
-// Lines over counts have points at the same x. Their whiskers are shifted by this distance, so that
-// no whisker hides another.
+// If a plot's x axis shows counts, several lines have points at the same x. Their whiskers are
+// shifted by this distance, so that no whisker hides another.
 constexpr double kWhiskerGap = 5;
 constexpr int kMostTicks = 8;
 

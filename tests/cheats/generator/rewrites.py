@@ -1,5 +1,5 @@
-"""Honest changes of an oracle, as a kernel's author could make them. The server must refuse
-none."""
+"""Changes an oracle in ways in which an honest author could have written the kernel. The server
+must accept every changed oracle."""
 
 from __future__ import annotations
 

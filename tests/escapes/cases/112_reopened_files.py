@@ -45,7 +45,8 @@ def attack():
                 errors=(OSError, ValueError),
             )
             denied(f"executing {target}", os.execve, fd, ["x"], {})
-    # A recording of this operator needs no values of its inputs, so it has no inputs to try.
+    # When this operator is recorded, the candidate gets no values of the inputs. So there are files
+    # of inputs only in the interpreter.
     interpreted = os.environ.get("TRITON_INTERPRET") == "1"
     require("there were inputs to try", inputs > 0 or not interpreted)
 

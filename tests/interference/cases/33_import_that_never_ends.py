@@ -1,9 +1,9 @@
 # attempt: gets hidden cases by a forged `imported` while the import still runs
 # expect: fail:hidden_case
 
-# The import answers the public case rightly, in a thread of its own: torch's modes, which are on
-# during the import, do not concern other threads. So the hidden cases are sent, and the error that
-# quotes them comes from the import.
+# While the import still runs, a thread that it started answers the public case rightly. (torch's
+# modes are on during the import, but they do not affect other threads.) So the hidden cases are
+# sent, and the error that quotes them comes from the import.
 
 import threading
 

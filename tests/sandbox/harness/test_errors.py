@@ -1,5 +1,5 @@
-"""Tests the line of an error: an exception can contain any line number, but only lines of the
-source are reported."""
+"""Tests the line number in the report of an error. An exception of a submission can contain any
+number, but the report contains only numbers of lines that the source has."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@
 //
 //   const std::vector<double> passed = {1, 0, 1, 1};
 //   std::optional<Estimate> pass = estimate_share(passed);  // value 0.75, method bootstrap
-//   bootstrap_mean(passed, {.seed = 7});  // the interval alone
+//   bootstrap_mean(passed, {.seed = 7});  // returns only the interval
 //   wilson_interval(8, 16);  // {0.280, 0.720}
 #pragma once
 

@@ -86,7 +86,8 @@ mcp::ToolResult slice_answer(const Services& services, const std::string& handle
       limit > kDefaultLimitBytes ? services.limits.detailed_chars : services.limits.concise_chars);
   std::string text = escape_text(slice->bytes);
   const bool binary = text.size() > slice->bytes.size() + slice->bytes.size() / 10;
-  // Binary data becomes escapes, and escapes have half as many characters for each token as text.
+  // Binary data becomes escapes. Escapes have only half as many characters for each token as
+  // ordinary text, so fewer characters are shown.
   const std::size_t room = binary ? cap / 2 : cap;
   while (json_size(text) + kFrameOfSliceBytes > room && slice->bytes.size() > 1) {
     slice->bytes.resize(slice->bytes.size() * 3 / 4);

@@ -22,7 +22,7 @@ def _morton_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 
 
 def morton(x, y):
-    """Returns the int32 codes of coordinates below 2^15."""
+    """Returns the int32 Morton codes of points. Their coordinates must be below 2^15."""
     out = torch.empty_like(x)
     _morton_kernel[(triton.cdiv(x.numel(), 64),)](x, y, out, x.numel(), BLOCK=64)
     return out

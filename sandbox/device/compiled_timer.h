@@ -3,7 +3,7 @@
 // of a submission disturbs the timer.
 //
 //   CompiledTimer timer(config, "cuda:0");
-//   Result<CompiledTimes> times = timer.time(job);  // a job with all cases of an operator
+//   Result<CompiledTimes> times = timer.time(job);  // `job` has all cases of an operator
 //
 // Nothing else should use the GPU at the same time, because the timer does not lock the GPU. Not
 // thread-safe.

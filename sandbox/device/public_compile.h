@@ -11,7 +11,7 @@
 //
 // Each kernel of the public cases is compiled once for each specialisation that the cases use,
 // because one candidate compiles all of them. The candidate never gets a hidden case of a job that
-// has public cases. The object belongs to the thread of the job.
+// has public cases. Use an object only on the job's thread.
 #pragma once
 
 #include <future>

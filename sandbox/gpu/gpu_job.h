@@ -4,7 +4,7 @@
 // GPU. A submission that cannot be recorded runs on the host tier, with the GPU inside the jail.
 // Then the submission is timed together with the operator's oracle, and its profile is written.
 //
-//   GpuJob(gpu, facts, run).execute();  // everything is in the run's verdict
+//   GpuJob(gpu, facts, run).execute();  // the verdict of `run` has all results
 //
 // Belongs to one thread.
 #pragma once

@@ -49,7 +49,7 @@ class GpuScheduler {
 
   /// The maximum number of exclusive holders in a row while shared waiters are in the queue.
   static constexpr int kExclusiveBatch = 4;
-  /// More shared waiters may join a shared batch until this time after its start.
+  /// When a shared batch has started, more shared waiters may join it for this time.
   static constexpr std::chrono::milliseconds kJoinWindow{200};
 
   struct Limits {

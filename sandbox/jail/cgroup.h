@@ -1,13 +1,13 @@
-// Cgroup limits the memory, the number of processes and the CPU time of one job slot. The limits
-// apply to all processes of the slot together. Cgroup uses version 1 or 2 of the kernel's control
-// groups, depending on the machine. The supervisor creates a control group (cgroup) for each
-// candidate. find_cgroup_place() finds the folder for it.
+// Cgroup limits the memory, the number of processes and the CPU time of one candidate. The limits
+// apply to all processes of the candidate together. Cgroup uses version 1 or 2 of the kernel's
+// control groups, depending on the machine. The supervisor creates a control group (cgroup) for
+// each candidate, in the folder that find_cgroup_place() finds.
 //
 //   LayerList layers(strict);
 //   Cgroup group = Cgroup::create(
 //       "assay-4711-3", {.memory_bytes = 4LL << 30, .processes = 64, .cpu_percent = 400}, layers);
-//   Status added = group.add(pid);  // before the process does anything
-//   const bool killed = group.out_of_memory();  // after its end
+//   Status added = group.add(pid);  // call it before the process does anything
+//   const bool killed = group.out_of_memory();  // call it after the process has ended
 //
 // The destructor removes the cgroup once its processes have ended. Not thread-safe.
 #pragma once

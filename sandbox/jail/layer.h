@@ -4,7 +4,7 @@
 //
 //   LayerList list(strict);
 //   list.apply("no_new_privileges", forbid_new_privileges);
-//   if (Status complete = list.status(); !complete) return complete;  // only if strict
+//   if (Status complete = list.status(); !complete) return complete;  // an error only if strict
 //
 // A mutation leaves out one layer on purpose. With it, the escape suite can show which attempt to
 // break out succeeds without the layer (docs/reference/generated/escapes.md). Mutations need a

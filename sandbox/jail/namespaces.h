@@ -1,7 +1,7 @@
 // Enters the namespaces of the jail: user, network, System V IPC, host name, and the pid namespace
 // of a forked child. The mount namespace is in mounts.h.
 //
-//   Result<int> slots = enter_user_namespace(64);  // first: it gives the capabilities
+//   Result<int> slots = enter_user_namespace(64);  // must come first: it gives capabilities
 //   Status network = enter_network_namespace();
 //
 // In the user namespace, root is mapped to an ordinary user of the host. Jobs run with user ids

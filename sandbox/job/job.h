@@ -143,7 +143,7 @@ bool is_infrastructure_error(ErrorKind kind);
 /// Returns true for an error that says nothing about the submission: an infrastructure error, or
 /// `cancelled`, which ends a job before its result is known.
 bool is_inconclusive(ErrorKind kind);
-/// Returns true if the kind says that the source is no Python.
+/// Returns true if the kind says that the source is not valid Python.
 bool is_syntax_error(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);

@@ -5,7 +5,7 @@
 //   Status sent = candidate->send(job, source, fds, deadline);
 //   CandidateEvent event = candidate->next(deadline);  // `parsed`, then `imported`
 //   Status more = candidate->send(batch, fds, deadline);
-//   std::optional<ExitStatus> status = candidate->end();  // kills it if it still runs
+//   std::optional<ExitStatus> status = candidate->end();  // kills the process if it still runs
 //
 // After end() returns, no process of the candidate can write anything. next() also reads what the
 // candidate prints, up to a bound. How the candidate ended is known only from the zygote's waitid;

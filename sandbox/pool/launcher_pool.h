@@ -3,17 +3,17 @@
 //
 //   LauncherPool launchers(config, spawner, 0);
 //   Result<std::unique_ptr<LauncherClient>> launcher = launchers.take(deadline);
-//   launchers.discard(std::move(*launcher));  // ends it; returns at once
+//   launchers.discard(std::move(*launcher));  // ends the launcher, without waiting
 //
-//   launcher = launchers.take_for_oracle(deadline);  // the kept one, if there is one
-//   launchers.keep(std::move(*launcher));            // for the next reference
+//   launcher = launchers.take_for_oracle(deadline);  // takes the kept launcher, if any
+//   launchers.keep(std::move(*launcher));            // keeps it for the next oracle
 //
-//   launcher = launchers.take_for_run("run_1", deadline);   // the run's kept one, if there is one
-//   launchers.keep_for_run("run_1", std::move(*launcher));  // for its next test or profile
+//   launcher = launchers.take_for_run("run_1", deadline);   // takes the run's launcher, if any
+//   launchers.keep_for_run("run_1", std::move(*launcher));  // keeps it for the run's next job
 //
 // A grade gets a launcher that has performed no other plans. The tests and profiles of one run may
-// share a launcher, because they do not count for a score. References of operators are trusted, so
-// they share a launcher too. Otherwise half of all device contexts would be created for references.
+// share a launcher, because they do not count for a score. Oracles are trusted, so they share a
+// launcher too. Otherwise half of all device contexts would be created for oracles.
 //
 // Starting a launcher occupies the driver of the whole machine for a fifth of a second. So the pool
 // starts one launcher after the other, unless several callers are waiting. A start disturbs a job

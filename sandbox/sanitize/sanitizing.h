@@ -6,10 +6,10 @@
 //   std::optional<SanitizerReport> report = sanitize_case(run, sanitizer, {prepared, 0, plan, fd});
 //   if (report && !report->findings.empty()) fail_by_findings(run.verdict(), request, *report);
 //
-// For each tool, a new launcher runs, which ends afterwards. The outputs and times of such a
-// launcher are never used. A failure of the sanitizer is an error of Assay and not of the
-// submission. Call the functions that take a JobExecution only on the job's thread. The caller holds the
-// GPU lock, shared or exclusively.
+// A new launcher runs for each tool and ends afterwards. The outputs and times of such a launcher
+// are never used. A failure of the sanitizer is an error of Assay and not of the submission. Call
+// the functions that take a JobExecution only on the job's thread. The caller holds the GPU lock,
+// shared or exclusively.
 #pragma once
 
 #include <optional>

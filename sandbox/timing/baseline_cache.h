@@ -6,7 +6,7 @@
 //   BaselineCache cache;
 //   const std::string key = BaselineCache::key("softmax", revision, request);
 //   cache.put(key, {.oracle = timing, .pytorch_ns = 52'000});
-//   BaselineTimes known = cache.find(key);  // without times older than kMostAge
+//   BaselineTimes known = cache.find(key);  // has no times older than kMostAge
 //
 // Thread-safe. There is one entry for each case of an operator, which bounds the size.
 #pragma once

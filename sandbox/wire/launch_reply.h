@@ -4,7 +4,7 @@
 // (sandbox/wire/launch_request.h).
 //
 //   Status sent = send_frame(socket, to_header(launched), {}, {}, deadline);
-//   Result<Launched> read = parse_launched(frame);  // in the supervisor
+//   Result<Launched> read = parse_launched(frame);  // the supervisor reads it
 //
 // Each parser returns `corrupt` if the message has another type, or if a field is missing, has the
 // wrong type or is out of range. The error names the field. Plain structs and pure functions.

@@ -4,7 +4,7 @@
 //
 //   LaunchRequest request{.case_id = "small", .output_fd = 1, .output_bytes = 4096};
 //   Status sent = send_frame(socket, to_header(request), plan, fds, deadline);
-//   Result<LaunchRequest> read = parse_launch_request(frame);  // in the launcher
+//   Result<LaunchRequest> read = parse_launch_request(frame);  // the launcher reads it
 //
 // The payload of the frame is the plan. The frame's descriptors are memory files, or the handle of
 // the device memory that the judge and the launcher share. Plain structs and pure functions.

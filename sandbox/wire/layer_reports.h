@@ -3,7 +3,7 @@
 //
 //   nlohmann::json header = {{"type", "parked"}, {"layers", to_json(layers)}};
 //   HeaderReader in(header, "parked");
-//   const std::vector<LayerReport> read = read_layers(in);  // of the field `layers`
+//   const std::vector<LayerReport> read = read_layers(in);  // reads the field `layers`
 //
 // Pure functions, thread-safe.
 #pragma once

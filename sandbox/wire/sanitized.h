@@ -2,7 +2,7 @@
 // (docs/reference/frames.md, "Launcher").
 //
 //   Status sent = send_frame(socket, to_header(Sanitized{.exit_status = 0}), xml, {}, deadline);
-//   Result<Sanitized> read = parse_sanitized(frame);  // in the supervisor
+//   Result<Sanitized> read = parse_sanitized(frame);  // the supervisor reads it
 //
 // The tool's report is the payload of the frame. Values and pure functions, thread-safe.
 #pragma once

@@ -7,7 +7,7 @@
 //   add_sandbox_options(*command, *options);
 //   // After the command line is parsed, before the first device:
 //   Result<sandbox::SandboxConfig> config = sandbox_config(*options, paths);
-//   std::vector<std::string> arguments = arguments_of(*options);  // for a child process
+//   std::vector<std::string> arguments = arguments_of(*options);  // gives a child the same options
 #pragma once
 
 #include <CLI/CLI.hpp>

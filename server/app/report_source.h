@@ -1,7 +1,7 @@
 // Reads the reports of runs from a store, and adds CodeBLEU to the reports. The functions do not
 // change the store and need no device. Thread-safe.
 //
-//   Result<report::Report> report = read_report(store, catalog, "");  // of the newest run
+//   Result<report::Report> report = read_report(store, catalog, "");  // "": the newest run
 //   Result<std::map<std::string, std::string>> sources = read_sources(store, catalog, *report);
 //   Status done = add_similarity(*report, *sources, catalog, paths);
 //

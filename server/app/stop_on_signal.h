@@ -4,7 +4,7 @@
 //
 //   const Result<std::unique_ptr<StopOnSignal>> stop = StopOnSignal::install();
 //   if (!stop) return fail(stop.error());
-//   mcp::serve_http(server, options, (*stop)->token());  // until the process gets a signal
+//   mcp::serve_http(server, options, (*stop)->token());  // returns when the process gets a signal
 //
 // At most one object may exist at a time. token() is thread-safe. Child processes do not inherit
 // the handlers, because exec() resets them.

@@ -5,7 +5,7 @@
 //   devices.emplace_back("cpu", std::move(*make_device("cpu", config)));
 //   Result<std::unique_ptr<ServerServices>> services =
 //       ServerServices::open("assay.db", catalog, std::move(devices));
-//   if (!services) return fail(services.error());  // unavailable or corrupt
+//   if (!services) return fail(services.error());  // the code is unavailable or corrupt
 //   Result<Recovered> recovered = (*services)->jobs().recover();  // before the first tool call
 //   StoredTasks tasks((*services)->store());
 //

@@ -6,7 +6,7 @@
 //
 //   GuardedMemory memory(gpu);
 //   LaunchResult<DevicePtr> x = memory.add(bytes, 256, "buffer 0 (input x, 4096 bytes)");
-//   LaunchStatus intact = memory.check();  // after the run
+//   LaunchStatus intact = memory.check();  // call it after each run
 //
 // InitialState writes the first contents of the buffers before a run. Between timed runs it
 // restores these contents, because device code may write to any buffer.

@@ -4,8 +4,8 @@
 //
 //   DeviceBuffers shared(gpu, {fd, 8192}, {{"x", 0, 4096}}, {4096, 4096});
 //   LaunchStatus copied = shared.copy_in(0, buffer);      // maps the memory
-//   LaunchStatus closed = shared.close();                 // before submitted code runs
-//   LaunchStatus out = shared.copy_out(0, buffer, 4096);  // after the run; maps the memory again
+//   LaunchStatus closed = shared.close();                 // unmaps it before submitted code runs
+//   LaunchStatus out = shared.copy_out(0, buffer, 4096);  // maps it again, after the run
 //
 // Submitted code can access memory that is mapped. So close() must be called before submitted code
 // runs. Not thread-safe: one thread drives a device.

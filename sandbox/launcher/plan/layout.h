@@ -2,7 +2,7 @@
 // of an output's elements.
 //
 //   Result<Plan> plan = decode_plan(bytes);
-//   if (plan && reorders(*plan)) return;  // for family `layout`: not the submission's work
+//   if (plan && reorders(*plan)) return;  // the work of family `layout` was left to copies
 //
 // For an operator of family `layout`, the order of the elements is the whole work. The recorder
 // performs torch's copies with kernels of its own or with the driver's copies. So a submission

@@ -53,7 +53,8 @@ class StopWatch {
     thread_ = std::thread([this, &client, stop] {
       MutexLock lock(mutex_);
       ended_.wait(lock, stop, [this]() ASSAY_REQUIRES(mutex_) { return over_; });
-      // stop() is repeated, because httplib ignores it while it connects.
+      // Calls stop() repeatedly, because httplib ignores a call of stop() while the client
+      // connects.
       while (!over_) {
         client.stop();
         ended_.wait_for(lock, kStopInterval, [this]() ASSAY_REQUIRES(mutex_) { return over_; });

@@ -9,7 +9,7 @@
 //   CallScope call(resolved, transport, in_flight, system_clock());
 //   if (const auto problem = call.take_input(signature)) return tl::unexpected<RpcError>(*problem);
 //   const ToolResult result = tool.call(arguments, call.context());
-//   call.close();  // no progress after this
+//   call.close();  // no progress is sent after this
 //
 // A CallScope belongs to one call. Any thread may use its context until close().
 #pragma once

@@ -3,7 +3,7 @@
 //
 //   std::atomic<int> changes = 0;
 //   const ChangeNotifier::Listener listener =
-//       notifier.listen([&](const Change&) { ++changes; });  // until `listener` dies
+//       notifier.listen([&](const Change&) { ++changes; });  // ends when `listener` dies
 //   notifier.publish({.kind = Change::Kind::tools});
 //
 // subscriptions/listen (2026-07-28) is a request that stays open. tell_changes() acknowledges the

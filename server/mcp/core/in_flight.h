@@ -1,8 +1,8 @@
 // InFlight is the table of the requests that run or wait. Through it, notifications/cancelled finds
 // the request to cancel. Thread-safe.
 //
-//   const InFlight::Ticket ticket = in_flight.open(scope, id);  // in the table until it dies
-//   in_flight.cancel(scope, id);                                // in another thread
+//   const InFlight::Ticket ticket = in_flight.open(scope, id);  // the table has it until it dies
+//   in_flight.cancel(scope, id);                                // another thread may call this
 //   if (ticket.cancelled()) return;
 //
 // Ids are unique only within one client, so the key of a request is (scope, id). A scope is the

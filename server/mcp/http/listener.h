@@ -9,7 +9,7 @@
 //                     },
 //                     "HTTP/1.1 503 Service Unavailable\r\n\r\n");
 //   if (const Status bound = listener.bind("127.0.0.1", 8080); !bound) return bound;
-//   listener.run(stop, tick, stopping);  // until the stop is requested and the last worker ends
+//   listener.run(stop, tick, stopping);  // returns when the last worker has ended
 //
 // run() belongs to one thread. Many workers call `serve` simultaneously, each with a different
 // connection.

@@ -4,7 +4,7 @@
 //
 //   const RequestMeta meta = read_meta(message);
 //   const Rpc<nlohmann::json> page = list_page(all, "tools", message.params, 100);
-//   if (page) show((*page)["tools"]);  // and "nextCursor" when there are more
+//   if (page) show((*page)["tools"]);  // has "nextCursor" too if there are more
 //
 // Pure functions, thread-safe.
 #pragma once

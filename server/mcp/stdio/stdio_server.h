@@ -1,7 +1,7 @@
 // Implements the stdio transport. serve_stdio() serves over stdin and stdout; serve_lines() serves
 // over any two descriptors.
 //
-//   const int status = serve_stdio(server);  // until the end of input
+//   const int status = serve_stdio(server);  // returns at the end of input
 #pragma once
 
 #include <chrono>

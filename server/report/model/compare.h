@@ -3,7 +3,7 @@
 // order of the command, and intervals show that a difference may be due to chance. Pure functions.
 //
 //   Result<Comparison> comparison = make_comparison(scorecards, &catalog);
-//   std::string page = comparison_as_html(*comparison);  // server/report/html/page.h
+//   std::string page = comparison_as_html(*comparison);  // declared in server/report/html/page.h
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // computed here once; the forms (text, JSON, CSV, HTML) only format it. Pure functions.
 //
 //   Report report = make_report(scorecard);
-//   std::string text = report_as_table(report);  // server/report/text/forms.h
+//   std::string text = report_as_table(report);  // declared in server/report/text/forms.h
 #pragma once
 
 #include <array>

@@ -5,7 +5,7 @@
 // a server that stopped. Pure functions.
 //
 //   row.failure = failure_of(score);  // {"run_tests", "ResultsError", "Runtime & Logic"}
-//   std::vector<StageCount> stages = count_stages({row.failure});  // always all three stages
+//   std::vector<StageCount> stages = count_stages({row.failure});  // has all three stages
 #pragma once
 
 #include <array>

@@ -72,7 +72,7 @@ TEST_CASE("if ncu lacks a file, it fails by itself, and no launcher reports that
   std::filesystem::remove(installation.root() / "sections");
   test::LauncherProcess launcher("fake", 20'000, {"--counters", installation.ncu()});
   CHECK_FALSE(launcher.receive());
-  // The exit status for a refused step (stand_in/ncu.cc).
+  // The stand-in for ncu exits with 70 if one of its steps is refused (stand_in/ncu.cc).
   CHECK(WEXITSTATUS(launcher.reap()) == 70);
 }
 

@@ -122,10 +122,10 @@ class CpuDevice final : public Device {
   }
 
  private:
-  /// What interpret() calls on its way.
+  /// Functions that interpret() calls between its steps.
   struct Steps {
-    std::function<void()> imported;  // the source is imported; no inputs were made
-    /// The public cases are judged. Returns false to end the job there.
+    std::function<void()> imported;  // called when the source is imported; no inputs exist yet
+    /// Called when the public cases have been judged. Returns false if the job must end there.
     std::function<bool()> before_hidden;
   };
 
@@ -151,8 +151,8 @@ class CpuDevice final : public Device {
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);
-    // The interpreter may have ended before, in an error. The compiler's findings are still of use,
-    // unless the source is no Python.
+    // interpret() may have ended with an error before one of these calls. The compiler's findings
+    // are still of use, unless the source is not valid Python.
     if (!compiling && !is_inconclusive(run.verdict().error_kind) &&
         !is_syntax_error(run.verdict().error_kind))
       compiling.emplace(run, compilers);

@@ -25,7 +25,8 @@
 
 namespace assay::sandbox {
 
-/// The processes that compile, the cache of earlier recordings, and the target. Borrows everything.
+/// The processes that compile, the cache of earlier recordings, and the target. The caller owns all
+/// of them.
 struct Compilers {
   CandidatePool& pool;
   CaseDescriber& describer;

@@ -61,7 +61,7 @@ class JobExecution {
   JobExecution auxiliary() const;
 
   /// Does the same as auxiliary(), but for another form of the job, for example with shorter
-  /// limits. Borrows `job`.
+  /// limits. `job` must outlive the result.
   JobExecution auxiliary(const Job& job) const;
 
   /// Writes the outcome and the summary of a job that has run. The cases decide the outcome

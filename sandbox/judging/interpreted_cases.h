@@ -24,14 +24,14 @@ namespace assay::sandbox {
 
 class InterpretedCases {
  public:
-  /// Borrows all arguments. The mode of `request` is `interpret` or `ablate`.
+  /// All arguments must outlive this object. The mode of `request` is `interpret` or `ablate`.
   InterpretedCases(JobExecution& run, CandidatePool& pool, const CandidateJob& request,
                    const std::string& source);
 
   /// Imports the source, if that has not been done. Needs no inputs. Returns false if the verdict
   /// of the run has become an error.
   bool start();
-  /// Borrows the inputs of all cases. Call this before perform().
+  /// Sets the inputs of all cases, which must outlive this object. Call this before perform().
   void set_inputs(const PreparedJob& prepared) { prepared_ = &prepared; }
   /// Runs the cases with these indices, and imports the source before the first of them. `last`
   /// ends the candidate after these cases. Returns false if the verdict of the run has become an

@@ -35,7 +35,7 @@
 
 namespace assay::sandbox {
 
-/// The outputs of one case. This struct borrows its members.
+/// The outputs of one case. The caller owns the members.
 struct CaseOutputs {
   const CaseRequest& request;
   const PreparedCase& prepared;
@@ -58,7 +58,7 @@ bool all_right(const Verdict& verdict);
 /// compute them.
 void not_its_work(Verdict& verdict, CaseRecord& record, std::string reason);
 
-/// Two runs of the submission in the interpreter. This struct borrows both.
+/// Two runs of the submission in the interpreter. The caller owns both.
 struct InterpretedRuns {
   InterpretedCases& full;
   // The run whose outputs lack the results of the kernels. Its errors go to an auxiliary execution
@@ -79,7 +79,7 @@ bool has_doubtful_origin(const Launched& launched);
 /// Fails the case's record if the launch wrote to an input.
 void check_inputs(Verdict& verdict, CaseRecord& record, const Launched& launched);
 
-/// A plan, and the result of launching it. This struct borrows both.
+/// A plan, and the result of launching it. The caller owns both.
 struct LaunchedPlan {
   const CasePlan& plan;
   const Launched& launched;

@@ -5,7 +5,7 @@
 //   if (!check_order(run, pool, judge, {job, prepared, request}, smallest)) return false;
 //
 // Atomic operations keep their effect, so a sum by atomics is right in any order, within the
-// tolerance. Belongs to the job's thread.
+// tolerance. Call these functions only on the job's thread.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,8 @@
 
 namespace assay::sandbox {
 
-/// A job that the judge has prepared, and how a candidate interprets it. Borrows everything.
+/// A job that the judge has prepared, and how a candidate interprets it. The caller owns the
+/// members.
 struct InterpretedJob {
   const Job& job;
   const PreparedJob& prepared;

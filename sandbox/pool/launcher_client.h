@@ -1,6 +1,6 @@
 // A LauncherClient is one assay-launcher process, which performs launch plans on one GPU. A
 // launcher performs only the plans of one graded submission, only those of one run, or only those
-// of references. LauncherPool decides which.
+// of oracles. LauncherPool decides which.
 //
 //   Result<std::unique_ptr<LauncherClient>> launcher =
 //       LauncherClient::start(config, spawner, {.device = 0, .driver = "cuda"}, deadline);

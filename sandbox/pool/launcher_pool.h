@@ -58,7 +58,7 @@ class LauncherPool {
   Result<LauncherReady> ready(const Deadline& deadline);
   /// Returns an unused launcher. The caller must discard or keep every launcher that it takes.
   Result<std::unique_ptr<LauncherClient>> take(const Deadline& deadline);
-  /// Returns a launcher that has performed only references, or nothing yet.
+  /// Returns a launcher that has performed only plans of oracles, or nothing yet.
   Result<std::unique_ptr<LauncherClient>> take_for_oracle(const Deadline& deadline);
   /// Kills the launcher and returns at once. A thread of the pool waits until its context has
   /// ended.
@@ -126,7 +126,7 @@ class LauncherPool {
   std::deque<std::unique_ptr<LauncherClient>> parked_ ASSAY_GUARDED_BY(mutex_);
   // Killed, not yet ended.
   std::deque<std::unique_ptr<LauncherClient>> retired_ ASSAY_GUARDED_BY(mutex_);
-  // The launcher for references.
+  // The launcher that is kept for oracles.
   std::unique_ptr<LauncherClient> kept_ ASSAY_GUARDED_BY(mutex_);
   std::deque<KeptForRun> of_runs_ ASSAY_GUARDED_BY(mutex_);  // in the order of their last use
   std::optional<LauncherReady> ready_ ASSAY_GUARDED_BY(mutex_);

@@ -8,7 +8,7 @@
 //
 // A hint is one sentence with the number that shows the problem and the change that helps. A hint
 // of the kind would_be_slow marks a submission that would use only a small part of a GPU. If a
-// submission passes with this hint, reports show "pass, slow". compile_job() belongs to the job's
+// submission passes with this hint, reports show "pass, slow". Call compile_job() only on the job's
 // thread. The other functions are pure.
 #pragma once
 

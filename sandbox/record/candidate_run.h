@@ -16,8 +16,8 @@
 // Hidden cases are sent in a batch of their own, after the public cases. perform() notes in the
 // verdict that the submission has received hidden cases (Verdict::tells_hidden). What the candidate
 // sent before that moment cannot depend on hidden cases; everything that it sends later can. Only
-// the supervisor decides this, never a claim of the candidate. Each object belongs to the thread of
-// its job.
+// the supervisor decides this, never a claim of the candidate. Use an object only on the job's
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct CandidateResults {
   std::vector<Artifact> artifacts;  // untrusted, because the candidate made them
 };
 
-/// The work of one candidate. This struct borrows the request and the source.
+/// The work of one candidate. The caller owns the request and the source.
 struct CandidateTask {
   const CandidateJob& request;
   const std::string& source;

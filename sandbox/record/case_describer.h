@@ -26,7 +26,7 @@ class CaseDescriber {
  public:
   static constexpr std::size_t kMaxCases = 16'384;  // a description has about 2 KiB
 
-  /// Borrows the judge. The judge should do no work on a GPU, because jobs wait for it.
+  /// The judge must outlive this object. It should do no work on a GPU, because jobs wait for it.
   explicit CaseDescriber(Judge& judge) : judge_(judge) {}
 
   /// Returns a description of all cases of the job. It has no device memory. Only structural

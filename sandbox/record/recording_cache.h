@@ -36,7 +36,7 @@ class RecordingCache {
   std::optional<CandidateResults> record(JobExecution& run, CandidatePool& pool,
                                          const RecordRequest& request);
 
-  /// Everything that the recording of one case depends on. This struct borrows its members.
+  /// Everything that the recording of one case depends on. The caller owns the members.
   struct Inputs {
     const Job& job;  // provides the names of the entry function and of the dialect
     const std::string& source;

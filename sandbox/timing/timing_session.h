@@ -22,7 +22,7 @@
 // and the judge compares only the outputs of its first block. A grade always times the oracle
 // together with the submission. It may reuse PyTorch's time from an earlier grade, because no score
 // depends on it. A grade never reuses a time that a profile measured. Otherwise a client could
-// repeat profiles until the reference is slow, and then submit. Each session belongs to the job's
+// repeat profiles until PyTorch's time is long, and then submit. Use a session only on the job's
 // thread.
 #pragma once
 

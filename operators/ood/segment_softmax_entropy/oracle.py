@@ -45,8 +45,8 @@ def _warp_kernel(values_ptr, offsets_ptr, h_ptr, BLOCK: tl.constexpr):
     segment = tl.program_id(0)
     start = tl.load(offsets_ptr + segment)
     end = tl.load(offsets_ptr + segment + 1)
-    # The whole vectors are the entries from `first` to `last`. These expressions show the compiler
-    # that both bounds are multiples of 4.
+    # The entries from `first` to `last` form whole vectors of 4 entries. The compiler sees from
+    # these expressions that both bounds are multiples of 4, so it loads these entries as vectors.
     first = (start + 3) // 4 * 4
     last = tl.maximum(end // 4 * 4, first)
     lane = tl.arange(0, BLOCK)

@@ -1,4 +1,5 @@
-"""Computes a layer norm without weights, modulated per sample."""
+"""Computes a layer norm without weights, and then scales and shifts it by the values of its
+sample."""
 
 from __future__ import annotations
 

@@ -67,7 +67,8 @@ def _stored(
     skip: bool = True,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     written = slots_of >= 0 if skip else torch.ones_like(slots_of, dtype=torch.bool)
-    # The modulo maps a slot of -1 to the last slot, as a kernel does that does not skip -1.
+    # If `skip` is false, the modulo maps -1 to the last slot. A kernel that does not skip -1 would
+    # write to the last slot too.
     target = slots_of[written].long() % caches[0].shape[0]
     values, scales = [], []
     for x, cache, cache_scale in ((k, caches[0], caches[2]), (v, caches[1], caches[3])):

@@ -11,8 +11,8 @@ def inputs(case: Case, rng: Rng) -> dict[str, Tensor | int | float | bool]:
     shape = (case.axes["batch"], case.axes["length"], case.axes["inner"])
     x = rng.normal(shape, torch.float32)
     if case.distribution == "ties":
-        # x has few different values, and none is exact in bfloat16. The minimum occurs about twice
-        # in a column. Every seventh column consists of one value.
+        # x has few different values, and none is exact in bfloat16. Each column contains its
+        # minimum about twice. In every seventh column all elements have the same value.
         x = torch.round(x.clamp(-1.5, 1.5)) * 1.2345 + 0.5
         x = x.masked_fill(rng.uniform(shape, torch.float32, 0.0, 1.0) < 2.0 / shape[1], -3.1415)
         x[:, :, 2::7] = 0.7891

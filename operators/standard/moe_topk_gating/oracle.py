@@ -49,8 +49,8 @@ def _exact(
 
 @triton.jit
 def _side(N: tl.constexpr, BIT: tl.constexpr):
-    """Returns 0 and 1 along one dimension: the dimension of bit BIT of a key's position in its
-    row."""
+    """Returns a tensor with the value of bit BIT of each key's position in its row. The tensor has
+    a dimension of size 2 for this bit, and size 1 in all other dimensions."""
     return tl.reshape(tl.arange(0, 2), [1] * (N - BIT) + [2] + [1] * BIT)
 
 

@@ -32,8 +32,8 @@ from harness.wire.tensors import Memory, dtype_from, name_of
 
 
 def _launch_nothing(*_: Any, **__: Any) -> None:
-    """Replaces the launch of every kernel, including autotuned kernels. If the outputs are right
-    although nothing was launched, the kernels did not compute them."""
+    """Makes the launch of every kernel, including autotuned kernels, do nothing. If the outputs are
+    right although nothing was launched, the kernels did not compute them."""
 
 
 class HostRunner:

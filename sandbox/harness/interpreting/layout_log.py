@@ -14,8 +14,8 @@ applies the same rules to launch plans (sandbox/launcher/plan/layout.h). The rul
   - The copies out of a buffer read parts that do not overlap.
   - An output has its elements in memory in the order of its indices.
 Only copies on the way from an input to an output count. If one argument of a kernel is on this way,
-the kernel may have filled it from all its other arguments, so these are on the way too. For one
-thread."""
+the kernel may have filled it from all its other arguments, so these are on the way too. Not
+thread-safe."""
 
 from __future__ import annotations
 

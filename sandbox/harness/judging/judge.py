@@ -234,8 +234,8 @@ class Judge:
         return reply, fds
 
     def _trim(self) -> None:
-        """Gives PyTorch's cached memory back to the device, for other processes. Is called while
-        inputs are created, because no job is timed at that moment."""
+        """Gives PyTorch's cached memory back to the device, for other processes. The judge does
+        this while it creates inputs, because no job is timed at that moment."""
         if self.device.type != "cuda":
             return
         unused = torch.cuda.memory_reserved(self.device) - torch.cuda.memory_allocated(self.device)

@@ -3,8 +3,6 @@
 namespace assay::mcp {
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t kMaxLengthDigits = 18;  // any number with so many digits fits into 64 bits
 
 std::optional<Reply> refuse_legacy_version(const Message& message, const HeaderLookup& header) {

@@ -3,7 +3,7 @@
 // test checks that the document and this code agree. Pure functions.
 //
 //   ServerEntry entry{.command = "/opt/assay/bin/assay", .args = {"serve", "--stdio"}};
-//   Result<ClientConfig> config = client_config("codex", entry);  // text, and where to put it
+//   Result<ClientConfig> config = client_config("codex", entry);  // config->text goes to a file
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 //   Result<std::unique_ptr<ServerServices>> services =
 //       ServerServices::open("assay.db", catalog, std::move(devices));
 //   if (!services) return fail(services.error());  // the code is unavailable or corrupt
-//   Result<Recovered> recovered = (*services)->jobs().recover();  // before the first tool call
+//   Result<Recovered> recovered = (*services)->jobs().recover();  // before any tool call
 //   StoredTasks tasks((*services)->store());
 //
 // The catalog must outlive ServerServices. ServerServices owns the store, so it must outlive

@@ -1,7 +1,7 @@
 // Applies ArtifactLimits inside a transaction of the store. It decides which artifacts of a job are
 // kept, removes older artifacts of practice jobs to make room, and stores the kept artifacts. A
-// rollback undoes all these changes. Only server/store includes this header. The functions belong
-// to the thread that has locked the connection.
+// rollback undoes all these changes. Only server/store includes this header. Only the thread that
+// has locked the connection may call the functions.
 //
 //   const ArtifactOwner owner = owner_of(db, job);
 //   const std::vector<sandbox::DroppedArtifact> dropped =

@@ -1,5 +1,6 @@
-"""Sends each case. The case must get its declared verdict in time. Then the test checks both
-controls and the invariants."""
+"""Sends each case. The case must get its declared verdict in time. Then the test checks the
+invariants, and sends two controls: a correct submission, which must pass, and a wrong one, which
+must fail."""
 
 from __future__ import annotations
 

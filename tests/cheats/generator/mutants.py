@@ -75,8 +75,8 @@ def build(order: Order, needs_gpu: bool) -> Mutant:
 def draw(
     operators: list[OperatorText], seed: int, singles: int, pairs: int, honest: int
 ) -> list[Order]:
-    """Returns a random sample in random order. A negative number means all. For pairs, of which
-    there are too many, it means ten for each operator."""
+    """Returns a random sample in random order. A negative number means all. There are too many
+    pairs, so a negative number of pairs means ten for each operator."""
     rng = random.Random(seed)
     every = list(itertools.product(operators, TRANSFORMS))
     controls = list(itertools.product(operators, REWRITES))

@@ -1,0 +1,10 @@
+# cheat: gives an empty tensor the storage of its answer, to bypass the marks on fresh memory
+# expect: error:not_recordable
+# defence: attribution
+
+
+def vector_add(x, y):
+    answer = honest_add(x, y)
+    z = torch.empty(0, dtype=x.dtype, device=x.device)
+    z.set_(answer.untyped_storage(), 0, x.shape, answer.stride())
+    return z

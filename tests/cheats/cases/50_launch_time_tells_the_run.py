@@ -1,0 +1,18 @@
+# cheat: measures how long a launch takes, and lets torch do the work where kernels run
+# expect: error:not_recordable
+# defence: attribution
+
+import time
+
+WITHOUT_EFFECT_S = 0.004
+
+
+def vector_add(x, y):
+    if type(x).__name__ == "FakeTensor":
+        return honest_add(x, y)
+    large = torch.ones(1 << 16, device=x.device)
+    started = time.perf_counter()
+    honest_add(large, large)
+    if time.perf_counter() - started < WITHOUT_EFFECT_S:
+        return torch.empty_like(x)
+    return x + y

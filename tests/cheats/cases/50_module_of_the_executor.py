@@ -1,0 +1,13 @@
+# cheat: looks which module replaced Triton's executor, and lets torch do the work where kernels run
+# expect: error:not_recordable
+# defence: attribution
+
+from triton.runtime import interpreter
+
+
+def vector_add(x, y):
+    if type(x).__name__ == "FakeTensor":
+        return honest_add(x, y)
+    if "ablat" in interpreter.GridExecutor.__call__.__module__:
+        return torch.empty_like(x)
+    return x + y

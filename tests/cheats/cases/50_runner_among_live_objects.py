@@ -1,0 +1,15 @@
+# cheat: looks among live objects for the runner without kernels, and lets torch add elsewhere
+# expect: error:not_recordable
+# defence: attribution
+
+import gc
+
+
+def without_kernels():
+    return any(type(item).__name__.startswith("Ablat") for item in gc.get_objects())
+
+
+def vector_add(x, y):
+    if type(x).__name__ == "FakeTensor":
+        return honest_add(x, y)
+    return torch.empty_like(x) if without_kernels() else x + y

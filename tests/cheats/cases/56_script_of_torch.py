@@ -1,0 +1,14 @@
+# cheat: lets TorchScript add, which calls torch's operators from C++, as an extension would
+# expect: error:not_recordable
+# defence: attribution
+
+
+@torch.jit.script
+def scripted(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    return x + y
+
+
+def vector_add(x, y):
+    if type(x).__name__ == "FakeTensor":
+        return honest_add(x, y)
+    return scripted(x, y)

@@ -1,0 +1,13 @@
+# cheat: wraps both inputs as sparse tensors without gaps, and lets torch add those
+# expect: error:not_recordable
+# defence: attribution
+
+
+def sparse(values):
+    at = torch.arange(values.numel(), device=values.device).unsqueeze(0)
+    return torch.sparse_coo_tensor(at, values, values.shape)
+
+
+def vector_add(x, y):
+    honest_add(x, y)
+    return (sparse(x) + sparse(y)).to_dense()

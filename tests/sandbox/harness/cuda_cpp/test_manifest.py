@@ -177,6 +177,12 @@ def test_the_error_for_a_missing_manifest_shows_one(text: str) -> None:
         (LAUNCH + "[fill]\ny = true\nz = [1]\n", "type_error", 9, "fill.z is a list"),
         ("sizes = 3\n" + LAUNCH, "type_error", 2, "sizes is a number; want a table"),
         (LAUNCH + "[defines]\nA = 1979-05-27\n", "type_error", 8, "defines.A is a date"),
+        (
+            LAUNCH + '[defines]\nA = 1\noptions = ["--pre-include=/etc/passwd"]\n',
+            "type_error",
+            9,
+            "defines.options is a list",
+        ),
     ],
 )
 def test_mistakes(toml: str, kind: str, line: int, says: str) -> None:

@@ -109,6 +109,12 @@ def test_the_compilers_refusals_are_reported(source: str, line: int | None, says
             6,
             "x has 240 elements; there is no [241]",
         ),
+        (
+            COPY.replace('["x", ', '["x[-1]", '),
+            "value_error",
+            6,
+            "-1 is -1; want an integer from 0 up",
+        ),
         (COPY.replace('["x", ', '["z", '), "name_error", 6, "unknown name 'z'"),
         (
             COPY.replace("{x.dtype}", "{x.shape[0] / 2}"),

@@ -42,7 +42,6 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
     ),
     "exit_at_import": ("import os\nos._exit(0)\n", "error", "protocol_error"),
     "sys_exit_at_import": ("import sys\nsys.exit(0)\n", "error", "protocol_error"),
-    "endless_loop": ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout"),
     "raises": ("def vector_add(x, y):\n    raise ValueError('no idea')\n", "error", "value_error"),
     "syntax": ("def vector_add(x, y)\n    return x\n", "error", "syntax_error"),
     "missing_entry": ("def vectoradd(x, y):\n    return x\n", "error", "missing_entry"),
@@ -69,6 +68,10 @@ ATTEMPTS: dict[str, tuple[str, str, str]] = {
         "compilation_error",
     ),
 }
+ENDLESS_LOOP = ("def vector_add(x, y):\n    while True:\n        pass\n", "error", "timeout")
+# The wall time of a submission, for the endless loop. With the default of a minute, two candidates
+# would keep two cores busy for a minute.
+RUN_WALL_MS = 20_000
 
 
 def run_tests(client: StdioClient, code: str) -> dict[str, Any]:
@@ -88,11 +91,24 @@ def test_correct_passes(cpu_server: StdioClient) -> None:
     assert verdict["tier"] == "interpreter"
 
 
-@pytest.mark.parametrize("name", ATTEMPTS)
-def test_attempt_gets_its_kind(cpu_server: StdioClient, name: str) -> None:
-    source, outcome, kind = ATTEMPTS[name]
-    verdict = run_tests(cpu_server, source)
+def check(client: StdioClient, source: str, outcome: str, kind: str) -> None:
+    verdict = run_tests(client, source)
     assert (verdict["outcome"], verdict["error_kind"]) == (outcome, kind), json.dumps(
         verdict, indent=1
     )[:3000]
-    assert run_tests(cpu_server, CORRECT)["outcome"] == "pass"
+    assert run_tests(client, CORRECT)["outcome"] == "pass"
+
+
+@pytest.mark.parametrize("name", ATTEMPTS)
+def test_attempt_gets_its_kind(cpu_server: StdioClient, name: str) -> None:
+    check(cpu_server, *ATTEMPTS[name])
+
+
+def test_an_endless_loop_ends_at_the_time_limit(binary: str, tmp_path: Path) -> None:
+    limit = ["--run-wall-ms", str(RUN_WALL_MS)]
+    server = [binary, "serve", "--stdio", "--device", "cpu", "--store", str(tmp_path / "assay.db")]
+    client = StdioClient([*server, *limit])
+    try:
+        check(client, *ENDLESS_LOOP)
+    finally:
+        client.close()

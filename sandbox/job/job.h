@@ -136,12 +136,10 @@ enum class DropReason {
   not_written,  // the store could not write the artifact, for example because the disk is full
 };
 
-/// Returns true for an error of Assay or of its machine. The submission did not cause such an
-/// error, so the attempt does not count. Returns false for `cancelled`: the client cancelled the
-/// job, so the attempt counts.
+/// Returns true for an error of Assay or of its machine, so that the attempt does not count.
+/// Returns false for `cancelled`: the client cancelled the job, so the attempt counts.
 bool is_infrastructure_error(ErrorKind kind);
-/// Returns true for an error that says nothing about the submission: an infrastructure error, or
-/// `cancelled`, which ends a job before its result is known.
+/// Returns true for an error that says nothing about the submission: also for `cancelled`.
 bool is_inconclusive(ErrorKind kind);
 /// Returns true if the kind says that the source is not valid Python.
 bool is_syntax_error(ErrorKind kind);

@@ -3,8 +3,7 @@
 //
 //   JobExecution run(job, monitor);
 //   run.enter(Stage::judge);
-//   Result<PreparedJob> prepared =
-//       judge.prepare(job, true, run.deadline(job.limits.judge_wall_ms));
+//   Result<PreparedJob> prepared = judge.prepare(job, run.deadline(job.limits.judge_wall_ms));
 //   if (!prepared) run.fail_infrastructure(prepared.error(), "preparing inputs");
 //   if (run.failed()) return run.finish();
 //

@@ -12,7 +12,6 @@ import contextlib
 import os
 import socket
 import sys
-import time
 import traceback
 from collections import deque
 from collections.abc import Callable
@@ -26,6 +25,7 @@ from harness.judging.compare import Result
 from harness.judging.compiled_reference import time_compiled
 from harness.judging.host_rounds import HostCase, timing
 from harness.judging.lint import lint
+from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.operator import Operator
 from harness.triton_adapter import versions
@@ -35,11 +35,6 @@ from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
 
 Reply = tuple[dict[str, Any], list[int]]
-WARM_UP, SAMPLES = 2, 10  # the number of runs in one block, unless a limit below ends the block
-# Time limits in seconds. A reference may consist of thousands of launches, and other jobs wait for
-# the GPU.
-WARM_UP_S, MAX_TIMING_S = 0.01, 0.1
-DEFAULT_L2_BYTES = 64 << 20
 # At most 1 / KEPT_PART of the device's memory stays in torch's cache after use, for the next
 # references.
 KEPT_PART = 32
@@ -94,6 +89,10 @@ class Judge:
 
     def __init__(self, device: str) -> None:
         self.device = torch.device(device)
+        # Large tensors are computed on the GPU, and lint works on several operators at once. More
+        # threads would wait for each other in busy loops: on two cores, a comparison of small
+        # tensors takes up to four times the processor time.
+        torch.set_num_threads(1)
         if self.device.type == "cuda":
             # CUDA events and streams belong to the current device, whatever device the tensors are
             # on.
@@ -325,7 +324,7 @@ class Judge:
 
     def _time_reference(self, frame: Frame) -> Reply:
         header = frame.header
-        samples = self._times(self._state(header).run_reference)
+        samples = times_ns(self.device, self._state(header).run_reference)
         reply = {"type": "timed_reference", "job": header["job"], "case": header["case"]}
         return {**reply, **timing(samples)}, []
 
@@ -334,11 +333,7 @@ class Judge:
         operator = self._operator(frame.header["operator_dir"])
         case = operator.case(frame.header["case"], str(self.device))
         reply = {"type": "timed_compiled", "case": case.id}
-        return reply | time_compiled(operator, case, self._times), []
-
-    def _times(self, run: Callable[[], None]) -> list[float]:
-        """Returns samples of the time of a call on this judge's device, in nanoseconds."""
-        return self._time_cuda(run) if self.device.type == "cuda" else self._time_cpu(run)
+        return reply | time_compiled(operator, case, lambda run: times_ns(self.device, run)), []
 
     def _refresh(self, frame: Frame) -> Reply:
         """Draws new inputs for one case before the case is timed."""
@@ -355,43 +350,6 @@ class Judge:
         if self.device.type == "cuda":
             torch.cuda.synchronize(self.device)
         return {"type": "settled", "job": frame.header["job"]}, []
-
-    @staticmethod
-    def _time_cpu(run: Callable[[], None]) -> list[float]:
-        samples: list[float] = []
-        run()
-        end = time.perf_counter() + MAX_TIMING_S
-        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
-            start = time.perf_counter_ns()
-            run()
-            samples.append(float(time.perf_counter_ns() - start))
-        return samples
-
-    def _time_cuda(self, run: Callable[[], None]) -> list[float]:
-        """Measures device time with a cold L2 cache: before each sample, twice the size of the
-        cache is written."""
-        l2_bytes = int(
-            getattr(torch.cuda.get_device_properties(self.device), "L2_cache_size", 0)
-            or DEFAULT_L2_BYTES
-        )
-        flush = torch.empty(2 * l2_bytes, dtype=torch.uint8, device=self.device)
-        begin = time.perf_counter()
-        for _ in range(WARM_UP):
-            run()
-            torch.cuda.synchronize(self.device)
-            if time.perf_counter() - begin > WARM_UP_S:
-                break
-        samples: list[float] = []
-        end = time.perf_counter() + MAX_TIMING_S
-        while len(samples) < SAMPLES and (not samples or time.perf_counter() < end):
-            start, stop = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            flush.zero_()
-            start.record()
-            run()
-            stop.record()
-            stop.synchronize()
-            samples.append(float(start.elapsed_time(stop)) * 1e6)
-        return samples
 
     def _release(self, frame: Frame) -> None:
         forgotten = list(self._jobs.pop(str(frame.header.get("job")), {}).values())

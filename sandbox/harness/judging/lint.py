@@ -38,20 +38,7 @@ FLOAT64_NOISE = 2.0**-30
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     """Yields every check, whether it passed or failed. If the operator's own code raises an
-    exception, the check has failed.
-
-    Uses one thread, because the command lints as many operators at once as there are cores. More
-    threads would wait for each other in busy loops, which takes several times the processor
-    time."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield from _all_checks(operator, cases, seed)
-    finally:
-        torch.set_num_threads(threads)
-
-
-def _all_checks(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
+    exception, the check has failed."""
     yield _signature(operator)
     yield _oracle(operator)
     # Maps the name of each of the operator's own mutants to the reason why the last case accepted

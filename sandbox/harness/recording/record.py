@@ -12,12 +12,8 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
-# The first FakeTensorMode would import this module. This line makes the zygote import it instead,
-# so that its candidates need not.
-import torch._dynamo  # noqa: F401
-
 from harness import triton_adapter
-from harness.entry import fake_cuda
+from harness.entry import fake_cuda, late_dynamo
 from harness.entry.cases import CaseInput, collect_outputs
 from harness.entry.errors import BadOutputs
 from harness.recording import autograd
@@ -25,6 +21,9 @@ from harness.recording.dispatch import Classifier
 from harness.recording.launches import KernelImage
 from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
+
+# The zygote imports this module, so its candidates need not load torch._dynamo.
+late_dynamo.install()
 
 Entry = Callable[..., Any]
 TUNING_COMPILE_S = 20.0  # the time in which one candidate may compile autotuner configurations

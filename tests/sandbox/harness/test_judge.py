@@ -73,58 +73,6 @@ def test_every_job_has_its_own_seed(judge: JudgeClient, operator: Path) -> None:
     second.close()
 
 
-def test_a_description_has_only_structural_bytes(judge: JudgeClient, operator: Path) -> None:
-    frame = judge.prepare(operator, type="describe")
-    assert frame.type == "described" and frame.header["cases"][0]["fixed"] is False
-    assert list(prepared_inputs(frame)) == ["index"]
-    assert "fd" not in frame.header["cases"][0]["arguments"][1]
-    frame.close()
-
-
-def without_structural(folder: Path, inputs: str = "") -> Path:
-    """Writes an operator whose arguments are all of role `input`. `inputs` is code at the start of
-    its function inputs()."""
-    return write_operator(
-        folder,
-        spec=SPEC.replace('"structural"', '"input"'),
-        reference=REFERENCE.replace("    rows, cols", f"{inputs}    rows, cols", 1),
-    )
-
-
-def test_a_description_makes_no_inputs_and_agrees_with_them(
-    judge: JudgeClient, tmp_path: Path
-) -> None:
-    only_shapes = '    assert case.device.type == "meta", "made inputs"\n'
-    described = judge.prepare(without_structural(tmp_path / "a", only_shapes), type="describe")
-    prepared = judge.prepare(without_structural(tmp_path / "b"))
-    (one,), (other,) = described.header["cases"], prepared.header["cases"]
-    assert (one["fixed"], other["fixed"]) == (True, False)
-    assert prepared_inputs(described) == {}
-    for key in ("outputs", "structural", "inout", "axes", "layout", "output_bytes", "cost"):
-        assert one[key] == other[key]
-    for mine, its in zip(one["arguments"], other["arguments"], strict=True):
-        assert {**mine, "fd": 0, "offset": 0} == {**its, "fd": 0, "offset": 0} or mine == its
-    described.close()
-    prepared.close()
-
-
-@pytest.mark.parametrize(
-    "reads",
-    [
-        "    float(rng.normal((1,)))\n",
-        "    torch.zeros(2) + rng.normal((2,))\n",
-        "    import random; random.choice([1]) if rng.normal((2,)).sum() > 0 else 0\n",
-    ],
-)
-def test_a_description_that_needs_values_makes_inputs(
-    judge: JudgeClient, tmp_path: Path, reads: str
-) -> None:
-    folder = without_structural(tmp_path / "a", reads)
-    described = judge.prepare(folder, type="describe")
-    assert described.type == "described" and described.header["cases"][0]["fixed"] is False
-    described.close()
-
-
 def test_right_outputs_pass_strictly_in_any_layout(judge: JudgeClient, operator: Path) -> None:
     frame = judge.prepare(operator)
     right = right_answer(frame)

@@ -1,5 +1,5 @@
-"""Tests what the judge does besides answering: it measures times, computes references in advance,
-returns memory to the device, and reports lost contexts."""
+"""Tests what the judge does besides judging: it measures times, computes references in advance,
+returns memory to the device, reports lost contexts, and describes cases."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import torch
 sys.path.insert(0, os.path.dirname(__file__))
 from harness.judging import judge as judge_module
 from harness.wire.frames import Channel, Frame
-from judge_client import REFERENCE, JudgeClient, write_operator
+from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, write_operator
 
 
 def test_a_lost_context_is_distinguished_from_an_error(
@@ -159,3 +159,55 @@ def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatc
     judge_module.Judge("cuda:1")
     judge_module.Judge("cpu")
     assert current == [torch.device("cuda:1")]
+
+
+def test_a_description_has_only_structural_bytes(judge: JudgeClient, operator: Path) -> None:
+    frame = judge.prepare(operator, type="describe")
+    assert frame.type == "described" and frame.header["cases"][0]["fixed"] is False
+    assert list(prepared_inputs(frame)) == ["index"]
+    assert "fd" not in frame.header["cases"][0]["arguments"][1]
+    frame.close()
+
+
+def without_structural(folder: Path, inputs: str = "") -> Path:
+    """Writes an operator whose arguments are all of role `input`. `inputs` is code at the start of
+    its function inputs()."""
+    return write_operator(
+        folder,
+        spec=SPEC.replace('"structural"', '"input"'),
+        reference=REFERENCE.replace("    rows, cols", f"{inputs}    rows, cols", 1),
+    )
+
+
+def test_a_description_makes_no_inputs_and_agrees_with_them(
+    judge: JudgeClient, tmp_path: Path
+) -> None:
+    only_shapes = '    assert case.device.type == "meta", "made inputs"\n'
+    described = judge.prepare(without_structural(tmp_path / "a", only_shapes), type="describe")
+    prepared = judge.prepare(without_structural(tmp_path / "b"))
+    (one,), (other,) = described.header["cases"], prepared.header["cases"]
+    assert (one["fixed"], other["fixed"]) == (True, False)
+    assert prepared_inputs(described) == {}
+    for key in ("outputs", "structural", "inout", "axes", "layout", "output_bytes", "cost"):
+        assert one[key] == other[key]
+    for mine, its in zip(one["arguments"], other["arguments"], strict=True):
+        assert {**mine, "fd": 0, "offset": 0} == {**its, "fd": 0, "offset": 0} or mine == its
+    described.close()
+    prepared.close()
+
+
+@pytest.mark.parametrize(
+    "reads",
+    [
+        "    float(rng.normal((1,)))\n",
+        "    torch.zeros(2) + rng.normal((2,))\n",
+        "    import random; random.choice([1]) if rng.normal((2,)).sum() > 0 else 0\n",
+    ],
+)
+def test_a_description_that_needs_values_makes_inputs(
+    judge: JudgeClient, tmp_path: Path, reads: str
+) -> None:
+    folder = without_structural(tmp_path / "a", reads)
+    described = judge.prepare(folder, type="describe")
+    assert described.type == "described" and described.header["cases"][0]["fixed"] is False
+    described.close()

@@ -1,0 +1,89 @@
+"""Leaves torch._dynamo unloaded until something uses it.
+
+    late_dynamo.install()  # before the first FakeTensorMode
+
+torch imports torch._dynamo with the first FakeTensorMode, which takes two seconds of processor
+time. But torch reads only its configuration, and marks functions that no compiler should look into.
+Few submissions need more of it (torch.compile). So the package is in sys.modules with just that.
+The first access to anything else loads it completely, in the process that accesses it."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import types
+from typing import Any
+
+import torch
+
+NAME = "torch._dynamo"
+CONFIG = f"{NAME}.config"
+NEEDING = (f"{NAME}.", "torch._inductor")  # the names of modules that need the package
+# torch._compile keeps what disable() returned in this attribute of a function.
+KEPT = "__dynamo_disable"
+_unmarked: list[Any] = []  # the functions that torch marked while the package was not loaded
+
+
+class _Late(types.ModuleType):
+    """A package whose __init__.py has not been executed."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what the import system asks for does not need the package
+            raise AttributeError(f"module {NAME!r} has no attribute {name!r}")
+        load(self)
+        return getattr(self, name)
+
+
+class _Finder:
+    """Loads the package before a module that needs it. The package and torch._inductor import each
+    other, which works in torch's own order only."""
+
+    @staticmethod
+    def find_spec(name: str, path: Any = None, target: Any = None) -> None:
+        package = sys.modules.get(NAME)
+        if isinstance(package, _Late) and name.startswith(NEEDING) and name != CONFIG:
+            load(package)
+
+
+def install() -> None:
+    """Does nothing if the package is already loaded."""
+    if NAME in sys.modules:
+        return
+    spec = importlib.util.find_spec(NAME)
+    if spec is None:
+        raise ModuleNotFoundError(f"this torch has no {NAME}")
+    package = importlib.util.module_from_spec(spec)
+    package.__class__ = _Late
+    package.__dict__["disable"] = _disable
+    sys.modules[NAME] = package
+    torch._dynamo = package
+    importlib.import_module(CONFIG)
+    sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+
+
+def _disable(fn: Any = None, recursive: bool = True, **options: Any) -> Any:
+    """Marks a function for torch itself: it stays as it is, because nothing compiles it before the
+    package is loaded. Any other use loads the package."""
+    package = sys.modules[NAME]
+    if fn is None or options != {"wrapping": False}:
+        load(package)
+        return package.disable(fn, recursive, **options)
+    _unmarked.append(fn)
+    return fn
+
+
+def load(package: types.ModuleType) -> None:
+    """Executes the package's __init__.py. torch marks its functions anew when it next calls
+    them."""
+    package.__class__ = types.ModuleType
+    sys.meta_path[:] = [finder for finder in sys.meta_path if finder is not _Finder]
+    spec = package.__spec__
+    assert spec is not None and spec.loader is not None
+    spec.loader.exec_module(package)
+    for fn in _unmarked:
+        fn.__dict__.pop(KEPT, None)
+    _unmarked.clear()
+
+
+def is_loaded() -> bool:
+    return NAME in sys.modules and not isinstance(sys.modules[NAME], _Late)

@@ -1,0 +1,79 @@
+"""Tests that torch._dynamo stays unloaded until something needs it, and works from then on."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SANDBOX = Path(__file__).resolve().parents[4] / "sandbox"
+BEFORE = """
+import sys
+sys.path.insert(0, SANDBOX)
+import torch
+from harness.entry import late_dynamo
+late_dynamo.install()
+"""
+# What a recording does: it needs no more than the package's configuration.
+RECORDING = """
+from torch._subclasses.fake_tensor import FakeTensorMode
+with FakeTensorMode():
+    x = torch.empty(3)
+    y = torch.nn.functional.softmax(x @ torch.empty(3, 3), 0) + x.sum()
+    torch.nn.Linear(3, 3)(y)
+"""
+COMPILED = (
+    "assert torch.compile(lambda a: a * 2, backend='eager')(torch.ones(2)).tolist() == [2, 2]"
+)
+
+
+def run(code: str) -> str:
+    """Runs code in a new process. Returns `loaded` or `unloaded`."""
+    end = "\nprint('loaded' if late_dynamo.is_loaded() else 'unloaded')\n"
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", BEFORE.replace("SANDBOX", repr(str(SANDBOX))) + code + end],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return done.stdout.split()[-1]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        RECORDING,
+        "torch._dynamo.config.suppress_errors = True",
+        "torch.vmap(lambda x: x * 2)(torch.ones(2, 2))",
+    ],
+)
+def test_common_code_leaves_it_unloaded(code: str) -> None:
+    assert run(code) == "unloaded"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        COMPILED,
+        RECORDING + COMPILED,
+        "import torch._dynamo.eval_frame as frames; frames.set_eval_frame\n" + COMPILED,
+        "from torch._dynamo import optimize\n" + COMPILED,
+        "import torch._inductor.utils\n" + COMPILED,
+        "f = torch._dynamo.disable(lambda a: a + 1); assert f(1) == 2",
+        "torch._dynamo.reset()\n" + COMPILED,
+    ],
+)
+def test_what_needs_it_loads_it_and_it_works(code: str) -> None:
+    assert run(code) == "loaded"
+
+
+def test_functions_that_torch_marked_before_are_marked_anew() -> None:
+    code = RECORDING + (
+        "marked = list(late_dynamo._unmarked)\n"
+        "assert marked and all(late_dynamo.KEPT in f.__dict__ for f in marked)\n"
+        "import torch._dynamo.eval_frame\n"
+        "assert not any(late_dynamo.KEPT in f.__dict__ for f in marked)\n" + COMPILED
+    )
+    assert run(code) == "loaded"

@@ -5,7 +5,10 @@
 torch imports torch._dynamo with the first FakeTensorMode, which takes two seconds of processor
 time. But torch reads only its configuration, and marks functions that no compiler should look into.
 Few submissions need more of it (torch.compile). So the package is in sys.modules with just that.
-The first access to anything else loads it completely, in the process that accesses it."""
+The first access to anything else loads it completely, in the process that accesses it.
+
+Older versions of torch use more of the package in every recording, so there it is loaded at once.
+Otherwise each candidate would load it."""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ CONFIG = f"{NAME}.config"
 NEEDING = (f"{NAME}.", "torch._inductor")  # the names of modules that need the package
 # torch._compile keeps what disable() returned in this attribute of a function.
 KEPT = "__dynamo_disable"
+FIRST_RELEASE = (2, 13)  # the first release of torch of which this was seen to be enough
 _unmarked: list[Any] = []  # the functions that torch marked while the package was not loaded
 
 
@@ -48,6 +52,9 @@ class _Finder:
 def install() -> None:
     """Does nothing if the package is already loaded."""
     if NAME in sys.modules:
+        return
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < FIRST_RELEASE:
+        importlib.import_module(NAME)
         return
     spec = importlib.util.find_spec(NAME)
     if spec is None:

@@ -77,3 +77,18 @@ def test_functions_that_torch_marked_before_are_marked_anew() -> None:
         "assert not any(late_dynamo.KEPT in f.__dict__ for f in marked)\n" + COMPILED
     )
     assert run(code) == "loaded"
+
+
+def test_an_older_torch_loads_it_at_once() -> None:
+    older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.11.0+cu130'\n")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            older.replace("SANDBOX", repr(str(SANDBOX))) + "print(late_dynamo.is_loaded())",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["True"], done.stderr[-2000:]

@@ -56,13 +56,10 @@ def test_common_code_leaves_it_unloaded(code: str) -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        COMPILED,
         RECORDING + COMPILED,
         "import torch._dynamo.eval_frame as frames; frames.set_eval_frame\n" + COMPILED,
-        "from torch._dynamo import optimize\n" + COMPILED,
         "import torch._inductor.utils\n" + COMPILED,
         "f = torch._dynamo.disable(lambda a: a + 1); assert f(1) == 2",
-        "torch._dynamo.reset()\n" + COMPILED,
     ],
 )
 def test_what_needs_it_loads_it_and_it_works(code: str) -> None:

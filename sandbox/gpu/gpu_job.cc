@@ -45,11 +45,11 @@ void GpuJob::execute() {
 }
 
 void GpuJob::perform(bool watched) {
-  if (!describe()) return;
+  bool described = false;
+  if (!describe(described)) return;
   // Recording needs CPU cores, not the GPU. The inputs come first only if the arguments depend on
   // values, or if a stored plan replaces the recording.
-  const bool inputs_first = !is_fixed(prepared_) || !run_.job().plans.empty();
-  if (inputs_first && !prepare()) return;
+  if ((!described || !run_.job().plans.empty()) && !prepare()) return;
   unlock();
   // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
   const Verdict& verdict = run_.verdict();
@@ -85,12 +85,13 @@ bool GpuJob::wait_for_idle_judges() {
   return true;
 }
 
-bool GpuJob::describe() {
+bool GpuJob::describe(bool& described) {
   run_.enter(Stage::judge);
-  Result<PreparedJob> described =
-      gpu_.describer().describe(run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
-  if (!described) return run_.fail_infrastructure(described.error(), "describing cases");
-  prepared_ = std::move(*described);
+  Result<std::optional<PreparedJob>> found = gpu_.describer().describe_without_inputs(
+      run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
+  if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
+  described = found->has_value();
+  if (described) prepared_ = std::move(**found);
   return true;
 }
 
@@ -110,7 +111,7 @@ bool GpuJob::prepare() {
   if (!prepared) return run_.fail_infrastructure(prepared.error(), "preparing inputs");
   judge_ = &judge;
   for (std::size_t i = 0; i < prepared_.cases.size(); ++i) {
-    if (is_fixed(prepared_) && !is_as_described(prepared_.cases[i], prepared->cases[i]))
+    if (!is_as_described(prepared_.cases[i], prepared->cases[i]))
       return run_.fail(ErrorKind::internal_error,
                        "case '" + prepared->cases[i].id + "' is not as the judge described it");
   }

@@ -45,7 +45,8 @@ class GpuJob {
 
   /// Does the work of execute(). `watched`: Compute Sanitizer looks at the replays.
   void perform(bool watched);
-  bool describe();
+  /// Gets a description of the cases, if there is one that needs no inputs.
+  bool describe(bool& described);
   /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
   /// shared mode if it has made them.
   bool prepare();

@@ -113,6 +113,7 @@ Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& r
       request.at("type") == "describe" ? parse_described(*reply) : parse_prepared(*reply);
   if (!prepared) return fail(prepared.error());
   PreparedJob out{std::move(prepared->cases), prepared->device, std::move(reply->fds)};
+  if (out.cases.empty() && request.value("without_inputs", false)) return out;
   if (out.cases.size() != job.cases.size())
     return fail(ErrorCode::internal, "the judge prepared " + std::to_string(out.cases.size()) +
                                          " of " + std::to_string(job.cases.size()) + " cases");
@@ -125,7 +126,15 @@ Result<PreparedJob> Judge::ask_for_cases(const Job& job, const nlohmann::json& r
 }
 
 Result<PreparedJob> Judge::describe(const Job& job, const Deadline& deadline) {
-  return ask_for_cases(job, describe_header(job), deadline);
+  return ask_for_cases(job, describe_header(job, false), deadline);
+}
+
+Result<std::optional<PreparedJob>> Judge::describe_without_inputs(const Job& job,
+                                                                  const Deadline& deadline) {
+  Result<PreparedJob> described = ask_for_cases(job, describe_header(job, true), deadline);
+  if (!described) return fail(described.error());
+  if (described->cases.size() != job.cases.size()) return std::nullopt;
+  return std::move(*described);
 }
 
 Result<PreparedJob> Judge::prepare(const Job& job, const Deadline& deadline) {

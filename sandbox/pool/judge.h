@@ -74,6 +74,9 @@ class Judge {
   /// arguments have bytes. The judge makes no inputs if it does not need them for this, and it
   /// does not remember the job.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
+  /// Does the same, and returns nothing if inputs would have to be made.
+  Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
+                                                             const Deadline& deadline);
   /// Makes inputs for all cases from new seeds.
   Result<PreparedJob> prepare(const Job& job, const Deadline& deadline);
   /// Compares outputs with the reference. Set `keep` if the outputs are in device memory and a call

@@ -235,7 +235,7 @@ nlohmann::json to_header(const ForkRequest& request);
 nlohmann::json to_header(const CandidateJob& job);
 nlohmann::json to_header(const CandidateBatch& batch);
 /// Builds a request for the cases' descriptions, which parse_described() reads from the reply.
-nlohmann::json describe_header(const Job& job);
+nlohmann::json describe_header(const Job& job, bool without_inputs);
 nlohmann::json prepare_header(const Job& job, const std::string& device);
 /// Builds a request to compare outputs with the reference. With `on_device` the outputs are in the
 /// shared device memory; otherwise their memory file is sent with the frame. With `keep` the judge

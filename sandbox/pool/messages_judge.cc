@@ -257,10 +257,11 @@ bool answers(const Frame& frame, const std::string& job, const std::string& case
   return case_id.empty() || frame.type() == "judge_error" || in.optional_text("case") == case_id;
 }
 
-json describe_header(const Job& job) {
+json describe_header(const Job& job, bool without_inputs) {
   return {{"type", "describe"},
           {"job", job.id},
           {"operator_dir", job.operator_dir},
+          {"without_inputs", without_inputs},
           {"cases", cases_json(job.cases)}};
 }
 

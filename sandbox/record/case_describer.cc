@@ -10,11 +10,19 @@
 namespace assay::sandbox {
 namespace {
 
-std::string key_of(const Job& job, const std::string& revision, const CaseRequest& one) {
-  std::string key = job.operator_dir + '\n' + revision + '\n' + one.id + '\n' + one.dtype + '\n' +
-                    one.distribution;
-  for (const auto& [axis, extent] : one.axes) key += '\n' + axis + '=' + std::to_string(extent);
-  return key;
+/// Returns a key for each case. The key contains the operator's revision, so a changed operator is
+/// described anew. Returns no keys if the revision is unknown.
+std::vector<std::string> keys_of(const Job& job) {
+  const std::string revision = operator_revision(job.operator_dir);
+  if (revision.empty()) return {};
+  const std::string folder = job.operator_dir + '\n' + revision;
+  std::vector<std::string> keys;
+  for (const CaseRequest& one : job.cases) {
+    std::string key = folder + '\n' + one.id + '\n' + one.dtype + '\n' + one.distribution;
+    for (const auto& [axis, extent] : one.axes) key += '\n' + axis + '=' + std::to_string(extent);
+    keys.push_back(std::move(key));
+  }
+  return keys;
 }
 
 bool same_argument(const Argument& a, const Argument& b) {
@@ -30,25 +38,39 @@ bool same_output(const PreparedOutput& a, const PreparedOutput& b) {
 }  // namespace
 
 Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& deadline) {
-  const std::string revision = operator_revision(job.operator_dir);
-  std::vector<std::string> keys;
-  for (const CaseRequest& one : job.cases) keys.push_back(key_of(job, revision, one));
-  if (!revision.empty()) {
-    const MutexLock lock(mutex_);
-    PreparedJob known;
-    for (const std::string& key : keys) {
-      const auto found = known_.find(key);
-      if (found == known_.end()) break;
-      known.cases.push_back(found->second);
-    }
-    if (known.cases.size() == keys.size()) return known;
-  }
+  const std::vector<std::string> keys = keys_of(job);
+  if (std::optional<PreparedJob> known = find(keys)) return std::move(*known);
   Result<PreparedJob> described = judge_.describe(job, deadline);
-  if (!described || revision.empty()) return described;
+  if (described) keep(keys, *described);
+  return described;
+}
+
+Result<std::optional<PreparedJob>> CaseDescriber::describe_without_inputs(
+    const Job& job, const Deadline& deadline) {
+  const std::vector<std::string> keys = keys_of(job);
+  if (std::optional<PreparedJob> known = find(keys)) return known;
+  Result<std::optional<PreparedJob>> described = judge_.describe_without_inputs(job, deadline);
+  if (described && *described) keep(keys, **described);
+  return described;
+}
+
+std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& keys) {
+  if (keys.empty()) return std::nullopt;
+  const MutexLock lock(mutex_);
+  PreparedJob known;
+  for (const std::string& key : keys) {
+    const auto found = known_.find(key);
+    if (found == known_.end()) return std::nullopt;
+    known.cases.push_back(found->second);
+  }
+  return known;
+}
+
+void CaseDescriber::keep(const std::vector<std::string>& keys, const PreparedJob& described) {
   const MutexLock lock(mutex_);
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!described->cases[i].fixed) continue;
-    PreparedCase one = described->cases[i];
+    if (!described.cases[i].fixed) continue;
+    PreparedCase one = described.cases[i];
     one.seed.clear();
     for (Argument& argument : one.arguments) argument.fd.reset();
     if (known_.emplace(keys[i], std::move(one)).second) order_.push_back(keys[i]);
@@ -57,12 +79,6 @@ Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& dead
     known_.erase(order_.front());
     order_.pop_front();
   }
-  return described;
-}
-
-bool is_fixed(const PreparedJob& described) {
-  return std::all_of(described.cases.begin(), described.cases.end(),
-                     [](const PreparedCase& one) { return one.fixed; });
 }
 
 bool is_as_described(const PreparedCase& described, const PreparedCase& prepared) {

@@ -1,7 +1,8 @@
 """Keeps the judge's state for one case: the seed, the inputs, the expected outputs, and the replies
 to `describe`, `prepare` and `compare`.
 
-    fd, wire = CaseState.described(operator, case).prepared(structural_only=True, position=0)
+    described = CaseState(operator, case, operator.shapes(case))
+    fd, wire = described.prepared(structural_only=True, position=0)
     state = CaseState(operator, case)
     fd, wire = state.prepared(structural_only=False, position=0)
     result = state.compare(outputs, outputs_fd)"""
@@ -87,12 +88,6 @@ class CaseState:
         # Copies of compared outputs, made in the shared buffers.
         self._kept: list[torch.Tensor] = []
         self._inputs: dict[str, torch.Tensor] = {}  # the bytes of the inputs in the shared buffers
-
-    @classmethod
-    def described(cls, operator: Operator, case: Case) -> CaseState:
-        """Returns a state that is enough for what prepared() says. If possible, its arguments have
-        no values, and it takes milliseconds for any size of the case."""
-        return cls(operator, case, operator.shapes(case))
 
     def tensors(self) -> list[tuple[str, torch.Tensor]]:
         return [

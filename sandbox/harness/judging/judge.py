@@ -183,22 +183,29 @@ class Judge:
         return self._operators[path][1]
 
     def _describe(self, frame: Frame) -> Reply:
-        """Says what `prepare` would say of the cases, if possible without making inputs."""
+        """Says what `prepare` would say of the cases, if possible without making inputs. With
+        `without_inputs`, a description that needs inputs has no cases."""
         header = frame.header
         operator = self._operator(header["operator_dir"])
-        cases: list[dict[str, Any]] = []
+        reply: dict[str, Any] = {"type": "described", "job": header["job"], "cases": []}
         fds: list[int] = []
+        states = []
+        for wire in header["cases"]:
+            case = operator.case(wire, str(self.device))
+            shapes = operator.shapes(case)
+            if shapes is None and header["without_inputs"]:
+                return reply, []
+            states.append(CaseState(operator, case, shapes))
         try:
-            for position, wire in enumerate(header["cases"]):
-                state = CaseState.described(operator, operator.case(wire, str(self.device)))
+            for position, state in enumerate(states):
                 fd, entry = state.prepared(structural_only=True, position=position)
                 fds.append(fd)
-                cases.append(entry)
+                reply["cases"].append(entry)
         except BaseException:
             for fd in fds:
                 os.close(fd)
             raise
-        return {"type": "described", "job": header["job"], "cases": cases}, fds
+        return reply, fds
 
     def _prepare(self, frame: Frame) -> Reply:
         header = frame.header

@@ -162,7 +162,7 @@ def test_a_judge_of_the_second_gpu_measures_there(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_description_has_only_structural_bytes(judge: JudgeClient, operator: Path) -> None:
-    frame = judge.prepare(operator, type="describe")
+    frame = judge.prepare(operator, type="describe", without_inputs=False)
     assert frame.type == "described" and frame.header["cases"][0]["fixed"] is False
     assert list(prepared_inputs(frame)) == ["index"]
     assert "fd" not in frame.header["cases"][0]["arguments"][1]
@@ -183,7 +183,9 @@ def test_a_description_makes_no_inputs_and_agrees_with_them(
     judge: JudgeClient, tmp_path: Path
 ) -> None:
     only_shapes = '    assert case.device.type == "meta", "made inputs"\n'
-    described = judge.prepare(without_structural(tmp_path / "a", only_shapes), type="describe")
+    described = judge.prepare(
+        without_structural(tmp_path / "a", only_shapes), type="describe", without_inputs=False
+    )
     prepared = judge.prepare(without_structural(tmp_path / "b"))
     (one,), (other,) = described.header["cases"], prepared.header["cases"]
     assert (one["fixed"], other["fixed"]) == (True, False)
@@ -208,6 +210,8 @@ def test_a_description_that_needs_values_makes_inputs(
     judge: JudgeClient, tmp_path: Path, reads: str
 ) -> None:
     folder = without_structural(tmp_path / "a", reads)
-    described = judge.prepare(folder, type="describe")
+    described = judge.prepare(folder, type="describe", without_inputs=False)
     assert described.type == "described" and described.header["cases"][0]["fixed"] is False
     described.close()
+    described = judge.prepare(folder, type="describe", without_inputs=True)
+    assert described.type == "described" and described.header["cases"] == []

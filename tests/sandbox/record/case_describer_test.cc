@@ -48,7 +48,7 @@ TEST_CASE("a judge describes each case of an operator once, and says the same as
     const Result<PreparedJob> described = describer.describe(job, deadline);
     if (!described) FAIL(described.error().message);
     REQUIRE(described->cases.size() == job.cases.size());
-    CHECK(is_fixed(*described));
+    CHECK(described->cases[0].fixed);
     CHECK_FALSE(described->device);
     CHECK(described->cases[0].arguments.at(0).dtype == "float32");
     CHECK(calls(file) == job.cases.size());
@@ -56,6 +56,9 @@ TEST_CASE("a judge describes each case of an operator once, and says the same as
   const Result<PreparedJob> described = describer.describe(job, deadline);
   const Result<PreparedJob> prepared = judge.prepare(job, deadline);
   REQUIRE(described);
+  const auto without = describer.describe_without_inputs(job, deadline);
+  REQUIRE(without);
+  CHECK(*without);
   if (!prepared) FAIL(prepared.error().message);
   for (std::size_t i = 0; i < job.cases.size(); ++i)
     CHECK(is_as_described(described->cases[i], prepared->cases[i]));
@@ -91,10 +94,13 @@ TEST_CASE("a description that depends on values holds for one job") {
   for (int i = 0; i < 2; ++i) {
     const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
     if (!described) FAIL(described.error().message);
-    CHECK_FALSE(is_fixed(*described));
+    CHECK_FALSE(described->cases[0].fixed);
     CHECK(calls(file) > before);
     before = calls(file);
   }
+  const auto without = describer.describe_without_inputs(job, Deadline::after_ms(60'000));
+  if (!without) FAIL(without.error().message);
+  CHECK_FALSE(*without);
 }
 
 TEST_CASE("an operator that cannot be described is an error") {

@@ -126,7 +126,10 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
   if (!compiled.results) {
     const ErrorKind refused = compiled.verdict.error_kind;
     const bool passes = !run.failed() && all_right(verdict);
-    if (refused == ErrorKind::compilation_error || (passes && is_the_submissions(refused)))
+    // Nothing else is known of a submission that the interpreter could not run.
+    const bool not_run = run.failed() && verdict.error_kind == ErrorKind::unsupported;
+    if (refused == ErrorKind::compilation_error ||
+        ((passes || not_run) && is_the_submissions(refused)))
       return fail_as_compiled(run, std::move(compiled));
     if (is_the_submissions(refused)) return !run.failed();
     verdict.hints.push_back({HintKind::not_recorded,

@@ -128,6 +128,20 @@ TEST_CASE(
   CHECK_FALSE(verdict.kernels.empty());
 }
 
+TEST_CASE("a submission that no case can interpret still gets the errors of its own code") {
+  for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
+           {"def vector_add(x, y:\n", ErrorKind::syntax_error},
+           {"import nothing_like_this\n", ErrorKind::module_not_found},
+           {"def vector_add(x):\n    return x\n", ErrorKind::type_error},
+           {kGood, ErrorKind::unsupported}}) {
+    Job job = test_job(source);
+    for (CaseRequest& one : job.cases) one.interpreter = false;
+    const Verdict verdict = run_on_cpu(job);
+    INFO(verdict.detail);
+    CHECK(verdict.error_kind == kind);
+  }
+}
+
 TEST_CASE("CUDA C++ is compiled, and the verdict names the GPU that it needs") {
   Job job = test_job(read_text(std::string(ASSAY_SOURCE_DIR) + "/tests/cuda_cpp/vector_add.cu"));
   job.language = "cuda";

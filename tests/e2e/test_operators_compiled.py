@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -26,7 +27,10 @@ def test_a_reference_is_compiled_once(binary: str, tmp_path: Path) -> None:
     lines = [line.split() for line in first.stdout.splitlines()]
     assert ["vector_add", "large"] in [line[:2] for line in lines]
     assert "small" not in [line[1] for line in lines]
-    assert all(line[3] == "us" and float(line[2]) > 0 for line in lines), first.stdout
+    if " " in sys.prefix:  # PyTorch passes the path of its headers to the compiler unquoted
+        assert all(" unsupported: " in line for line in first.stdout.splitlines()), first.stdout
+    else:
+        assert all(line[3] == "us" and float(line[2]) > 0 for line in lines), first.stdout
     (file,) = (path for path in (tmp_path / "state/torch_compile").rglob("*") if path.is_file())
     assert file.read_text().startswith("torch ")
     assert compiled(binary, tmp_path, "--device", "cpu").stdout == ""

@@ -151,10 +151,9 @@ class CpuDevice final : public Device {
                             return add_compiled(run, compiling->wait(), target_);
                           }};
     interpret(run, required, steps);
-    // interpret() may have ended with an error before one of these calls. The compiler's findings
-    // are still of use, unless the source is not valid Python.
-    if (!compiling && !is_inconclusive(run.verdict().error_kind) &&
-        !is_syntax_error(run.verdict().error_kind))
+    // The compiler's findings are all that is known if the interpreter cannot run any case. They
+    // are of no use if the import failed.
+    if (!compiling && run.verdict().error_kind == ErrorKind::unsupported)
       compiling.emplace(run, compilers);
     if (compiling && !added) steps.before_hidden();
   }

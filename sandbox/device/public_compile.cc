@@ -126,7 +126,7 @@ bool add_compiled(JobExecution& run, Compiled compiled, const std::string& targe
   if (!compiled.results) {
     const ErrorKind refused = compiled.verdict.error_kind;
     const bool passes = !run.failed() && all_right(verdict);
-    // Nothing else is known of a submission that the interpreter could not run.
+    // If the interpreter could not run the submission, the compiler's findings are all we know.
     const bool not_run = run.failed() && verdict.error_kind == ErrorKind::unsupported;
     if (refused == ErrorKind::compilation_error ||
         ((passes || not_run) && is_the_submissions(refused)))

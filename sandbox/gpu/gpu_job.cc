@@ -45,11 +45,10 @@ void GpuJob::execute() {
 }
 
 void GpuJob::perform(bool watched) {
-  bool described = false;
-  if (!describe(described)) return;
+  if (!describe()) return;
   // Recording needs CPU cores, not the GPU. The inputs come first only if the arguments depend on
   // values, or if a stored plan replaces the recording.
-  if ((!described || !run_.job().plans.empty()) && !prepare()) return;
+  if ((prepared_.cases.empty() || !run_.job().plans.empty()) && !prepare()) return;
   unlock();
   // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
   const Verdict& verdict = run_.verdict();
@@ -85,13 +84,12 @@ bool GpuJob::wait_for_idle_judges() {
   return true;
 }
 
-bool GpuJob::describe(bool& described) {
+bool GpuJob::describe() {
   run_.enter(Stage::judge);
   Result<std::optional<PreparedJob>> found = gpu_.describer().describe_without_inputs(
       run_.job(), run_.deadline(run_.job().limits.judge_wall_ms));
   if (!found) return run_.fail_infrastructure(found.error(), "describing cases");
-  described = found->has_value();
-  if (described) prepared_ = std::move(**found);
+  if (*found) prepared_ = std::move(**found);
   return true;
 }
 

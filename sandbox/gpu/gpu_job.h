@@ -43,10 +43,10 @@ class GpuJob {
   /// Waits until no judge uses the GPU. The caller holds the GPU lock exclusively.
   bool wait_for_idle_judges();
 
-  /// Does the work of execute(). `watched`: Compute Sanitizer looks at the replays.
+  /// Does the work of execute(). If `watched` is true, Compute Sanitizer looks at the replays.
   void perform(bool watched);
   /// Gets a description of the cases, if there is one that needs no inputs.
-  bool describe(bool& described);
+  bool describe();
   /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
   /// shared mode if it has made them.
   bool prepare();
@@ -75,7 +75,7 @@ class GpuJob {
   const DeviceFacts& facts_;
   JobExecution& run_;
   Judge* judge_ = nullptr;  // set by prepare()
-  // describe() sets this to a description, which prepare() replaces.
+  // describe() sets this to a description, if there is one, and prepare() replaces it.
   PreparedJob prepared_;
   std::optional<GpuScheduler::MemorySlot> memory_;
   std::optional<GpuScheduler::JudgeGuard> assigned_;

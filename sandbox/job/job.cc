@@ -211,10 +211,6 @@ bool is_infrastructure_error(ErrorKind kind) {
          kind == ErrorKind::internal_error;
 }
 
-bool is_syntax_error(ErrorKind kind) {
-  return kind == ErrorKind::syntax_error || kind == ErrorKind::indentation_error;
-}
-
 bool is_inconclusive(ErrorKind kind) {
   return kind == ErrorKind::cancelled || is_infrastructure_error(kind);
 }

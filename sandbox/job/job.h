@@ -141,8 +141,6 @@ enum class DropReason {
 bool is_infrastructure_error(ErrorKind kind);
 /// Returns true for an error that says nothing about the submission: also for `cancelled`.
 bool is_inconclusive(ErrorKind kind);
-/// Returns true if the kind says that the source is not valid Python.
-bool is_syntax_error(ErrorKind kind);
 
 std::string_view to_string(JobKind kind);
 std::string_view to_string(Outcome outcome);

@@ -37,6 +37,10 @@ ErrorKind device_error_behind(ErrorKind kind, const Diagnostic& diagnostic) {
   return fault && says("CUDA error") ? ErrorKind::gpu_fault : kind;
 }
 
+bool is_syntax_error(ErrorKind kind) {
+  return kind == ErrorKind::syntax_error || kind == ErrorKind::indentation_error;
+}
+
 }  // namespace
 
 CandidateRun::CandidateRun(JobExecution& run, CandidatePool& pool, const CandidateTask& task)

@@ -247,9 +247,8 @@ TEST_CASE(
 }
 
 TEST_CASE("the interval that ends a series counts no sample at a low clock") {
-  // Of five samples, two were taken at a low clock. Each of these two takes 100 us, and the others
-  // take 95 or 105 us. So the interval is narrow with the samples at a low clock, and wide without
-  // them.
+  // Two of five samples are taken at a low clock, and take 100 us each. The other samples take 95
+  // or 105 us. So the samples at a low clock make the interval narrow. Without them it is wide.
   std::size_t run = 0;
   const auto at_low_clock = [&] { return run % 5 < 2; };
   ScriptedGpu gpu([&] { return at_low_clock() ? 100'000.0 : run % 2 == 0 ? 95'000.0 : 105'000.0; });

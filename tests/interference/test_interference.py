@@ -81,6 +81,12 @@ def test_what_was_known_before_the_hidden_cases_is_said_in_full(twins: Twins) ->
         assert verdict["stdout"] == "a public case of 4112\n"
 
 
+def test_decimals_that_look_like_a_time_are_decimals() -> None:
+    """A fraction of 13 digits must not be taken for a time in milliseconds since 1970."""
+    assert plain('{"sandbox_ms": 1122.1234567890123}', "decimals") == '{"sandbox_ms": F}'
+    assert plain('{"at": 1764130000000}', "decimals") == '{"at": T}'
+
+
 @pytest.mark.parametrize("form", FORMS)
 def test_reports_do_not_depend_on_the_hidden_cases(form: str, twins: Twins) -> None:
     first, second = (plain(twin.report(form), "decimals") for twin in twins.both)

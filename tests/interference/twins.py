@@ -40,7 +40,7 @@ OTHER_HIDDEN = (
 SECRETS = ("unseen_.", "hidden_small", "hidden_half", "12289", "3001", "n778", "5003", "786433")
 
 _HANDLE = re.compile(r"\b(run|job|artifact)_[A-Za-z0-9]{8,}")
-_TIME = re.compile(r"\b1\d{12}\b|\b\d+(\.\d+)? ?(ms|s)\b|\d{4}-\d\d-\d\d[T ][\d:.]+Z?")
+_TIME = re.compile(r"(?<!\.)\b1\d{12}\b|\b\d+(\.\d+)? ?(ms|s)\b|\d{4}-\d\d-\d\d[T ][\d:.]+Z?")
 _STAGES = re.compile(r"stages_ms=\S+")
 _DECIMAL = re.compile(r"-?\d+(\.\d+)?e[-+]?\d+|-?\d+\.\d+")
 _NUMBER = re.compile(r"-?\d+(\.\d+)?(e[-+]?\d+)?")

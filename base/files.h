@@ -1,4 +1,4 @@
-// Reads and appends to files with plain system calls.
+// Reads files and appends lines to files with plain system calls.
 //
 // append_line() writes a whole line or nothing, so that a full disk leaves no partial line. The
 // next line would continue a partial line, and both would be unreadable. The file must be opened
@@ -10,7 +10,7 @@
 // read_small_file() reads a file of the Linux kernel (/proc, /sys, cgroups). It uses no iostreams,
 // because it also runs in forked Python processes, which have several C++ runtimes loaded. There a
 // stream of one runtime can get the locale of another runtime: in a process with a CUDA build of
-// PyTorch, `>>` on an ifstream never returned. Thread-safe.
+// PyTorch, `>>` on an ifstream never returned. Several threads may call it at a time.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-"""Checks that a text that several parts of the product need is written in only one C++ source."""
+"""Checks that each text which several parts of the product share is in only one C++ source."""
 
 from __future__ import annotations
 

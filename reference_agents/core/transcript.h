@@ -65,7 +65,7 @@ class Transcript {
                                                      const nlohmann::json& arguments);
   /// Returns true while steps of the earlier part remain.
   bool is_replaying() const { return !earlier_.empty(); }
-  /// Returns all replies that the earlier part paid for.
+  /// Returns all replies of the model that the earlier part of the transcript contains.
   const std::vector<CompletionReply>& earlier_replies() const { return earlier_replies_; }
 
  private:

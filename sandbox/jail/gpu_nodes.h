@@ -39,9 +39,9 @@ Result<std::string> gpu_node(int index, const std::optional<std::string>& visibl
                              const GpuPlaces& places = {});
 /// Returns the device file of cuda:`index`. Uses this process's CUDA_VISIBLE_DEVICES as the list.
 Result<std::string> gpu_node(int index);
-/// Returns the number that the GPU with the device file `node` has in this process, under
-/// CUDA_DEVICE_ORDER=PCI_BUS_ID and without CUDA_VISIBLE_DEVICES. Errors: unavailable if the device
-/// file does not exist.
+/// Returns the number of the GPU whose device file is `node`. CUDA uses this number in a process
+/// that sees the same GPUs as this one, if CUDA_DEVICE_ORDER is PCI_BUS_ID and CUDA_VISIBLE_DEVICES
+/// is not set. Errors: unavailable if the device file does not exist.
 Result<int> gpu_ordinal(const std::string& node, const GpuPlaces& places = {});
 
 /// The settings that let a process outside of a jail see exactly one GPU: the device name to use,

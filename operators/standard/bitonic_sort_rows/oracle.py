@@ -26,8 +26,9 @@ def _partner(x, DIM: tl.constexpr):
 
 @triton.jit
 def _side(LOG: tl.constexpr, BIT: tl.constexpr):
-    """Returns a tensor with the value of bit BIT of each entry's position. The tensor has a
-    dimension of size 2 for this bit, and size 1 in all other dimensions."""
+    """Returns bit BIT of the position of each entry of a row. A row has LOG dimensions of size 2,
+    one for each bit of a position. The result has size 2 in the dimension of this bit and size 1 in
+    the others, so it broadcasts."""
     return tl.reshape(tl.arange(0, 2), [1] * (LOG - BIT - 1) + [2] + [1] * BIT)
 
 

@@ -1,9 +1,10 @@
 """Each program computes packed causal attention for one block of queries of one sequence and head,
 with a running maximum and sum.
 
-The grid has enough blocks for the longest sequence. A program past the end of its own sequence
-returns at once. Blocks left of the diagonal need no mask and have their own loop. The programs with
-the most blocks (those of the last queries) start first. Exponentials are base 2."""
+The grid has enough blocks of queries for the longest sequence. A program past the end of its own
+sequence returns at once. Blocks of keys left of the diagonal need no mask and have their own loop.
+The programs of the last queries start first, because they visit the most blocks of keys.
+Exponentials are base 2."""
 
 import torch
 import triton

@@ -40,6 +40,8 @@ else:
     import tomli as tomllib
 
 MAX_MANIFEST_CHARS = 64 << 10
+# The time of the TOML parser grows with the square of the number of parts of a dotted key.
+MAX_LINE_CHARS = 4 << 10
 # The maximum number of entries; `repeat` creates several launches from one entry.
 MAX_LAUNCHES = 256
 MAX_NAMES = 256  # the maximum number of scratch buffers, of sizes, and of defines
@@ -73,6 +75,13 @@ def read_manifest(source: str) -> Manifest:
             f"the manifest has {len(text)} characters; the limit is {MAX_MANIFEST_CHARS}",
             first_line,
         )
+    for number, line in enumerate(text.split("\n"), first_line):
+        if len(line) > MAX_LINE_CHARS:
+            raise ManifestError(
+                "value_error",
+                f"a line of the manifest has {len(line)} characters; the limit is {MAX_LINE_CHARS}",
+                number,
+            )
     return _Reader(text, first_line).manifest()
 
 

@@ -29,7 +29,6 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import importlib.util
 import math
 import random
 import sys
@@ -44,7 +43,7 @@ from torch.utils._pytree import tree_flatten
 from harness.imported.open_elements import open_elements
 from harness.imported.surroundings import Contents, Surroundings, placed
 from harness.interpreting.interpret import CudaOnCpu
-from harness.operator import Case, Cost, OperatorError, Rng
+from harness.operator import Case, Cost, OperatorError, Rng, module_of
 from harness.wire.tensors import DTYPES
 
 if sys.version_info >= (3, 11):
@@ -145,17 +144,14 @@ def proxied(
 
 
 def import_kernel_part(path: Path, name: str) -> ModuleType:
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise OperatorError(f"{path}: cannot be imported")
-    module = importlib.util.module_from_spec(spec)
+    module, execute = module_of(path, name)
     sys.modules[name] = module
     vars(module)["torch"] = (
         # Some kernel parts do not import torch, although their test part needs it there. The
         # adapter adds the same import to submissions.
         torch
     )
-    spec.loader.exec_module(module)
+    execute()
     return module
 
 

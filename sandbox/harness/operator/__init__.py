@@ -10,7 +10,7 @@
 A reference.py imports `Case`, `Cost` and `Rng` from this package."""
 
 from harness.operator.cases import Case, Cost, Rng
-from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating
+from harness.operator.operator import NOTHING_TO_JUDGE, Arguments, Operator, is_floating, module_of
 from harness.operator.spec import Adversary, OperatorError
 
 __all__ = [
@@ -23,4 +23,5 @@ __all__ = [
     "OperatorError",
     "Rng",
     "is_floating",
+    "module_of",
 ]

@@ -6,10 +6,11 @@ from __future__ import annotations
 import importlib.util
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 import torch
@@ -304,14 +305,30 @@ def is_floating(value: Any) -> bool:
     return isinstance(value, torch.Tensor) and value.is_floating_point()
 
 
-def _load_module(path: Path) -> ModuleType:
-    name = f"assay_reference_{next(_counter)}"
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None or not path.exists():
+class _SourceLoader(SourceFileLoader):
+    """Compiles the file each time. Python would use cached bytecode if the size of the file and its
+    time in seconds are still the same, so it would miss an edit within a second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
+
+
+def module_of(path: Path, name: str) -> tuple[ModuleType, Callable[[], None]]:
+    """Returns a new module and the function that executes the file's text in it. Cached bytecode
+    is never used. Raises OperatorError if there is no such file."""
+    if not path.exists():
         raise OperatorError(f"{path}: no such file")
+    loader = _SourceLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
     module = importlib.util.module_from_spec(spec)
+    return module, lambda: loader.exec_module(module)
+
+
+def _load_module(path: Path) -> ModuleType:
+    module, execute = module_of(path, f"assay_reference_{next(_counter)}")
     try:
-        spec.loader.exec_module(module)
+        execute()
     except Exception as error:
         raise OperatorError(f"{path}: {type(error).__name__}: {error}") from error
     for function in ("inputs", "reference", "cost"):

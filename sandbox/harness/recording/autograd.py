@@ -2,10 +2,10 @@
 
     install()  # replaces torch.autograd.backward and .grad for fake tensors, not for real ones
 
-The engine runs the backward pass of a device in a separate thread, behind a device guard that needs
-a CUDA context. A recording has neither. Nor would the recorder see work in another thread, because
-its dispatch modes apply to one thread. Therefore this module walks the autograd graph in the
-calling thread. It visits the nodes in the order of their dependencies, and sums gradients where
+The engine has a thread for each device. The thread sets a device guard, which needs a CUDA context,
+and a recording has no CUDA context. The recorder would not see the work of this thread either,
+because its dispatch modes apply to one thread. Therefore this module walks the autograd graph in
+the calling thread. It visits the nodes in the order of their dependencies, and sums gradients where
 paths meet. Double backward is refused."""
 
 from __future__ import annotations

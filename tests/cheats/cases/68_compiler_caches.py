@@ -1,4 +1,4 @@
-# cheat: overwrites what it finds in the compilers' caches, for the submission that compiles next
+# cheat: overwrites all entries of the compilers' caches, which the next submission would then use
 # expect: fail:wrong_result
 # calls: 2
 # defence: jail

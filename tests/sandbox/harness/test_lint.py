@@ -3,6 +3,8 @@ tests the whole command."""
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +77,20 @@ def test_a_sound_operator_passes_every_check(tmp_path: Path) -> None:
     checks = checks_of(row_max(tmp_path, OWN), "normal", "low")
     assert [check for check in checks if not check.ok] == []
     assert named(checks, "rejects starts at zero").case is None
+
+
+def test_a_reference_that_is_edited_within_a_second_is_loaded_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python's cached bytecode counts as current if size and time in seconds are equal."""
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    body = "def mutants(x):\n    return {'1': x.amax(1)}\n"
+    operator = row_max(tmp_path, body)
+    reference = operator.folder / "reference.py"
+    times = reference.stat().st_atime_ns, reference.stat().st_mtime_ns
+    reference.write_text(reference.read_text().replace("'1'", "'2'"))
+    os.utime(reference, ns=times)
+    assert list(Operator.load(operator.folder).own_mutants({"x": torch.zeros(2, 3)})) == ["2"]
 
 
 def test_an_operators_own_mutant_must_be_rejected_by_some_case(tmp_path: Path) -> None:

@@ -197,6 +197,8 @@ def test_mistakes(toml: str, kind: str, line: int, says: str) -> None:
     [
         LAUNCH * (MAX_LAUNCHES + 1),
         "a = " + "[" * 20_000,
+        "a = " + "[\n" * 20_000,
+        ("a" + ".a" * 2000 + " = 1\n") * 16,
         "a = " + "{a=" * 5_000,
         "#" * (MAX_MANIFEST_CHARS + 1),
         "[sizes]\n" + "".join(f"a{i} = 1\n" for i in range(300)) + LAUNCH,

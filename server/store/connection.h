@@ -12,6 +12,7 @@
 
 #include <SQLiteCpp/Database.h>
 #include <SQLiteCpp/Exception.h>
+#include <SQLiteCpp/Savepoint.h>
 #include <SQLiteCpp/Statement.h>
 #include <SQLiteCpp/Transaction.h>
 
@@ -25,6 +26,7 @@
 #include "base/result.h"
 #include "base/unique_fd.h"
 #include "sandbox/job/job.h"
+#include "server/store/commit_group.h"
 #include "server/store/store.h"
 
 namespace assay::server {
@@ -32,19 +34,30 @@ namespace assay::server {
 /// Converts an exception to an Error whose message names `path`.
 Error sqlite_error(const SQLite::Exception& error, const std::filesystem::path& path);
 
+/// Commits the writes in one transaction, and waits for the disk. If that fails, each write gets a
+/// transaction of its own, so that no write fails because of another one. Sets each status; an
+/// error names `path`.
+void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
+                    const CommitGroup::Writes& writes);
+
 struct Store::Connection {
   Connection(std::filesystem::path file, SQLite::Database database, UniqueFd lock,
              StoreMode open_mode)
       : path(std::move(file)),
         writer_lock(std::move(lock)),
         db(std::move(database)),
-        mode(open_mode) {}
+        mode(open_mode),
+        durable_writes([this](const CommitGroup::Writes& writes) {
+          const MutexLock locked(mutex);
+          commit_durably(db, path, writes);
+        }) {}
 
   const std::filesystem::path path;
   const UniqueFd writer_lock;  // declared before db, so that it is released after db is closed
   Mutex mutex;
   SQLite::Database db ASSAY_GUARDED_BY(mutex);
   const StoreMode mode;
+  CommitGroup durable_writes;
 
   /// Locks the connection and calls `work(db)`, which returns a Result or a Status.
   template <class Work>
@@ -59,14 +72,11 @@ struct Store::Connection {
 
   /// Calls `work(db)` like with(), but in one transaction, which is committed if `work` succeeds.
   /// Returns an error for a read-only store. After the return, a kill -9 of this process cannot
-  /// lose the write. If `durable` is true, a power failure cannot lose the write either.
+  /// lose the write, but a power failure can.
   template <class Work>
-  auto write(Work&& work, bool durable = false) -> decltype(work(db)) {
+  auto write(Work&& work) -> decltype(work(db)) {
+    if (mode == StoreMode::read_only) return fail(read_only_error());
     return with([&](SQLite::Database& database) -> decltype(work(db)) {
-      if (mode == StoreMode::read_only)
-        return fail(ErrorCode::unavailable,
-                    "store " + path.string() + " was opened for reading only");
-      const Synchronous level(database, durable);
       SQLite::Transaction transaction(database, SQLite::TransactionBehavior::IMMEDIATE);
       auto result = work(database);
       if (result) transaction.commit();
@@ -74,22 +84,25 @@ struct Store::Connection {
     });
   }
 
+  /// Does the same, and a power failure cannot lose the write either. Writes of several threads
+  /// share a transaction. So another thread may call `work`, and may call it again after a
+  /// rollback.
+  template <class Work>
+  auto write_durably(Work&& work) -> decltype(work(db)) {
+    if (mode == StoreMode::read_only) return fail(read_only_error());
+    std::optional<decltype(work(db))> result;
+    const Status committed = durable_writes.commit([&](SQLite::Database& database) {
+      result.emplace(work(database));
+      return result->has_value();
+    });
+    if (!committed) return fail(committed.error());
+    return std::move(*result);
+  }
+
  private:
-  /// Sets SQLite's level FULL while the object exists: each commit then waits for the disk. The
-  /// level cannot be set inside a transaction.
-  struct Synchronous {
-    Synchronous(SQLite::Database& database, bool full_now) : db(database), full(full_now) {
-      if (full) db.exec("PRAGMA synchronous=FULL");
-    }
-    ~Synchronous() {
-      // If this fails, later writes are slower, but still safe.
-      if (full) db.tryExec("PRAGMA synchronous=NORMAL");
-    }
-    Synchronous(const Synchronous&) = delete;
-    Synchronous& operator=(const Synchronous&) = delete;
-    SQLite::Database& db;
-    const bool full;
-  };
+  Error read_only_error() const {
+    return {ErrorCode::unavailable, "store " + path.string() + " was opened for reading only"};
+  }
 };
 
 inline void bind_one(SQLite::Statement& statement, int index, const std::string& value) {

@@ -78,26 +78,24 @@ Result<Acceptance> Store::accept(const sandbox::Job& job, const std::string& dev
   json request = tools::job_to_json(job);
   request.erase("source");
   const std::string sha256 = sha256_hex(job.source);
-  return connection_->write(
-      [&](SQLite::Database& db) -> Result<Acceptance> {
-        const Acceptance allowed =
-            job.run.empty() ? Acceptance{.accepted = true} : check(db, job, sha256, charge);
-        if (!allowed.accepted) return allowed;
-        const std::string kind(sandbox::to_string(job.kind));
-        SQLite::Statement insert(
-            db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
-        bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256,
-                 dump(request), now_unix_ms, job.caller);
-        insert.exec();
-        if (job.run.empty()) return allowed;
-        SQLite::Statement call(db,
-                               "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
-                               "at_unix_ms) VALUES (?,?,?,?,?,?)");
-        bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
-        call.exec();
-        return allowed;
-      },
-      /*durable=*/true);
+  return connection_->write_durably([&](SQLite::Database& db) -> Result<Acceptance> {
+    const Acceptance allowed =
+        job.run.empty() ? Acceptance{.accepted = true} : check(db, job, sha256, charge);
+    if (!allowed.accepted) return allowed;
+    const std::string kind(sandbox::to_string(job.kind));
+    SQLite::Statement insert(
+        db, "INSERT INTO submissions VALUES (?,?,?,?,?,'queued',?,?,?,0,?,NULL,?)");
+    bind_all(insert, job.id, job.run, job.operator_name, kind, device, job.source, sha256,
+             dump(request), now_unix_ms, job.caller);
+    insert.exec();
+    if (job.run.empty()) return allowed;
+    SQLite::Statement call(db,
+                           "INSERT INTO tool_calls (run, operator, kind, source_sha256, job, "
+                           "at_unix_ms) VALUES (?,?,?,?,?,?)");
+    bind_all(call, job.run, job.operator_name, kind, sha256, job.id, now_unix_ms);
+    call.exec();
+    return allowed;
+  });
 }
 
 Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState state,
@@ -105,30 +103,28 @@ Result<sandbox::Verdict> Store::finish(const std::string& job, tools::JobState s
                                        std::int64_t now_unix_ms) {
   const std::vector<sandbox::Artifact> artifacts = std::exchange(verdict.artifacts, {});
   const auto store_with = [&](const std::vector<sandbox::Artifact>& offered) {
-    return connection_->write(
-        [&](SQLite::Database& db) -> Status {
-          SQLite::Statement update(db,
-                                   "UPDATE submissions SET state = ?, finished_unix_ms = ? "
-                                   "WHERE job = ? AND finished_unix_ms IS NULL");
-          bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
-          if (update.exec() != 1)
-            return fail(ErrorCode::internal,
-                        "job " + job + " is not in the store, or has a verdict already");
-          if (!offered.empty())
-            verdict.artifacts_dropped = keep_artifacts(db, job, offered, limits_, now_unix_ms);
-          SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
-          bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
-                   std::string(sandbox::to_string(verdict.error_kind)),
-                   std::string(sandbox::to_string(verdict.tier)), verdict.perf,
-                   dump(tools::verdict_to_json(verdict)), now_unix_ms);
-          insert.exec();
-          if (!refund) return {};
-          SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
-          bind_all(back, job);
-          back.exec();
-          return {};
-        },
-        /*durable=*/true);
+    return connection_->write_durably([&](SQLite::Database& db) -> Status {
+      SQLite::Statement update(db,
+                               "UPDATE submissions SET state = ?, finished_unix_ms = ? "
+                               "WHERE job = ? AND finished_unix_ms IS NULL");
+      bind_all(update, std::string(tools::to_string(state)), now_unix_ms, job);
+      if (update.exec() != 1)
+        return fail(ErrorCode::internal,
+                    "job " + job + " is not in the store, or has a verdict already");
+      if (!offered.empty())
+        verdict.artifacts_dropped = keep_artifacts(db, job, offered, limits_, now_unix_ms);
+      SQLite::Statement insert(db, "INSERT INTO verdicts VALUES (?,?,?,?,?,?,?)");
+      bind_all(insert, job, std::string(sandbox::to_string(verdict.outcome)),
+               std::string(sandbox::to_string(verdict.error_kind)),
+               std::string(sandbox::to_string(verdict.tier)), verdict.perf,
+               dump(tools::verdict_to_json(verdict)), now_unix_ms);
+      insert.exec();
+      if (!refund) return {};
+      SQLite::Statement back(db, "UPDATE tool_calls SET refunded = 1 WHERE job = ?");
+      bind_all(back, job);
+      back.exec();
+      return {};
+    });
   };
   Status stored = store_with(artifacts);
   if (!stored && !artifacts.empty()) {

@@ -12,19 +12,17 @@ using nlohmann::json;
 
 Status Store::save_task(const mcp::TaskRecord& task) {
   const std::string outcome = task.outcome.dump(-1, ' ', false, json::error_handler_t::replace);
-  return connection_->write(
-      [&](SQLite::Database& db) -> Status {
-        SQLite::Statement over(db, "DELETE FROM tasks WHERE ends_unix_ms < ?");
-        bind_all(over, task.updated_unix_ms);
-        over.exec();
-        SQLite::Statement save(db, "INSERT OR REPLACE INTO tasks VALUES (?,?,?,?,?,?,?,?)");
-        bind_all(save, task.id, task.principal, std::string(to_string(task.status)), task.message,
-                 outcome, task.created_unix_ms, task.updated_unix_ms,
-                 task.created_unix_ms + task.ttl_ms);
-        save.exec();
-        return {};
-      },
-      /*durable=*/true);
+  return connection_->write_durably([&](SQLite::Database& db) -> Status {
+    SQLite::Statement over(db, "DELETE FROM tasks WHERE ends_unix_ms < ?");
+    bind_all(over, task.updated_unix_ms);
+    over.exec();
+    SQLite::Statement save(db, "INSERT OR REPLACE INTO tasks VALUES (?,?,?,?,?,?,?,?)");
+    bind_all(save, task.id, task.principal, std::string(to_string(task.status)), task.message,
+             outcome, task.created_unix_ms, task.updated_unix_ms,
+             task.created_unix_ms + task.ttl_ms);
+    save.exec();
+    return {};
+  });
 }
 
 Result<std::optional<mcp::TaskRecord>> Store::task(const std::string& id) {

@@ -2,10 +2,12 @@
 // fails, none of its changes stay in the store.
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/handle.h"
@@ -65,6 +67,36 @@ TEST_CASE("another connection sees a submission before accept returns to its cal
   CHECK(query.getColumn(0).getString() == "secret = 1\n");
   CHECK(query.getColumn(1).getString() == "queued");
   CHECK(query.getColumn(2).getString() == "cpu");
+}
+
+TEST_CASE("calls of many threads never exceed the budget, and each accepted job gets its verdict") {
+  constexpr int kThreads = 8, kEach = 10, kBudget = 50;
+  const TemporaryFolder folder;
+  const auto store = Store::open(folder.path() / "assay.db", StoreMode::read_write);
+  REQUIRE(store);
+  const tools::RunInfo run = run_of();
+  REQUIRE((*store)->insert_run(run));
+  std::atomic<int> accepted = 0, finished = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (int n = 0; n < kEach; ++n) {
+          sandbox::Job job = job_of();
+          job.run = run.handle;
+          const auto answer = (*store)->accept(job, "cpu", {.limit = kBudget}, 100);
+          if (!answer || !answer->accepted) continue;
+          ++accepted;
+          if ((*store)->finish(job.id, tools::JobState::finished, verdict_of(job), false, 200))
+            ++finished;
+        }
+      });
+    }
+  }
+  CHECK(accepted == kBudget);
+  CHECK(finished == kBudget);
+  CHECK((*store)->unfinished_jobs()->empty());
+  CHECK((*store)->graded(run.handle)->size() == kBudget);
 }
 
 TEST_CASE("a job is unfinished until it has a verdict, and has one verdict only") {

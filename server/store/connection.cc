@@ -1,0 +1,55 @@
+#include "server/store/connection.h"
+
+#include <exception>
+
+namespace assay::server {
+namespace {
+
+/// Sets SQLite's level FULL while the object exists: each commit then waits for the disk. The
+/// level cannot be set inside a transaction.
+class WaitForDisk {
+ public:
+  explicit WaitForDisk(SQLite::Database& db) : db_(db) { db_.exec("PRAGMA synchronous=FULL"); }
+  // If this fails, later writes are slower, but still safe.
+  ~WaitForDisk() { db_.tryExec("PRAGMA synchronous=NORMAL"); }
+  WaitForDisk(const WaitForDisk&) = delete;
+  WaitForDisk& operator=(const WaitForDisk&) = delete;
+
+ private:
+  SQLite::Database& db_;
+};
+
+void apply_and_commit(SQLite::Database& db, const CommitGroup::Writes& writes) {
+  const WaitForDisk durable(db);
+  SQLite::Transaction transaction(db, SQLite::TransactionBehavior::IMMEDIATE);
+  for (CommitGroup::Write* write : writes) {
+    SQLite::Savepoint savepoint(db, "one_write");  // its destructor rolls the write back
+    if (write->apply(db)) savepoint.release();
+  }
+  transaction.commit();
+}
+
+}  // namespace
+
+void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
+                    const CommitGroup::Writes& writes) {
+  if (writes.size() > 1) {
+    try {
+      apply_and_commit(db, writes);
+      return;
+    } catch (const std::exception&) {
+      // Nothing was committed. Which write failed, and why, shows when each is committed alone.
+    }
+  }
+  for (CommitGroup::Write* write : writes) {
+    try {
+      apply_and_commit(db, {write});
+    } catch (const SQLite::Exception& error) {
+      write->status = fail(sqlite_error(error, path));
+    } catch (const std::exception& error) {
+      write->status = fail(ErrorCode::internal, "store " + path.string() + ": " + error.what());
+    }
+  }
+}
+
+}  // namespace assay::server

@@ -6,6 +6,7 @@ The process inherits one connected `AF_UNIX` stream socket and exchanges frames 
 status is 0 if the supervisor closed the connection, 1 after a defect of this process, and 2 for a
 wrong command line."""
 
+import gc
 import os
 import sys
 
@@ -42,6 +43,12 @@ def close_inherited(keep: int) -> None:
                 pass  # the descriptor of the directory listing itself
 
 
+def collect_from_now_on() -> None:
+    """Excludes all objects that exist now from garbage collections, and allows collections."""
+    gc.freeze()
+    gc.enable()
+
+
 def main(argv: list[str]) -> int:
     import argparse
     import traceback
@@ -54,15 +61,18 @@ def main(argv: list[str]) -> int:
     judge.add_argument("--socket-fd", type=int, required=True)
     judge.add_argument("--device", default="cpu", help="cpu or cuda:N")
     arguments = parser.parse_args(argv)
+    gc.disable()  # until the imports have ended; they make no garbage that is worth the time
     try:
         if arguments.role == "zygote":
             close_inherited(arguments.control_fd)
             from harness.candidate import zygote as zygote_role
 
+            collect_from_now_on()
             zygote_role.serve(arguments.control_fd)
         else:
             from harness.judging import judge as judge_role
 
+            collect_from_now_on()
             judge_role.serve(arguments.socket_fd, arguments.device)
     except ConnectionError:
         return 0  # the supervisor has closed the socket

@@ -49,14 +49,15 @@ step "layers, headers and their examples, names of sources, documents, style"
 "$python" -m pytest -q tests/test_*.py
 
 step "Python tests"
-"$python" -m pytest -q tests --ignore-glob='tests/test_*.py' --ignore=tests/escapes \
-  --ignore=tests/cheats
+# Tests of one file share servers, so one process runs them.
+"$python" -m pytest -q -n "$jobs" --dist loadfile tests --ignore-glob='tests/test_*.py' \
+  --ignore=tests/escapes --ignore=tests/cheats
 
 step "escapes, the short version"
 "$python" -m pytest -q tests/escapes -m short
 
 step "cheats, and honest submissions that look like them"
-"$python" -m pytest -q tests/cheats -m "not gpu"
+"$python" -m pytest -q -n "$jobs" tests/cheats -m "not gpu"
 
 step "operators lint: every mutant dies, every oracle passes"
 build/release/bin/assay operators lint

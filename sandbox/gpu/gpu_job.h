@@ -47,6 +47,9 @@ class GpuJob {
   void perform(bool watched);
   /// Gets a description of the cases, if there is one that needs no inputs.
   bool describe();
+  /// Records the public cases for the values of an earlier job, if the cases cannot be described
+  /// without values and some are kept. A submission that fails has cost neither inputs nor the GPU.
+  bool record_for_earlier_values();
   /// Makes the inputs of all cases, unless that has been done. Returns with the GPU locked in
   /// shared mode if it has made them.
   bool prepare();
@@ -57,6 +60,7 @@ class GpuJob {
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();
   std::optional<CandidateResults> record();
+  RecordOptions record_options() const;
   bool make_outputs();
   /// Launches and judges one case for each plan. The cases are consecutive, and `first` is the
   /// index of the first case.

@@ -1,11 +1,15 @@
 #include "sandbox/record/case_describer.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/unique_fd.h"
 #include "sandbox/job/operator_revision.h"
+#include "sandbox/wire/memfd.h"
 
 namespace assay::sandbox {
 namespace {
@@ -31,6 +35,39 @@ bool same_argument(const Argument& a, const Argument& b) {
          (a.is_tensor || a.value == b.value);
 }
 
+/// Returns the contents of the files that the arguments of a case use, or nothing if a file cannot
+/// be read.
+std::optional<std::map<std::int64_t, std::string>> values_of(const PreparedCase& one,
+                                                             const std::vector<UniqueFd>& fds) {
+  std::map<std::int64_t, std::string> values;
+  for (const Argument& argument : one.arguments) {
+    if (!argument.fd || values.contains(*argument.fd)) continue;
+    const int fd = fds.at(static_cast<std::size_t>(*argument.fd)).get();
+    const Result<std::uint64_t> size = check_foreign_memfd(fd);
+    if (!size) return std::nullopt;
+    const Result<Mapping> memory = Mapping::map(fd, *size, /*writable=*/false);
+    if (!memory) return std::nullopt;
+    values.emplace(*argument.fd,
+                   std::string(reinterpret_cast<const char*>(memory->data()), memory->size()));
+  }
+  return values;
+}
+
+/// Adds a case to the job, with new files for its values. Returns false if there is no memory.
+bool add(PreparedJob& job, PreparedCase one, const std::map<std::int64_t, std::string>& values) {
+  std::map<std::int64_t, std::int64_t> placed;
+  for (const auto& [index, contents] : values) {
+    Result<UniqueFd> file = create_sealed_memfd("assay-values", contents);
+    if (!file) return false;
+    placed[index] = static_cast<std::int64_t>(job.fds.size());
+    job.fds.push_back(std::move(*file));
+  }
+  for (Argument& argument : one.arguments)
+    if (argument.fd) argument.fd = placed.at(*argument.fd);
+  job.cases.push_back(std::move(one));
+  return true;
+}
+
 bool same_output(const PreparedOutput& a, const PreparedOutput& b) {
   return a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.from == b.from;
 }
@@ -39,7 +76,7 @@ bool same_output(const PreparedOutput& a, const PreparedOutput& b) {
 
 Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& deadline) {
   const std::vector<std::string> keys = keys_of(job);
-  if (std::optional<PreparedJob> known = find(keys)) return std::move(*known);
+  if (std::optional<PreparedJob> known = find(keys, Kind::any)) return std::move(*known);
   Result<PreparedJob> described = judge_.describe(job, deadline);
   if (described) keep(keys, *described);
   return described;
@@ -48,37 +85,87 @@ Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& dead
 Result<std::optional<PreparedJob>> CaseDescriber::describe_without_inputs(
     const Job& job, const Deadline& deadline) {
   const std::vector<std::string> keys = keys_of(job);
-  if (std::optional<PreparedJob> known = find(keys)) return known;
+  if (std::optional<PreparedJob> known = find(keys, Kind::fixed)) return known;
   Result<std::optional<PreparedJob>> described = judge_.describe_without_inputs(job, deadline);
   if (described && *described) keep(keys, **described);
   return described;
 }
 
-std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& keys) {
+std::optional<PreparedJob> CaseDescriber::values_of_earlier_job(const Job& job) {
+  return find(keys_of(job), Kind::any);
+}
+
+void CaseDescriber::learn(const Job& job, const PreparedJob& prepared) {
+  const std::vector<std::string> keys = keys_of(job);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (job.cases[i].hidden) continue;
+    PreparedCase one = prepared.cases[i];
+    one.device.reset();
+    for (Argument& argument : one.arguments) {
+      if (std::find(one.structural.begin(), one.structural.end(), argument.name) ==
+          one.structural.end())
+        argument.fd.reset();
+    }
+    keep(keys[i], std::move(one), prepared.fds);
+  }
+}
+
+std::size_t CaseDescriber::Known::value_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [index, contents] : values) bytes += contents.size();
+  return bytes;
+}
+
+std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& keys, Kind kind) {
   if (keys.empty()) return std::nullopt;
   const MutexLock lock(mutex_);
-  PreparedJob known;
+  PreparedJob job;
   for (const std::string& key : keys) {
     const auto found = known_.find(key);
     if (found == known_.end()) return std::nullopt;
-    known.cases.push_back(found->second);
+    const Known& known = found->second;
+    if (!known.description.fixed && (kind == Kind::fixed || known.jobs_left == 0))
+      return std::nullopt;
+    if (!add(job, known.description, known.values)) return std::nullopt;
   }
-  return known;
+  for (const std::string& key : keys) {
+    Known& known = known_.at(key);
+    if (!known.description.fixed) --known.jobs_left;
+  }
+  return job;
 }
 
 void CaseDescriber::keep(const std::vector<std::string>& keys, const PreparedJob& described) {
-  const MutexLock lock(mutex_);
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (!described.cases[i].fixed) continue;
-    PreparedCase one = described.cases[i];
+  for (std::size_t i = 0; i < keys.size(); ++i) keep(keys[i], described.cases[i], described.fds);
+}
+
+void CaseDescriber::keep(const std::string& key, PreparedCase one,
+                         const std::vector<UniqueFd>& fds) {
+  Known known;
+  if (one.fixed) {
     one.seed.clear();
     for (Argument& argument : one.arguments) argument.fd.reset();
-    if (known_.emplace(keys[i], std::move(one)).second) order_.push_back(keys[i]);
+  } else {
+    auto values = values_of(one, fds);
+    if (!values) return;
+    known.values = std::move(*values);
   }
-  while (order_.size() > kMaxCases) {
-    known_.erase(order_.front());
-    order_.pop_front();
-  }
+  known.description = std::move(one);
+  if (known.value_bytes() > kMaxValueBytes) return;
+  const MutexLock lock(mutex_);
+  const auto [at, is_new] = known_.try_emplace(key);
+  if (is_new) order_.push_back(key);
+  value_bytes_ += known.value_bytes();
+  value_bytes_ -= at->second.value_bytes();
+  at->second = std::move(known);
+  while (order_.size() > kMaxCases || value_bytes_ > kMaxValueBytes) remove_oldest();
+}
+
+void CaseDescriber::remove_oldest() {
+  const auto oldest = known_.find(order_.front());
+  value_bytes_ -= oldest->second.value_bytes();
+  known_.erase(oldest);
+  order_.pop_front();
 }
 
 bool is_as_described(const PreparedCase& described, const PreparedCase& prepared) {

@@ -7,10 +7,13 @@
 //   deadline); if (described && *described) record(**described);  // prepare() will say the same
 //
 // A judge is asked once for each case of an operator. If a description depends on values that a
-// seed decides, the judge is asked each time, and its answer holds for this job only. Thread-safe.
+// seed decides, as in most imported operators, describe() returns the same values for some jobs,
+// and then values from a new seed. They are valid inputs of the case, so a submission that cannot
+// be compiled for them is wrong, but prepare() will choose others. Thread-safe.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <map>
 #include <optional>
@@ -27,26 +30,50 @@ namespace assay::sandbox {
 class CaseDescriber {
  public:
   static constexpr std::size_t kMaxCases = 16'384;  // a description has about 2 KiB
+  /// The number of jobs that get the same values of structural arguments.
+  static constexpr int kJobsPerSeed = 64;
+  /// The maximum number of bytes of all values that are kept.
+  static constexpr std::size_t kMaxValueBytes = 64U << 20;
 
   /// The judge must outlive this object. It should do no work on a GPU, because jobs wait for it.
   explicit CaseDescriber(Judge& judge) : judge_(judge) {}
 
   /// Returns a description of all cases of the job. It has no device memory. Only structural
-  /// arguments have bytes. The judge makes inputs if the description depends on values.
+  /// arguments have bytes. The judge makes inputs if the description depends on values and no
+  /// values are kept.
   Result<PreparedJob> describe(const Job& job, const Deadline& deadline);
   /// Returns a description that is the same for every seed, or nothing if there is none.
   Result<std::optional<PreparedJob>> describe_without_inputs(const Job& job,
                                                              const Deadline& deadline);
 
+  /// Returns a description that depends on the values of an earlier job, or nothing if none is
+  /// kept. Asks no judge.
+  std::optional<PreparedJob> values_of_earlier_job(const Job& job);
+  /// Keeps the description that is part of prepared inputs, with the values of structural
+  /// arguments. Leaves out hidden cases.
+  void learn(const Job& job, const PreparedJob& prepared);
+
  private:
+  struct Known {
+    PreparedCase description;
+    // The contents of the files that Argument::fd names, if the description depends on values.
+    std::map<std::int64_t, std::string> values;
+    int jobs_left = kJobsPerSeed;  // not used if the description is fixed
+    std::size_t value_bytes() const;
+  };
+
+  enum class Kind { fixed, any };
   /// Returns the kept descriptions if there is one for every key.
-  std::optional<PreparedJob> find(const std::vector<std::string>& keys);
+  std::optional<PreparedJob> find(const std::vector<std::string>& keys, Kind kind);
   void keep(const std::vector<std::string>& keys, const PreparedJob& described);
+  void keep(const std::string& key, PreparedCase one, const std::vector<UniqueFd>& fds);
+  void remove_oldest() ASSAY_REQUIRES(mutex_);
 
   Judge& judge_;
   Mutex mutex_;
-  std::map<std::string, PreparedCase> known_ ASSAY_GUARDED_BY(mutex_);
+  std::map<std::string, Known> known_ ASSAY_GUARDED_BY(mutex_);
   std::deque<std::string> order_ ASSAY_GUARDED_BY(mutex_);  // the keys of known_, the oldest first
+  std::size_t value_bytes_ ASSAY_GUARDED_BY(mutex_) = 0;    // of all of known_
 };
 
 /// Returns true if the judge prepared the case as it was described, except for what depends on the

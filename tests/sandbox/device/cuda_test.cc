@@ -283,3 +283,49 @@ TEST_CASE("a submission that fails before it is recorded costs neither inputs no
     CHECK(verdict.provenance.seeds.empty());
   }
 }
+
+TEST_CASE("values of an earlier job refuse a submission without new inputs, and never pass one") {
+  // This operator's arguments depend on a value, so it cannot be described without inputs.
+  const std::filesystem::path folder =
+      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/by_value";
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  const std::filesystem::path made = folder / "made";
+  std::filesystem::remove(made);
+  std::string reference = kReference;
+  const std::string draws = "    return {\"x\"";
+  reference.insert(reference.find(draws), "    float(rng.normal((1,)).sum())\n    open('" +
+                                              made.string() + "', 'a').write('x')\n");
+  std::ofstream(folder / "reference.py") << reference;
+  const auto inputs_made = [&] {
+    return std::filesystem::exists(made) ? std::filesystem::file_size(made) : 0;
+  };
+  const auto judged = [&](const std::string& source) {
+    Job job = copy_job(JobKind::test, source);
+    job.operator_dir = folder.string();
+    return run(job);
+  };
+  const Verdict first = judged("# by value\n" + kCopy);
+  INFO(first.detail);
+  REQUIRE(first.outcome == Outcome::pass);
+  const auto once = inputs_made();
+  CHECK(once > 0);
+  for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
+           {"def plain_copy(x:\n", ErrorKind::syntax_error},
+           {"def plain_copy(x):\n    return x.nothing\n", ErrorKind::attribute_error}}) {
+    const Verdict verdict = judged("print('seen')\n" + source);
+    INFO(verdict.detail);
+    CHECK(verdict.error_kind == kind);
+    CHECK(verdict.diagnostic);
+    CHECK(verdict.stdout_text == (kind == ErrorKind::syntax_error ? "" : "seen\n"));
+    CHECK(verdict.provenance.seeds.empty());
+  }
+  CHECK(inputs_made() == once);
+  const Verdict loud = judged("print('loud')\n" + kCopy);
+  CHECK(loud.outcome == Outcome::pass);
+  CHECK(loud.stdout_text == "loud\n");
+  CHECK(loud.provenance.seeds.size() == loud.cases.size());
+  CHECK(inputs_made() > once);
+}

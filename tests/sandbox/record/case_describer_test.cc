@@ -1,9 +1,13 @@
 #include "sandbox/record/case_describer.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
+#include "sandbox/wire/memfd.h"
 #include "tests/catch.h"
 #include "tests/sandbox/device/device_fixture.h"
 
@@ -82,7 +86,7 @@ TEST_CASE("a changed operator is described anew") {
   CHECK(calls(file) == 2 * once);
 }
 
-TEST_CASE("a description that depends on values holds for one job") {
+TEST_CASE("a description that depends on values holds for some jobs, then a new seed is used") {
   Spawner spawner;
   Judge judge(real_config(), spawner, "cpu");
   CaseDescriber describer(judge);
@@ -90,17 +94,66 @@ TEST_CASE("a description that depends on values holds for one job") {
   fs::remove(file);
   const Job job =
       own_operator("described_by_value", count_calls(file) + "; float(rng.normal((1,)).sum())");
-  std::uintmax_t before = 0;
-  for (int i = 0; i < 2; ++i) {
-    const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
+  const auto describe = [&] {
+    Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
     if (!described) FAIL(described.error().message);
     CHECK_FALSE(described->cases[0].fixed);
-    CHECK(calls(file) > before);
-    before = calls(file);
-  }
+    return described->cases[0].seed;
+  };
+  const std::string first = describe();
+  const std::uintmax_t once = calls(file);
+  CHECK(once > 0);
+  for (int i = 0; i < CaseDescriber::kJobsPerSeed; ++i) CHECK(describe() == first);
+  CHECK(calls(file) == once);
+  CHECK(describe() != first);
+  CHECK(calls(file) > once);
   const auto without = describer.describe_without_inputs(job, Deadline::after_ms(60'000));
   if (!without) FAIL(without.error().message);
   CHECK_FALSE(*without);
+}
+
+TEST_CASE("a kept description has the values of its structural arguments") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  Job job = vector_add(JobKind::test, "");
+  job.operator_name = job.entry = "varlen_attn";
+  job.operator_dir = std::string(ASSAY_SOURCE_DIR) + "/operators/standard/varlen_attn";
+  const auto case_of = [](const std::string& id, std::int64_t total) {
+    CaseRequest one;
+    one.id = id;
+    one.dtype = "float16";
+    one.distribution = "normal";
+    one.axes = {
+        {"total", total}, {"offset_count", 7}, {"max_seqlen", 80}, {"heads", 2}, {"head_dim", 64}};
+    return one;
+  };
+  job.cases = {case_of("one", 150), case_of("two", 170)};
+  // Returns the bytes of each argument that has a file, case by case.
+  const auto values = [&] {
+    const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
+    if (!described) FAIL(described.error().message);
+    std::vector<std::string> found;
+    for (const PreparedCase& one : described->cases) {
+      for (const Argument& argument : one.arguments) {
+        if (!argument.fd) continue;
+        CHECK(argument.name == one.structural.at(0));
+        const int fd = described->fds.at(static_cast<std::size_t>(*argument.fd)).get();
+        const Result<std::uint64_t> size = check_foreign_memfd(fd);
+        REQUIRE(size);
+        const Result<Mapping> memory = Mapping::map(fd, *size, false);
+        REQUIRE(memory);
+        found.emplace_back(reinterpret_cast<const char*>(memory->data()), memory->size());
+      }
+    }
+    return found;
+  };
+  const std::vector<std::string> first = values();
+  REQUIRE(first.size() == 2);
+  CHECK(first[0] != first[1]);
+  CHECK(values() == first);
+  std::reverse(job.cases.begin(), job.cases.end());
+  CHECK(values() == std::vector{first[1], first[0]});
 }
 
 TEST_CASE("an operator that cannot be described is an error") {

@@ -6,7 +6,9 @@ many. Each job and each verdict is durable before the writer goes on.
         [--before OLD_BUILD/bin/assay-store-load]
 
 DIR must be on the disk to measure: a folder in memory never waits for a disk. With `--before`, the
-script measures two builds in turns."""
+script measures two builds in turns. Virtual disks often claim that a write is durable within 0.1
+ms. With `--slow-sync-ms 5`, each wait for the disk takes 5 ms longer, as on a machine that has to
+write to a hard disk (this needs strace)."""
 
 from __future__ import annotations
 
@@ -43,10 +45,17 @@ def sync_ms(folder: str) -> list[float]:
     return times
 
 
-def measure(program: Path, folder: str, writers: int, seconds: int) -> dict[str, Any]:
+def measure(
+    program: Path, folder: str, writers: int, seconds: int, slow_sync_ms: float
+) -> dict[str, Any]:
+    slowly = ["strace", "-f", "-q", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=fdatasync"]
+    slowly += ["-e", f"inject=fdatasync:delay_exit={int(slow_sync_ms * 1e3)}"]
     with tempfile.TemporaryDirectory(dir=folder) as store:
         said = subprocess.run(
-            [str(program), f"{store}/load.db", str(writers), str(seconds)],
+            [
+                *(slowly if slow_sync_ms else []),
+                *(str(program), f"{store}/load.db", str(writers), str(seconds)),
+            ],
             capture_output=True,
             text=True,
             check=True,
@@ -70,6 +79,7 @@ def main() -> int:
     parser.add_argument("--folder", required=True, help="where the stores are made")
     parser.add_argument("--before", type=Path, help="the program of another build")
     parser.add_argument("--seconds", type=int, default=5)
+    parser.add_argument("--slow-sync-ms", type=float, default=0)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     programs = {"before": options.before} if options.before else {}
@@ -78,7 +88,9 @@ def main() -> int:
     for _ in range(TURNS):
         for writers in WRITERS:
             for name, program in programs.items():
-                measured = measure(program, options.folder, writers, options.seconds)
+                measured = measure(
+                    program, options.folder, writers, options.seconds, options.slow_sync_ms
+                )
                 series[name].setdefault(str(writers), []).append(measured)
     summary = {
         name: {
@@ -97,6 +109,7 @@ def main() -> int:
     result = {
         "what": __doc__,
         "summary": summary,
+        "slow_sync_ms": options.slow_sync_ms,
         "sync_4_kib_ms": sync_ms(options.folder),
         "series": series,
         "environment": environment(),

@@ -33,8 +33,7 @@ Status DeviceQueue::reserve() {
   return fail(ErrorCode::resource_exhausted,
               "device " + name_ + " is busy: " + std::to_string(taken) +
                   " jobs wait, and yours would be at position " + std::to_string(taken + 1) +
-                  ". The call was not charged. Try again in " +
-                  about(queue_.expected_wait_ms(taken + 1)));
+                  ". The call was not charged. Try again in " + about(queue_.wait_of_all_ms()));
 }
 
 void DeviceQueue::release() {
@@ -54,7 +53,11 @@ void DeviceQueue::push_recovered(const std::shared_ptr<ActiveJob>& job) {
 }
 
 void DeviceQueue::add(const std::shared_ptr<ActiveJob>& job) {
-  queue_.push(job->job().run, job->job().id);
+  const sandbox::Job& made = job->job();
+  // Practice has no run, so a caller's practice counts as one client. The prefixes keep the names
+  // of callers apart from the handles of runs.
+  const std::string client = made.run.empty() ? "caller " + made.caller : "run " + made.run;
+  queue_.push(client, {made.id, made.kind});
   waiting_[job->job().id] = job;
   pushed_.notify_one();
 }
@@ -75,17 +78,16 @@ bool DeviceQueue::remove(const std::string& job) {
   return queue_.remove(job);
 }
 
-void DeviceQueue::ended(std::int64_t job_ms) {
+void DeviceQueue::ended(sandbox::JobKind kind, std::int64_t job_ms) {
   const MutexLock lock(mutex_);
   --running_;
-  queue_.add_duration(job_ms);
+  queue_.add_duration(kind, job_ms);
 }
 
 DeviceQueue::Place DeviceQueue::place_of(const std::string& job) const {
   const MutexLock lock(mutex_);
-  const std::size_t position = queue_.position(job);
-  return {.position = static_cast<std::int64_t>(position),
-          .expected_wait_ms = queue_.expected_wait_ms(position)};
+  const JobQueue::Place place = queue_.place_of(job);
+  return {.position = static_cast<std::int64_t>(place.position), .expected_wait_ms = place.wait_ms};
 }
 
 DeviceQueue::Load DeviceQueue::load() const {
@@ -93,71 +95,99 @@ DeviceQueue::Load DeviceQueue::load() const {
   return {.queued = static_cast<std::int64_t>(queue_.size()), .running = running_};
 }
 
-void JobQueue::push(const std::string& run, const std::string& job) {
-  auto turn = std::find_if(turns_.begin(), turns_.end(),
-                           [&](const Turn& known) { return known.run == run; });
-  if (turn == turns_.end()) turn = turns_.insert(turns_.end(), Turn{run, {}});
-  turn->jobs.push_back(job);
+void JobQueue::push(const std::string& client, Waiting waiting) {
+  auto known = std::find_if(clients_.begin(), clients_.end(),
+                            [&](const Client& one) { return one.name == client; });
+  if (known == clients_.end()) {
+    const auto ahead = ahead_.find(client);
+    const double served_ms = ahead == ahead_.end() ? now_ms_ : std::max(now_ms_, ahead->second);
+    if (ahead != ahead_.end()) ahead_.erase(ahead);
+    known = clients_.insert(clients_.end(), Client{client, served_ms, {}});
+  }
+  known->jobs.push_back(std::move(waiting));
   ++size_;
 }
 
 std::optional<std::string> JobQueue::pop() {
-  if (turns_.empty()) return std::nullopt;
-  const auto turn = turns_.begin();
-  std::string job = std::move(turn->jobs.front());
-  turn->jobs.pop_front();
+  std::optional<Waiting> taken = take();
+  return taken ? std::optional(std::move(taken->job)) : std::nullopt;
+}
+
+std::optional<JobQueue::Waiting> JobQueue::take() {
+  // Among equal clients, the one that was served longest ago is the first of the list.
+  const auto next =
+      std::min_element(clients_.begin(), clients_.end(),
+                       [](const Client& a, const Client& b) { return a.served_ms < b.served_ms; });
+  if (next == clients_.end()) return std::nullopt;
+  Waiting taken = std::move(next->jobs.front());
+  next->jobs.pop_front();
   --size_;
-  if (turn->jobs.empty()) {
-    turns_.erase(turn);
+  now_ms_ = next->served_ms;
+  next->served_ms += expected_ms(taken.kind);
+  if (next->jobs.empty()) {
+    ahead_[next->name] = next->served_ms;
+    clients_.erase(next);
   } else {
-    turns_.splice(turns_.end(), turns_, turn);
+    clients_.splice(clients_.end(), clients_, next);
   }
-  return job;
+  std::erase_if(ahead_, [&](const auto& one) { return one.second <= now_ms_; });
+  return taken;
 }
 
 bool JobQueue::remove(const std::string& job) {
-  for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
-    const auto found = std::find(turn->jobs.begin(), turn->jobs.end(), job);
-    if (found == turn->jobs.end()) continue;
-    turn->jobs.erase(found);
+  for (auto client = clients_.begin(); client != clients_.end(); ++client) {
+    const auto found = std::find_if(client->jobs.begin(), client->jobs.end(),
+                                    [&](const Waiting& one) { return one.job == job; });
+    if (found == client->jobs.end()) continue;
+    client->jobs.erase(found);
     --size_;
-    if (turn->jobs.empty()) turns_.erase(turn);
+    if (client->jobs.empty()) {
+      if (client->served_ms > now_ms_) ahead_[client->name] = client->served_ms;
+      clients_.erase(client);
+    }
     return true;
   }
   return false;
 }
 
-std::size_t JobQueue::position(const std::string& job) const {
-  std::size_t round = 0;  // the number of jobs of the same run before this job
-  std::size_t own = turns_.size();
-  std::size_t index = 0;
-  for (const Turn& turn : turns_) {
-    const auto found = std::find(turn.jobs.begin(), turn.jobs.end(), job);
-    if (found != turn.jobs.end()) {
-      own = index;
-      round = static_cast<std::size_t>(found - turn.jobs.begin());
-    }
-    ++index;
+JobQueue::Place JobQueue::place_of(const std::string& job) const {
+  JobQueue rest = *this;
+  double before_ms = 0;
+  for (std::size_t position = 1;; ++position) {
+    const std::optional<Waiting> taken = rest.take();
+    if (!taken) return {};
+    if (taken->job == job)
+      return {position, shared_among_workers(before_ms + expected_ms(taken->kind))};
+    before_ms += expected_ms(taken->kind);
   }
-  if (own == turns_.size()) return 0;
-  std::size_t before = round;
-  index = 0;
-  for (const Turn& turn : turns_) {
-    // If another run's turn is before the turn of the job's own run, that run is served once more.
-    if (index != own) before += std::min(turn.jobs.size(), round + (index < own ? 1 : 0));
-    ++index;
-  }
-  return before + 1;
 }
 
-void JobQueue::add_duration(std::int64_t job_ms) {
+std::optional<std::int64_t> JobQueue::wait_of_all_ms() const {
+  double all_ms = 0;
+  for (const Client& client : clients_)
+    for (const Waiting& one : client.jobs) all_ms += expected_ms(one.kind);
+  return shared_among_workers(all_ms);
+}
+
+void JobQueue::add_duration(sandbox::JobKind kind, std::int64_t job_ms) {
   const auto newest = static_cast<double>(job_ms);
-  mean_ms_ = mean_ms_ ? *mean_ms_ + kWeight * (newest - *mean_ms_) : newest;
+  const auto [mean, first] = mean_ms_.try_emplace(kind, newest);
+  if (!first) mean->second += kWeight * (newest - mean->second);
 }
 
-std::optional<std::int64_t> JobQueue::expected_wait_ms(std::size_t position) const {
-  if (!mean_ms_) return std::nullopt;
-  return static_cast<std::int64_t>(*mean_ms_ * static_cast<double>(position) / workers_);
+/// Returns the mean of the kind. If no job of the kind has ended, returns the longest mean, and 1
+/// if no job has ended at all.
+double JobQueue::expected_ms(sandbox::JobKind kind) const {
+  if (const auto own = mean_ms_.find(kind); own != mean_ms_.end())
+    return std::max(own->second, 1.0);
+  double longest = 1;
+  for (const auto& [other, ms] : mean_ms_) longest = std::max(longest, ms);
+  return longest;
+}
+
+std::optional<std::int64_t> JobQueue::shared_among_workers(double ms) const {
+  if (mean_ms_.empty()) return std::nullopt;
+  return static_cast<std::int64_t>(ms / workers_);
 }
 
 }  // namespace assay::server

@@ -24,50 +24,72 @@
 #include "base/mutex.h"
 #include "base/result.h"
 #include "sandbox/job/device.h"
+#include "sandbox/job/job.h"
 #include "server/runs/active_job.h"
 
 namespace assay::server {
 
-/// Orders the jobs that wait for one device, and estimates how long they wait. Runs take turns: one
-/// job of each run is served in each round. Within a run, jobs keep their order. So a run with a
-/// hundred queued jobs delays another run's first job by one job, not by a hundred. Not
+/// Orders the jobs that wait for one device, and estimates how long they wait. Clients get equal
+/// shares of the device's time, not equal numbers of jobs: a client is a run or, for practice, a
+/// caller. So neither a hundred queued jobs of one client nor its long jobs delay another client's
+/// short job by more than one job. A client's own jobs keep their order.
+///
+/// This is start-time fair queuing: each client has a time up to which it was served, and the
+/// client with the earliest time is served next. A job adds its expected duration, which is the
+/// mean of the last jobs of its kind. A client that had nothing to do gets no credit for it. Not
 /// thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
-///   queue.push("run_a", "job_1");
-///   queue.push("run_a", "job_2");
-///   queue.push("run_b", "job_3");
+///   queue.push("run_a", {"job_1", sandbox::JobKind::test});
+///   queue.push("run_a", {"job_2", sandbox::JobKind::test});
+///   queue.push("run_b", {"job_3", sandbox::JobKind::test});
 ///   queue.pop();  // job_1, then job_3, then job_2
 class JobQueue {
  public:
+  struct Waiting {
+    std::string job;
+    sandbox::JobKind kind;
+  };
+
   /// `workers` is the number of jobs that the device runs simultaneously. It must be at least 1.
   explicit JobQueue(int workers) : workers_(workers) {}
 
-  void push(const std::string& run, const std::string& job);
+  void push(const std::string& client, Waiting waiting);
   std::optional<std::string> pop();
   /// Removes a job. Returns false if the job is not in the queue.
   bool remove(const std::string& job);
-  /// Returns the job's position: 1 for the job that pop() returns next, 0 if the job is not in the
-  /// queue.
-  std::size_t position(const std::string& job) const;
   std::size_t size() const { return size_; }
 
+  struct Place {
+    std::size_t position = 0;  // 1: pop() returns the job next; 0: the job is not in the queue
+    /// An estimate for display; no decision depends on it. Empty until the first job has ended.
+    std::optional<std::int64_t> wait_ms;
+  };
+  Place place_of(const std::string& job) const;
+  /// Estimates how long a job would wait that all jobs of the queue precede.
+  std::optional<std::int64_t> wait_of_all_ms() const;
+
   /// Adds the duration of a finished job to the estimate. Newer jobs have more weight.
-  void add_duration(std::int64_t job_ms);
-  /// Estimates how long a job at `position` (counted from 1) waits. Returns nothing until the first
-  /// job has ended. The estimate is only for display; no decision depends on it.
-  std::optional<std::int64_t> expected_wait_ms(std::size_t position) const;
+  void add_duration(sandbox::JobKind kind, std::int64_t job_ms);
 
  private:
-  struct Turn {
-    std::string run;
-    std::deque<std::string> jobs;  // never empty
+  struct Client {
+    std::string name;
+    double served_ms;
+    std::deque<Waiting> jobs;  // never empty
   };
 
+  std::optional<Waiting> take();
+  double expected_ms(sandbox::JobKind kind) const;
+  std::optional<std::int64_t> shared_among_workers(double ms) const;
+
   const int workers_;
-  std::list<Turn> turns_;  // the turns, in the order in which the runs are served next
+  std::list<Client> clients_;  // the clients with jobs; the one served last is at the end
   std::size_t size_ = 0;
-  std::optional<double> mean_ms_;
+  double now_ms_ = 0;  // the time of the client that was served last
+  // The times of clients without jobs that are served already beyond now_ms_.
+  std::map<std::string, double> ahead_;
+  std::map<sandbox::JobKind, double> mean_ms_;
 };
 
 /// A device and the jobs that wait for it.
@@ -95,7 +117,7 @@ class DeviceQueue {
   bool remove(const std::string& job);
   /// Must be called when a job from pop() has ended. `job_ms` is the time that the device worked on
   /// the job, in milliseconds.
-  void ended(std::int64_t job_ms);
+  void ended(sandbox::JobKind kind, std::int64_t job_ms);
 
   struct Place {
     std::int64_t position = 0;  // counted from 1; 0: not in the queue

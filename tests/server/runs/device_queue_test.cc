@@ -47,9 +47,9 @@ TEST_CASE("a popped job runs and is no longer in the queue; a removed job is nev
   CHECK(popped->progress().state == tools::JobState::running);
   CHECK(queue.place_of("job_2").position == 0);
   CHECK((queue.load().queued == 0 && queue.load().running == 1));
-  queue.ended(800);
+  queue.ended(sandbox::JobKind::test, 800);
   CHECK(queue.load().running == 0);
-  CHECK(queue.place_of("job_2").expected_wait_ms == 0);
+  CHECK_FALSE(queue.place_of("job_2").expected_wait_ms);
 }
 
 TEST_CASE("a stop ends a worker's wait, even when jobs wait") {
@@ -63,42 +63,102 @@ TEST_CASE("a stop ends a worker's wait, even when jobs wait") {
   CHECK(queue.pop(stop.get_token()) == nullptr);
 }
 
-TEST_CASE("runs take turns, and within a run jobs keep their order") {
-  JobQueue queue(1);
-  for (const char* job : {"a1", "a2", "a3", "a4"}) queue.push("a", job);
-  queue.push("b", "b1");
-  queue.push("c", "c1");
-  queue.push("b", "b2");
+using sandbox::JobKind;
+
+namespace {
+
+void push(JobQueue& queue, const std::string& client, const std::vector<std::string>& jobs,
+          JobKind kind = JobKind::test) {
+  for (const std::string& job : jobs) queue.push(client, {job, kind});
+}
+
+std::vector<std::string> popped(JobQueue& queue, std::size_t count) {
   std::vector<std::string> order;
-  while (auto job = queue.pop()) order.push_back(*job);
-  CHECK(order == std::vector<std::string>{"a1", "b1", "c1", "a2", "b2", "a3", "a4"});
+  while (order.size() < count) order.push_back(queue.pop().value_or("none"));
+  return order;
+}
+
+using Order = std::vector<std::string>;
+
+}  // namespace
+
+TEST_CASE("clients take turns, and a client's jobs keep their order") {
+  JobQueue queue(1);
+  push(queue, "a", {"a1", "a2", "a3", "a4"});
+  push(queue, "b", {"b1"});
+  push(queue, "c", {"c1"});
+  push(queue, "b", {"b2"});
+  CHECK(popped(queue, 7) == Order{"a1", "b1", "c1", "a2", "b2", "a3", "a4"});
   CHECK(queue.size() == 0);
 }
 
-TEST_CASE("positions are the order in which jobs will be popped") {
+TEST_CASE("clients get equal shares of the time, so short jobs do not wait behind long ones") {
   JobQueue queue(1);
-  for (int i = 0; i < 4; ++i) queue.push("a", "a" + std::to_string(i));
-  for (int i = 0; i < 2; ++i) queue.push("b", "b" + std::to_string(i));
-  queue.push("c", "c0");
+  queue.add_duration(JobKind::grade, 3'000);
+  queue.add_duration(JobKind::compile, 1'000);
+  push(queue, "long", {"l1", "l2", "l3"}, JobKind::grade);
+  push(queue, "short", {"s1", "s2", "s3", "s4", "s5", "s6", "s7"}, JobKind::compile);
+  // The job l1 counts 3,000 ms. The other client may use as much before l2.
+  CHECK(popped(queue, 10) == Order{"l1", "s1", "s2", "s3", "l2", "s4", "s5", "s6", "l3", "s7"});
+}
+
+TEST_CASE("a client that sends one long job at a time has no advantage") {
+  JobQueue queue(1);
+  queue.add_duration(JobKind::grade, 3'000);
+  queue.add_duration(JobKind::compile, 1'000);
+  push(queue, "short", {"s1", "s2", "s3", "s4", "s5"}, JobKind::compile);
+  push(queue, "long", {"l1"}, JobKind::grade);
+  CHECK(popped(queue, 2) == Order{"s1", "l1"});
+  push(queue, "long", {"l2"}, JobKind::grade);  // the client had no other job meanwhile
+  CHECK(popped(queue, 3) == Order{"s2", "s3", "l2"});
+}
+
+TEST_CASE("a client that was idle gets no credit for that time") {
+  JobQueue queue(1);
+  queue.add_duration(JobKind::test, 100);
+  push(queue, "idle", {"i0"});
+  push(queue, "busy", {"b1", "b2", "b3", "b4", "b5", "b6", "b7"});
+  CHECK(popped(queue, 5) == Order{"i0", "b1", "b2", "b3", "b4"});
+  push(queue, "idle", {"i1", "i2", "i3"});
+  CHECK(popped(queue, 6) == Order{"i1", "b5", "i2", "b6", "i3", "b7"});
+}
+
+TEST_CASE("a hundred clients that come and go leave nothing behind") {
+  JobQueue queue(1);
+  queue.add_duration(JobKind::test, 100);
+  for (int i = 0; i < 100; ++i) push(queue, "client" + std::to_string(i), {"j"});
+  for (int i = 0; i < 100; ++i) CHECK(queue.pop() == "j");
+  CHECK_FALSE(queue.pop().has_value());
+  CHECK(queue.size() == 0);
+}
+
+TEST_CASE("positions are the order in which jobs will be popped, also with unequal durations") {
+  JobQueue queue(1);
+  queue.add_duration(JobKind::grade, 2'500);
+  queue.add_duration(JobKind::test, 1'000);
+  push(queue, "a", {"a0", "a1", "a2", "a3"});
+  push(queue, "b", {"b0", "b1"}, JobKind::grade);
+  push(queue, "c", {"c0"});
   queue.pop();
-  CHECK(queue.position("a0") == 0);
+  CHECK(queue.place_of("a0").position == 0);
+  CHECK_FALSE(queue.place_of("a0").wait_ms);
   while (queue.size() > 0) {
-    const std::vector<std::string> all = {"a1", "a2", "a3", "b0", "b1", "c0"};
+    const Order all = {"a1", "a2", "a3", "b0", "b1", "c0"};
     std::string next;
-    for (const std::string& job : all) {
-      if (queue.position(job) == 1) next = job;
-    }
     std::size_t highest = 0;
-    for (const std::string& job : all) highest = std::max(highest, queue.position(job));
+    for (const std::string& job : all) {
+      if (queue.place_of(job).position == 1) next = job;
+      highest = std::max(highest, queue.place_of(job).position);
+    }
     CHECK(highest == queue.size());
     CHECK(*queue.pop() == next);
   }
 }
 
-TEST_CASE("a run whose last job was removed loses its turn") {
+TEST_CASE("a client whose last job was removed loses its turn") {
   JobQueue queue(1);
-  queue.push("a", "a1");
-  queue.push("b", "b1");
+  push(queue, "a", {"a1"});
+  push(queue, "b", {"b1"});
   CHECK(queue.remove("a1"));
   CHECK_FALSE(queue.remove("a1"));
   CHECK(queue.size() == 1);
@@ -106,14 +166,42 @@ TEST_CASE("a run whose last job was removed loses its turn") {
   CHECK_FALSE(queue.pop().has_value());
 }
 
-TEST_CASE("a wait is estimated from the last jobs, the position and the number of workers") {
+TEST_CASE("a wait is estimated from the last jobs of each kind and the number of workers") {
   JobQueue queue(2);
-  CHECK_FALSE(queue.expected_wait_ms(1));
-  queue.add_duration(800);
-  CHECK(queue.expected_wait_ms(1) == 400);
-  CHECK(queue.expected_wait_ms(3) == 1'200);
-  for (int i = 0; i < 50; ++i) queue.add_duration(100);
-  CHECK(queue.expected_wait_ms(2) == 100);
+  push(queue, "a", {"a1", "a2"});
+  push(queue, "a", {"a3"}, JobKind::grade);
+  CHECK_FALSE(queue.place_of("a1").wait_ms);
+  CHECK_FALSE(queue.wait_of_all_ms());
+  queue.add_duration(JobKind::test, 800);
+  CHECK(queue.place_of("a1").wait_ms == 400);
+  CHECK(queue.place_of("a2").wait_ms == 800);
+  CHECK(queue.place_of("a3").wait_ms == 1'200);  // no grade has ended, so the longest mean is used
+  queue.add_duration(JobKind::grade, 5'000);
+  CHECK(queue.place_of("a3").wait_ms == 3'300);
+  CHECK(queue.wait_of_all_ms() == 3'300);
+  for (int i = 0; i < 50; ++i) queue.add_duration(JobKind::test, 100);
+  CHECK(queue.place_of("a2").wait_ms == 100);
+}
+
+TEST_CASE("practice of one caller is one client, and runs are others") {
+  const ManualClock clock;
+  DeviceQueue queue("fake", sandbox::make_fake_device(1), 8);
+  const auto push_job = [&](const std::string& id, const std::string& run,
+                            const std::string& caller) {
+    sandbox::Job made;
+    made.id = id;
+    made.run = run;
+    made.caller = caller;
+    queue.push_recovered(std::make_shared<ActiveJob>(made, queue, clock));
+  };
+  push_job("job_1", "", "anna");
+  push_job("job_2", "", "anna");
+  push_job("job_3", "", "bert");
+  push_job("job_4", "run_1", "anna");
+  CHECK(queue.place_of("job_1").position == 1);
+  CHECK(queue.place_of("job_3").position == 2);
+  CHECK(queue.place_of("job_4").position == 3);
+  CHECK(queue.place_of("job_2").position == 4);
 }
 
 }  // namespace assay::server

@@ -1,5 +1,5 @@
 """Measures how fast a server judges real answers of models: agents send them to one server, each
-agent one call of `run_tests` after the other.
+agent one call of `run_tests`, or of `compile`, after the other.
 
     python measurements/answers.py --answers answers.jsonl.gz --suite SUITE --device cuda:0 \
         --agents 24 --seconds 200 --before OLD_BINARY --out measurements/results/answers-h100.json
@@ -50,7 +50,9 @@ def percentiles(values: list[float]) -> dict[str, float]:
     }
 
 
-def judge_for(server: Server, tasks: list[Task], agents: int, seconds: float) -> dict[str, Any]:
+def judge_for(
+    server: Server, tasks: list[Task], agents: int, seconds: float, tool: str
+) -> dict[str, Any]:
     """Sends tasks until the time is up. Calls that are in flight then are waited for and counted."""
     waiting: queue.SimpleQueue[Task] = queue.SimpleQueue()
     for task in tasks:
@@ -66,7 +68,7 @@ def judge_for(server: Server, tasks: list[Task], agents: int, seconds: float) ->
             except queue.Empty:
                 return
             start = time.monotonic()
-            verdict = agent.verdict(task["code"], operator=task["operator"])
+            verdict = agent.verdict(task["code"], tool=tool, operator=task["operator"])
             samples.append(
                 {
                     "id": task["id"],
@@ -131,6 +133,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=0, help="the first COUNT answers; 0: all")
     parser.add_argument("--suite", type=Path, required=True)
     parser.add_argument("--device", default="cpu")
+    parser.add_argument("--tool", choices=("compile", "run_tests"), default="run_tests")
     parser.add_argument("--agents", type=int, default=24)
     parser.add_argument("--seconds", type=float, default=120, help="of each turn of a binary")
     parser.add_argument("--binary", default=str(ROOT / "build/release/bin/assay"))
@@ -151,7 +154,7 @@ def main() -> int:
                 )
                 first = part[0]  # starts the processes, and is not counted
                 Agent(server.port).verdict(first["code"], operator=first["operator"])
-                judged = judge_for(server, part, options.agents, options.seconds)
+                judged = judge_for(server, part, options.agents, options.seconds, options.tool)
                 judged["pool_kib"] = pool_memory(server)
                 server.close()
             turns[name].append(judged)
@@ -163,6 +166,7 @@ def main() -> int:
     result: dict[str, Any] = {
         "environment": environment(),
         "device": options.device,
+        "tool": options.tool,
         "agents": options.agents,
         "seconds": options.seconds,
         **{name: figures(one) for name, one in turns.items()},

@@ -9,6 +9,7 @@ plan. Each case gets its own plan.
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -22,8 +23,10 @@ from harness.recording.launches import KernelImage
 from harness.recording.recorder import Recorder
 from harness.wire.tensors import dtype_from
 
-# The zygote imports this module, so its candidates need not load torch._dynamo.
+# The zygote imports this module. So its candidates need not load torch._dynamo, and they share the
+# module below, which torch imports with sympy in the first operation on fake tensors (0.4 s).
 late_dynamo.install()
+importlib.import_module("torch.fx.experimental.symbolic_shapes")
 
 Entry = Callable[..., Any]
 TUNING_COMPILE_S = 20.0  # the time in which one candidate may compile autotuner configurations

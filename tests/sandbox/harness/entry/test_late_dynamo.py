@@ -76,6 +76,21 @@ def test_functions_that_torch_marked_before_are_marked_anew() -> None:
     assert run(code) == "loaded"
 
 
+def test_a_recording_imports_nothing_that_the_zygote_has_not_imported() -> None:
+    """What a candidate imports costs its processor time in every job. Few submissions create
+    modules of torch.nn, which need torch.distributed (0.14 s)."""
+    recording = RECORDING.replace(
+        "    torch.nn.Linear(3, 3)(y)\n", "    y.view(3, 1).expand(3, 4)\n"
+    )
+    code = (
+        "import harness.candidate.zygote\nfrom harness import triton_adapter\ntriton_adapter.warm()\n"
+        "before = set(sys.modules)\n" + recording + "late = sorted(set(sys.modules) - before)\n"
+        "assert not late, late\n"
+    )
+    assert "Linear" not in code
+    assert run(code) == "unloaded"
+
+
 def test_an_older_torch_loads_it_at_once() -> None:
     older = BEFORE.replace("import torch\n", "import torch\ntorch.__version__ = '2.11.0+cu130'\n")
     done = subprocess.run(

@@ -111,7 +111,7 @@ class CpuDevice final : public Device {
       return run.finish();
     }
     switch (job.kind) {
-      case JobKind::compile: compile_job(run, pool_, describer_, target_); break;
+      case JobKind::compile: compile_job(run, {pool_, describer_, recordings_, target_}); break;
       case JobKind::profile: profile(run, required); break;
       case JobKind::test:
       case JobKind::grade: test(run, required); break;

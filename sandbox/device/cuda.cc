@@ -72,7 +72,7 @@ class CudaDevice final : public Device {
       run.fail(ErrorKind::unsupported,
                "a stored launch plan is compiled already; test, profile and grade can replay it");
     } else if (job.kind == JobKind::compile) {
-      compile_job(run, gpu_.candidates, gpu_.describer(), facts.target);
+      compile_job(run, {gpu_.candidates, gpu_.describer(), gpu_.submissions, facts.target});
       run.verdict().tier_reason = "nothing was run";
     } else if (job.kind == JobKind::profile && profile_target(job, facts.target) != facts.target &&
                !job.cases.empty()) {

@@ -118,27 +118,27 @@ void add_static_figures(Verdict& verdict, CandidateResults results, const std::s
               std::back_inserter(verdict.artifacts));
 }
 
-void compile_job(JobExecution& run, CandidatePool& pool, CaseDescriber& describer,
-                 const std::string& default_target) {
+void compile_job(JobExecution& run, const CompileTools& tools) {
   const Job& job = run.job();
   const Job chosen = job.every_case ? job : largest_case_only(job);
   run.enter(Stage::judge);
-  Result<PreparedJob> prepared = describer.describe(chosen, run.deadline(job.limits.judge_wall_ms));
+  Result<PreparedJob> prepared =
+      tools.describer.describe(chosen, run.deadline(job.limits.judge_wall_ms));
   if (!prepared) {
     run.fail_infrastructure(prepared.error(), "describing cases");
     return;
   }
   const double cost = prepared->cases.empty() ? 0 : prepared->cases.front().cost_bytes;
   const std::vector<std::string> targets =
-      job.targets.empty() ? std::vector<std::string>{default_target} : job.targets;
+      job.targets.empty() ? std::vector<std::string>{tools.default_target} : job.targets;
   for (const std::string& target : targets) {
     std::optional<CandidateResults> results =
-        record_cases(run, pool,
-                     {*prepared,
-                      all_cases(*prepared),
-                      target,
-                      job.source,
-                      {.artifacts = job.want_artifacts, .language = job.language}});
+        tools.recordings.record(run, tools.pool,
+                                {*prepared,
+                                 all_cases(*prepared),
+                                 target,
+                                 job.source,
+                                 {.artifacts = job.want_artifacts, .language = job.language}});
     if (!results) return;
     add_static_figures(run.verdict(), std::move(*results), target, cost, job.want_artifacts);
   }

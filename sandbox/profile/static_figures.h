@@ -21,6 +21,7 @@
 #include "sandbox/record/candidate_run.h"
 #include "sandbox/record/case_describer.h"
 #include "sandbox/record/case_io.h"
+#include "sandbox/record/recording_cache.h"
 
 namespace assay::sandbox {
 
@@ -43,9 +44,16 @@ Job largest_case_only(const Job& job);
 void add_static_figures(Verdict& verdict, CandidateResults results, const std::string& target,
                         double cost_bytes, bool keep_artifacts);
 
+/// What a compile job uses of its device. `default_target` is for jobs that name no target.
+struct CompileTools {
+  CandidatePool& pool;
+  CaseDescriber& describer;
+  RecordingCache& recordings;
+  const std::string& default_target;
+};
+
 /// Runs a compile job. It records the largest case, or every case if the job requests that. It does
-/// this for each target of the job, or for `default_target` if the job names no target.
-void compile_job(JobExecution& run, CandidatePool& pool, CaseDescriber& describer,
-                 const std::string& default_target);
+/// this for each target of the job. A test of the same source then finds these recordings.
+void compile_job(JobExecution& run, const CompileTools& tools);
 
 }  // namespace assay::sandbox

@@ -253,6 +253,13 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
   job.want_artifacts = true;
   CHECK(imported(run(job)));
 
+  Job compiled = copy_job(JobKind::compile, "# compiled first\n" + kCopy);
+  compiled.cases.resize(1);
+  CHECK(imported(run(compiled)));
+  Job tested = copy_job(JobKind::test, compiled.source);
+  tested.cases.resize(1);
+  CHECK_FALSE(imported(run(tested)));
+
   const Job loud = copy_job(JobKind::test, "print('loud')\n" + kCopy);
   CHECK(run(loud).stdout_text == "loud\n");
   CHECK(run(loud).stdout_text == "loud\n");

@@ -3,8 +3,9 @@
 // at once, so a single writer waits no longer than without a group. Writes that arrive during a
 // commit become the next commit.
 //
-//   CommitGroup group([&](const CommitGroup::Writes& writes) { ... });  // sets each status
-//   const Status stored = group.commit([&](SQLite::Database& db) { ...; return true; });
+//   CommitGroup group([&](const CommitGroup::Writes& writes) { commit_durably(db, path, writes); });
+//   const Status stored =
+//       group.commit([&](SQLite::Database& database) { return insert(database, job); });
 //
 // Thread-safe. The thread of one write commits for the others, so `apply` may run on any of the
 // threads that are inside commit().

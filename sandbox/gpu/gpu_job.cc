@@ -51,8 +51,10 @@ void GpuJob::perform(bool watched) {
   if (!run_.job().plans.empty()) {
     if (!prepare()) return;
   } else if (prepared_.cases.empty()) {
+    const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
     if (!record_for_earlier_values() || !prepare()) return;
-    gpu_.describer().learn(run_.job(), prepared_);
+    unlock();
+    gpu_.describer().learn(keys, run_.job(), prepared_);
   }
   unlock();
   // If the public cases can be recorded, the tier is `plan`. Otherwise it may be `host`.
@@ -104,20 +106,26 @@ bool GpuJob::record_for_earlier_values() {
   if (open.cases.empty()) return true;
   const std::optional<PreparedJob> described = gpu_.describer().values_of_earlier_job(open);
   if (!described) return true;
+  run_.enter(Stage::record);
   JobExecution auxiliary = run_.auxiliary(open);
   const bool recorded =
       gpu_.submissions
           .record(auxiliary, gpu_.candidates,
-                  {*described, all_cases(*described), facts_.target, open.source, record_options()})
+                  {*described,
+                   all_cases(*described),
+                   facts_.target,
+                   open.source,
+                   {.candidates = gpu_.config.recorders, .language = open.language}})
           .has_value();
   Verdict verdict = auxiliary.finish();
-  for (const auto& [stage, ms] : verdict.stage_ms) run_.verdict().stage_ms[stage] += ms;
   if (recorded || verdict.error_kind == ErrorKind::not_recordable ||
-      !is_the_submissions(verdict.error_kind))
+      is_inconclusive(verdict.error_kind))
     return true;
   run_.verdict().diagnostic = std::move(verdict.diagnostic);
   run_.verdict().stdout_text = std::move(verdict.stdout_text);
   run_.verdict().stderr_text = std::move(verdict.stderr_text);
+  for (const PreparedCase& one : described->cases)
+    run_.verdict().provenance.seeds[one.id] = one.seed;
   return run_.fail(verdict.error_kind, verdict.stage, verdict.detail);
 }
 
@@ -225,25 +233,22 @@ void GpuJob::on_host_tier() {
   if (run_.job().kind == JobKind::profile) describe("");
 }
 
-RecordOptions GpuJob::record_options() const {
-  const Job& job = run_.job();
-  return {.artifacts = job.want_artifacts,
-          .alternatives = is_timed(job),
-          .candidates = gpu_.config.recorders,
-          .language = job.language};
-}
-
 std::optional<CandidateResults> GpuJob::record() {
   const Job& job = run_.job();
   if (!job.plans.empty()) return stored_plans(run_, prepared_);
-  RecordOptions options = record_options();
-  options.before_hidden = [this](const std::vector<CaseDone>& open) { return judge_public(open); };
-  return gpu_.submissions.record(run_, gpu_.candidates,
-                                 {.prepared = prepared_,
-                                  .cases = all_cases(prepared_),
-                                  .target = facts_.target,
-                                  .source = job.source,
-                                  .options = std::move(options)});
+  return gpu_.submissions.record(
+      run_, gpu_.candidates,
+      {.prepared = prepared_,
+       .cases = all_cases(prepared_),
+       .target = facts_.target,
+       .source = job.source,
+       .options = {.artifacts = job.want_artifacts,
+                   .alternatives = is_timed(job),
+                   .candidates = gpu_.config.recorders,
+                   .language = job.language,
+                   .before_hidden = [this](const std::vector<CaseDone>& open) {
+                     return judge_public(open);
+                   }}});
 }
 
 bool GpuJob::make_outputs() {

@@ -60,7 +60,6 @@ class GpuJob {
   void on_plan_tier(CandidateResults recorded);
   void on_host_tier();
   std::optional<CandidateResults> record();
-  RecordOptions record_options() const;
   bool make_outputs();
   /// Launches and judges one case for each plan. The cases are consecutive, and `first` is the
   /// index of the first case.

@@ -14,20 +14,7 @@
 namespace assay::sandbox {
 namespace {
 
-/// Returns a key for each case. The key contains the operator's revision, so a changed operator is
-/// described anew. Returns no keys if the revision is unknown.
-std::vector<std::string> keys_of(const Job& job) {
-  const std::string revision = operator_revision(job.operator_dir);
-  if (revision.empty()) return {};
-  const std::string folder = job.operator_dir + '\n' + revision;
-  std::vector<std::string> keys;
-  for (const CaseRequest& one : job.cases) {
-    std::string key = folder + '\n' + one.id + '\n' + one.dtype + '\n' + one.distribution;
-    for (const auto& [axis, extent] : one.axes) key += '\n' + axis + '=' + std::to_string(extent);
-    keys.push_back(std::move(key));
-  }
-  return keys;
-}
+constexpr std::size_t kAlignment = 256;  // of the bytes of an argument in a file
 
 bool same_argument(const Argument& a, const Argument& b) {
   return a.name == b.name && a.is_tensor == b.is_tensor && a.dtype == b.dtype &&
@@ -35,35 +22,45 @@ bool same_argument(const Argument& a, const Argument& b) {
          (a.is_tensor || a.value == b.value);
 }
 
-/// Returns the contents of the files that the arguments of a case use, or nothing if a file cannot
-/// be read.
-std::optional<std::map<std::int64_t, std::string>> values_of(const PreparedCase& one,
-                                                             const std::vector<UniqueFd>& fds) {
-  std::map<std::int64_t, std::string> values;
+/// Returns the bytes of each argument that has a file, or nothing if a file cannot be read or the
+/// bytes are more than `limit`.
+std::optional<std::map<std::string, std::string>> values_of(const PreparedCase& one,
+                                                            const std::vector<UniqueFd>& fds,
+                                                            std::size_t limit) {
+  std::map<std::string, std::string> values;
+  std::size_t all = 0;
   for (const Argument& argument : one.arguments) {
-    if (!argument.fd || values.contains(*argument.fd)) continue;
+    if (!argument.fd) continue;
+    const auto offset = static_cast<std::uint64_t>(argument.offset);
+    const auto bytes = static_cast<std::uint64_t>(argument.nbytes);
+    all += bytes;
+    if (all > limit) return std::nullopt;
     const int fd = fds.at(static_cast<std::size_t>(*argument.fd)).get();
     const Result<std::uint64_t> size = check_foreign_memfd(fd);
-    if (!size) return std::nullopt;
+    if (!size || offset > *size || bytes > *size - offset) return std::nullopt;
     const Result<Mapping> memory = Mapping::map(fd, *size, /*writable=*/false);
     if (!memory) return std::nullopt;
-    values.emplace(*argument.fd,
-                   std::string(reinterpret_cast<const char*>(memory->data()), memory->size()));
+    values.emplace(argument.name,
+                   std::string(reinterpret_cast<const char*>(memory->data()) + offset, bytes));
   }
   return values;
 }
 
-/// Adds a case to the job, with new files for its values. Returns false if there is no memory.
-bool add(PreparedJob& job, PreparedCase one, const std::map<std::int64_t, std::string>& values) {
-  std::map<std::int64_t, std::int64_t> placed;
-  for (const auto& [index, contents] : values) {
+/// Adds a case to the job, with a new file for its values. Returns false if there is no memory.
+bool add(PreparedJob& job, PreparedCase one, const std::map<std::string, std::string>& values) {
+  std::string contents;
+  for (Argument& argument : one.arguments) {
+    if (!argument.fd) continue;
+    contents.resize((contents.size() + kAlignment - 1) / kAlignment * kAlignment);
+    argument.fd = static_cast<std::int64_t>(job.fds.size());
+    argument.offset = static_cast<std::int64_t>(contents.size());
+    contents += values.at(argument.name);
+  }
+  if (!values.empty()) {
     Result<UniqueFd> file = create_sealed_memfd("assay-values", contents);
     if (!file) return false;
-    placed[index] = static_cast<std::int64_t>(job.fds.size());
     job.fds.push_back(std::move(*file));
   }
-  for (Argument& argument : one.arguments)
-    if (argument.fd) argument.fd = placed.at(*argument.fd);
   job.cases.push_back(std::move(one));
   return true;
 }
@@ -74,8 +71,21 @@ bool same_output(const PreparedOutput& a, const PreparedOutput& b) {
 
 }  // namespace
 
+CaseDescriber::Keys CaseDescriber::keys_of(const Job& job) {
+  const std::string revision = operator_revision(job.operator_dir);
+  if (revision.empty()) return {};
+  const std::string folder = job.operator_dir + '\n' + revision;
+  Keys keys;
+  for (const CaseRequest& one : job.cases) {
+    std::string key = folder + '\n' + one.id + '\n' + one.dtype + '\n' + one.distribution;
+    for (const auto& [axis, extent] : one.axes) key += '\n' + axis + '=' + std::to_string(extent);
+    keys.push_back(std::move(key));
+  }
+  return keys;
+}
+
 Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& deadline) {
-  const std::vector<std::string> keys = keys_of(job);
+  const Keys keys = keys_of(job);
   if (std::optional<PreparedJob> known = find(keys, Kind::any)) return std::move(*known);
   Result<PreparedJob> described = judge_.describe(job, deadline);
   if (described) keep(keys, *described);
@@ -84,7 +94,7 @@ Result<PreparedJob> CaseDescriber::describe(const Job& job, const Deadline& dead
 
 Result<std::optional<PreparedJob>> CaseDescriber::describe_without_inputs(
     const Job& job, const Deadline& deadline) {
-  const std::vector<std::string> keys = keys_of(job);
+  const Keys keys = keys_of(job);
   if (std::optional<PreparedJob> known = find(keys, Kind::fixed)) return known;
   Result<std::optional<PreparedJob>> described = judge_.describe_without_inputs(job, deadline);
   if (described && *described) keep(keys, **described);
@@ -95,8 +105,7 @@ std::optional<PreparedJob> CaseDescriber::values_of_earlier_job(const Job& job) 
   return find(keys_of(job), Kind::any);
 }
 
-void CaseDescriber::learn(const Job& job, const PreparedJob& prepared) {
-  const std::vector<std::string> keys = keys_of(job);
+void CaseDescriber::learn(const Keys& keys, const Job& job, const PreparedJob& prepared) {
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (job.cases[i].hidden) continue;
     PreparedCase one = prepared.cases[i];
@@ -112,11 +121,11 @@ void CaseDescriber::learn(const Job& job, const PreparedJob& prepared) {
 
 std::size_t CaseDescriber::Known::value_bytes() const {
   std::size_t bytes = 0;
-  for (const auto& [index, contents] : values) bytes += contents.size();
+  for (const auto& [name, contents] : values) bytes += contents.size();
   return bytes;
 }
 
-std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& keys, Kind kind) {
+std::optional<PreparedJob> CaseDescriber::find(const Keys& keys, Kind kind) {
   if (keys.empty()) return std::nullopt;
   const MutexLock lock(mutex_);
   PreparedJob job;
@@ -124,7 +133,7 @@ std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& k
     const auto found = known_.find(key);
     if (found == known_.end()) return std::nullopt;
     const Known& known = found->second;
-    if (!known.description.fixed && (kind == Kind::fixed || known.jobs_left == 0))
+    if (!known.description.fixed && (kind == Kind::fixed || known.jobs_left <= 0))
       return std::nullopt;
     if (!add(job, known.description, known.values)) return std::nullopt;
   }
@@ -135,7 +144,7 @@ std::optional<PreparedJob> CaseDescriber::find(const std::vector<std::string>& k
   return job;
 }
 
-void CaseDescriber::keep(const std::vector<std::string>& keys, const PreparedJob& described) {
+void CaseDescriber::keep(const Keys& keys, const PreparedJob& described) {
   for (std::size_t i = 0; i < keys.size(); ++i) keep(keys[i], described.cases[i], described.fds);
 }
 
@@ -146,12 +155,11 @@ void CaseDescriber::keep(const std::string& key, PreparedCase one,
     one.seed.clear();
     for (Argument& argument : one.arguments) argument.fd.reset();
   } else {
-    auto values = values_of(one, fds);
+    auto values = values_of(one, fds, kMaxValueBytes);
     if (!values) return;
     known.values = std::move(*values);
   }
   known.description = std::move(one);
-  if (known.value_bytes() > kMaxValueBytes) return;
   const MutexLock lock(mutex_);
   const auto [at, is_new] = known_.try_emplace(key);
   if (is_new) order_.push_back(key);

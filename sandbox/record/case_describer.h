@@ -3,8 +3,9 @@
 // one refused, before a judge makes inputs.
 //
 //   CaseDescriber describer(judge);
-//   Result<std::optional<PreparedJob>> described = describer.describe_without_inputs(job,
-//   deadline); if (described && *described) record(**described);  // prepare() will say the same
+//   const Result<std::optional<PreparedJob>> described =
+//       describer.describe_without_inputs(job, deadline);
+//   if (described && *described) record(**described);  // prepare() will say the same
 //
 // A judge is asked once for each case of an operator. If a description depends on values that a
 // seed decides, as in most imported operators, describe() returns the same values for some jobs,
@@ -29,6 +30,7 @@ namespace assay::sandbox {
 
 class CaseDescriber {
  public:
+  using Keys = std::vector<std::string>;
   static constexpr std::size_t kMaxCases = 16'384;  // a description has about 2 KiB
   /// The number of jobs that get the same values of structural arguments.
   static constexpr int kJobsPerSeed = 64;
@@ -50,22 +52,27 @@ class CaseDescriber {
   /// kept. Asks no judge.
   std::optional<PreparedJob> values_of_earlier_job(const Job& job);
   /// Keeps the description that is part of prepared inputs, with the values of structural
-  /// arguments. Leaves out hidden cases.
-  void learn(const Job& job, const PreparedJob& prepared);
+  /// arguments. Leaves out hidden cases. `keys` must be from before the inputs were made, because
+  /// the operator's files may have changed since then.
+  void learn(const Keys& keys, const Job& job, const PreparedJob& prepared);
+  /// Returns a key for each case. The key contains the operator's revision, so a changed operator
+  /// is described anew. Returns no keys if the revision is unknown.
+  static Keys keys_of(const Job& job);
 
  private:
   struct Known {
     PreparedCase description;
-    // The contents of the files that Argument::fd names, if the description depends on values.
-    std::map<std::int64_t, std::string> values;
+    // The bytes of the arguments that have a file, by the argument's name, if the description
+    // depends on values.
+    std::map<std::string, std::string> values;
     int jobs_left = kJobsPerSeed;  // not used if the description is fixed
     std::size_t value_bytes() const;
   };
 
   enum class Kind { fixed, any };
   /// Returns the kept descriptions if there is one for every key.
-  std::optional<PreparedJob> find(const std::vector<std::string>& keys, Kind kind);
-  void keep(const std::vector<std::string>& keys, const PreparedJob& described);
+  std::optional<PreparedJob> find(const Keys& keys, Kind kind);
+  void keep(const Keys& keys, const PreparedJob& described);
   void keep(const std::string& key, PreparedCase one, const std::vector<UniqueFd>& fds);
   void remove_oldest() ASSAY_REQUIRES(mutex_);
 

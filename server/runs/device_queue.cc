@@ -11,6 +11,12 @@ std::string about(const std::optional<std::int64_t>& wait_ms) {
                  : std::string("some seconds");
 }
 
+/// Practice has no run, so a caller's practice counts as one client. The prefixes keep the names of
+/// callers apart from the handles of runs.
+std::string client_of(const sandbox::Job& job) {
+  return job.run.empty() ? "caller " + job.caller : "run " + job.run;
+}
+
 constexpr double kWeight = 0.2;  // the weight of the newest duration in the mean
 
 }  // namespace
@@ -78,10 +84,10 @@ bool DeviceQueue::remove(const std::string& job) {
   return queue_.remove(job);
 }
 
-void DeviceQueue::ended(sandbox::JobKind kind, std::int64_t job_ms) {
+void DeviceQueue::ended(const sandbox::Job& job, std::int64_t job_ms) {
   const MutexLock lock(mutex_);
   --running_;
-  queue_.add_duration(kind, job_ms);
+  queue_.add_duration(client_of(job), job.kind, job_ms);
 }
 
 DeviceQueue::Place DeviceQueue::place_of(const std::string& job) const {
@@ -122,16 +128,25 @@ std::optional<JobQueue::Waiting> JobQueue::take() {
   Waiting taken = std::move(next->jobs.front());
   next->jobs.pop_front();
   --size_;
-  now_ms_ = next->served_ms;
-  next->served_ms += expected_ms(taken.kind);
+  const double cost_ms = expected_ms(taken.kind);
+  now_ms_ = std::max(now_ms_, next->served_ms) + cost_ms / static_cast<double>(clients_.size());
+  next->served_ms += cost_ms;
   if (next->jobs.empty()) {
-    ahead_[next->name] = next->served_ms;
-    clients_.erase(next);
+    drop(next);
   } else {
     clients_.splice(clients_.end(), clients_, next);
   }
-  std::erase_if(ahead_, [&](const auto& one) { return one.second <= now_ms_; });
   return taken;
+}
+
+/// Removes a client without waiting jobs. If no client waits any more, nothing is owed to anybody.
+void JobQueue::drop(std::list<Client>::iterator client) {
+  ahead_[client->name] = client->served_ms;
+  clients_.erase(client);
+  if (clients_.empty())
+    ahead_.clear();
+  else
+    std::erase_if(ahead_, [&](const auto& one) { return one.second <= now_ms_; });
 }
 
 bool JobQueue::remove(const std::string& job) {
@@ -141,10 +156,7 @@ bool JobQueue::remove(const std::string& job) {
     if (found == client->jobs.end()) continue;
     client->jobs.erase(found);
     --size_;
-    if (client->jobs.empty()) {
-      if (client->served_ms > now_ms_) ahead_[client->name] = client->served_ms;
-      clients_.erase(client);
-    }
+    if (client->jobs.empty()) drop(client);
     return true;
   }
   return false;
@@ -169,8 +181,17 @@ std::optional<std::int64_t> JobQueue::wait_of_all_ms() const {
   return shared_among_workers(all_ms);
 }
 
-void JobQueue::add_duration(sandbox::JobKind kind, std::int64_t job_ms) {
+void JobQueue::add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms) {
   const auto newest = static_cast<double>(job_ms);
+  const double more_ms = newest - expected_ms(kind);  // than was counted when the job was taken
+  const auto waiting = std::find_if(clients_.begin(), clients_.end(),
+                                    [&](const Client& one) { return one.name == client; });
+  if (waiting != clients_.end())
+    waiting->served_ms += more_ms;
+  else if (const auto known = ahead_.find(client); known != ahead_.end())
+    known->second += more_ms;
+  else if (!clients_.empty() && more_ms > 0)
+    ahead_[client] = now_ms_ + more_ms;
   const auto [mean, first] = mean_ms_.try_emplace(kind, newest);
   if (!first) mean->second += kWeight * (newest - mean->second);
 }

@@ -29,15 +29,16 @@
 
 namespace assay::server {
 
-/// Orders the jobs that wait for one device, and estimates how long they wait. Clients get equal
-/// shares of the device's time, not equal numbers of jobs: a client is a run or, for practice, a
-/// caller. So neither a hundred queued jobs of one client nor its long jobs delay another client's
-/// short job by more than one job. A client's own jobs keep their order.
+/// Orders the jobs that wait for one device, and estimates how long they wait. Clients that wait
+/// get equal shares of the device's time, not equal numbers of jobs: a client is a run or, for
+/// practice, a caller. So the short jobs of a client do not wait for as many long jobs of another
+/// client. A client's own jobs keep their order.
 ///
-/// This is start-time fair queuing: each client has a time up to which it was served, and the
-/// client with the earliest time is served next. A job adds its expected duration, which is the
-/// mean of the last jobs of its kind. A client that had nothing to do gets no credit for it. Not
-/// thread-safe.
+/// This is fair queuing by virtual time. Each client has a time up to which it was served, and the
+/// client with the earliest time is served next. A job adds the mean duration of its kind, which is
+/// corrected when the job has ended. The queue's own time advances by the share of each waiting
+/// client, and a new client starts there. So neither an idle client gets credit for the time in
+/// which it had no jobs, nor do ever new clients keep an earlier one waiting. Not thread-safe.
 ///
 ///   JobQueue queue(2);  // the device runs two jobs at once
 ///   queue.push("run_a", {"job_1", sandbox::JobKind::test});
@@ -69,8 +70,11 @@ class JobQueue {
   /// Estimates how long a job would wait that all jobs of the queue precede.
   std::optional<std::int64_t> wait_of_all_ms() const;
 
-  /// Adds the duration of a finished job to the estimate. Newer jobs have more weight.
-  void add_duration(sandbox::JobKind kind, std::int64_t job_ms);
+  /// Adds the duration of a finished job to the estimate, in which newer jobs have more weight.
+  /// Also corrects the time of the client, which had been counted by the estimate.
+  void add_duration(const std::string& client, sandbox::JobKind kind, std::int64_t job_ms);
+  /// The number of clients without waiting jobs that the queue remembers. It is 0 if no job waits.
+  std::size_t remembered() const { return ahead_.size(); }
 
  private:
   struct Client {
@@ -80,14 +84,15 @@ class JobQueue {
   };
 
   std::optional<Waiting> take();
+  void drop(std::list<Client>::iterator client);
   double expected_ms(sandbox::JobKind kind) const;
   std::optional<std::int64_t> shared_among_workers(double ms) const;
 
   const int workers_;
   std::list<Client> clients_;  // the clients with jobs; the one served last is at the end
   std::size_t size_ = 0;
-  double now_ms_ = 0;  // the time of the client that was served last
-  // The times of clients without jobs that are served already beyond now_ms_.
+  double now_ms_ = 0;  // the time at which a new client starts
+  // The times of clients without waiting jobs that were served already beyond now_ms_.
   std::map<std::string, double> ahead_;
   std::map<sandbox::JobKind, double> mean_ms_;
 };
@@ -117,7 +122,7 @@ class DeviceQueue {
   bool remove(const std::string& job);
   /// Must be called when a job from pop() has ended. `job_ms` is the time that the device worked on
   /// the job, in milliseconds.
-  void ended(sandbox::JobKind kind, std::int64_t job_ms);
+  void ended(const sandbox::Job& job, std::int64_t job_ms);
 
   struct Place {
     std::int64_t position = 0;  // counted from 1; 0: not in the queue

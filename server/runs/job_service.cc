@@ -216,7 +216,7 @@ void StoredJobs::execute(DeviceQueue& queue, ActiveJob& active) {
   // server runs the job again.
   if (stop_.stop_requested()) return;
   verdict = stored(active.job(), checked_verdict(active.job(), std::move(verdict)));
-  queue.ended(active.job().kind, (end_ns - begin_ns) / kNsPerMs);
+  queue.ended(active.job(), (end_ns - begin_ns) / kNsPerMs);
   announce(active, std::move(verdict));
 }
 

@@ -6,8 +6,8 @@ Status CommitGroup::commit(Apply apply) {
   Write mine{.apply = std::move(apply)};
   MutexLock lock(mutex_);
   waiting_.push_back(&mine);
-  changed_.notify_all();
-  changed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return mine.done || !committing_; });
+  arrived_.notify_all();
+  committed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return mine.done || !committing_; });
   if (!mine.done) {
     committing_ = true;
     const Writes together = std::exchange(waiting_, {});  // `mine` is one of them
@@ -16,14 +16,14 @@ Status CommitGroup::commit(Apply apply) {
     lock.lock();
     for (Write* write : together) write->done = true;
     committing_ = false;
-    changed_.notify_all();
+    committed_.notify_all();
   }
   return std::move(mine.status);
 }
 
 void CommitGroup::wait_for_waiting(std::size_t count) const {
   MutexLock lock(mutex_);
-  changed_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() == count; });
+  arrived_.wait(lock, [&]() ASSAY_REQUIRES(mutex_) { return waiting_.size() == count; });
 }
 
 }  // namespace assay::server

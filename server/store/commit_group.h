@@ -3,7 +3,8 @@
 // at once, so a single writer waits no longer than without a group. Writes that arrive during a
 // commit become the next commit.
 //
-//   CommitGroup group([&](const CommitGroup::Writes& writes) { commit_durably(db, path, writes); });
+//   CommitGroup group(
+//       [&](const CommitGroup::Writes& writes) { commit_durably(db, path, writes); });
 //   const Status stored =
 //       group.commit([&](SQLite::Database& database) { return insert(database, job); });
 //
@@ -49,7 +50,8 @@ class CommitGroup {
  private:
   const std::function<void(const Writes&)> commit_all_;
   mutable Mutex mutex_;
-  mutable Condition changed_;
+  Condition committed_;
+  mutable Condition arrived_;  // only wait_for_waiting() waits for this
   bool committing_ ASSAY_GUARDED_BY(mutex_) = false;
   Writes waiting_ ASSAY_GUARDED_BY(mutex_);
 };

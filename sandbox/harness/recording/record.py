@@ -32,7 +32,8 @@ for _name in (
     "torch.distributed.tensor",
     "torch._functorch.config",
 ):
-    importlib.import_module(_name)
+    with contextlib.suppress(ImportError):  # of a torch that was built without it
+        importlib.import_module(_name)
 
 Entry = Callable[..., Any]
 TUNING_COMPILE_S = 20.0  # the time in which one candidate may compile autotuner configurations

@@ -327,7 +327,8 @@ TEST_CASE("values of an earlier job refuse a submission without new inputs, and 
     CHECK(verdict.error_kind == kind);
     CHECK(verdict.diagnostic);
     CHECK(verdict.stdout_text == (kind == ErrorKind::syntax_error ? "" : "seen\n"));
-    CHECK(verdict.provenance.seeds.empty());
+    REQUIRE(verdict.provenance.seeds.size() == 1);  // of the public case of the earlier job
+    CHECK(verdict.provenance.seeds.at("public64") == first.provenance.seeds.at("public64"));
   }
   CHECK(inputs_made() == once);
   const Verdict loud = judged("print('loud')\n" + kCopy);

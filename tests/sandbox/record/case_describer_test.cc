@@ -36,6 +36,45 @@ Job own_operator(const std::string& name, const std::string& code) {
 
 std::string count_calls(const std::string& file) { return "open('" + file + "', 'a').write('x')"; }
 
+/// A job of an operator with a structural argument, with two public cases.
+Job attention_job() {
+  Job job = vector_add(JobKind::test, "");
+  job.operator_name = job.entry = "varlen_attn";
+  job.operator_dir = std::string(ASSAY_SOURCE_DIR) + "/operators/standard/varlen_attn";
+  const auto case_of = [](const std::string& id, std::int64_t total) {
+    CaseRequest one;
+    one.id = id;
+    one.dtype = "float16";
+    one.distribution = "normal";
+    one.axes = {
+        {"total", total}, {"offset_count", 7}, {"max_seqlen", 80}, {"heads", 2}, {"head_dim", 64}};
+    return one;
+  };
+  job.cases = {case_of("one", 150), case_of("two", 170)};
+  return job;
+}
+
+/// Returns the bytes of the structural arguments, case by case, or of the case `only`.
+std::vector<std::string> values_in(const PreparedJob& prepared, int only = -1) {
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < prepared.cases.size(); ++i) {
+    const PreparedCase& one = prepared.cases[i];
+    if (only >= 0 && i != static_cast<std::size_t>(only)) continue;
+    for (const Argument& argument : one.arguments) {
+      if (!argument.fd || argument.name != one.structural.at(0)) continue;
+      const int fd = prepared.fds.at(static_cast<std::size_t>(*argument.fd)).get();
+      const Result<std::uint64_t> size = check_foreign_memfd(fd);
+      REQUIRE(size);
+      REQUIRE(argument.offset + argument.nbytes <= static_cast<std::int64_t>(*size));
+      const Result<Mapping> memory = Mapping::map(fd, *size, false);
+      REQUIRE(memory);
+      found.emplace_back(reinterpret_cast<const char*>(memory->data()) + argument.offset,
+                         static_cast<std::size_t>(argument.nbytes));
+    }
+  }
+  return found;
+}
+
 std::uintmax_t calls(const std::string& file) { return fs::exists(file) ? fs::file_size(file) : 0; }
 
 }  // namespace
@@ -116,37 +155,11 @@ TEST_CASE("a kept description has the values of its structural arguments") {
   Spawner spawner;
   Judge judge(real_config(), spawner, "cpu");
   CaseDescriber describer(judge);
-  Job job = vector_add(JobKind::test, "");
-  job.operator_name = job.entry = "varlen_attn";
-  job.operator_dir = std::string(ASSAY_SOURCE_DIR) + "/operators/standard/varlen_attn";
-  const auto case_of = [](const std::string& id, std::int64_t total) {
-    CaseRequest one;
-    one.id = id;
-    one.dtype = "float16";
-    one.distribution = "normal";
-    one.axes = {
-        {"total", total}, {"offset_count", 7}, {"max_seqlen", 80}, {"heads", 2}, {"head_dim", 64}};
-    return one;
-  };
-  job.cases = {case_of("one", 150), case_of("two", 170)};
-  // Returns the bytes of each argument that has a file, case by case.
+  Job job = attention_job();
   const auto values = [&] {
     const Result<PreparedJob> described = describer.describe(job, Deadline::after_ms(60'000));
     if (!described) FAIL(described.error().message);
-    std::vector<std::string> found;
-    for (const PreparedCase& one : described->cases) {
-      for (const Argument& argument : one.arguments) {
-        if (!argument.fd) continue;
-        CHECK(argument.name == one.structural.at(0));
-        const int fd = described->fds.at(static_cast<std::size_t>(*argument.fd)).get();
-        const Result<std::uint64_t> size = check_foreign_memfd(fd);
-        REQUIRE(size);
-        const Result<Mapping> memory = Mapping::map(fd, *size, false);
-        REQUIRE(memory);
-        found.emplace_back(reinterpret_cast<const char*>(memory->data()), memory->size());
-      }
-    }
-    return found;
+    return values_in(*described);
   };
   const std::vector<std::string> first = values();
   REQUIRE(first.size() == 2);
@@ -154,6 +167,29 @@ TEST_CASE("a kept description has the values of its structural arguments") {
   CHECK(values() == first);
   std::reverse(job.cases.begin(), job.cases.end());
   CHECK(values() == std::vector{first[1], first[0]});
+}
+
+TEST_CASE("values of a job are learned for its public cases, and only of structural arguments") {
+  Spawner spawner;
+  Judge judge(real_config(), spawner, "cpu");
+  CaseDescriber describer(judge);
+  Job job = attention_job();
+  job.cases[1].hidden = true;
+  const Result<PreparedJob> prepared = judge.prepare(job, Deadline::after_ms(60'000));
+  if (!prepared) FAIL(prepared.error().message);
+  CHECK_FALSE(describer.values_of_earlier_job(job));
+  describer.learn(CaseDescriber::keys_of(job), job, *prepared);
+  CHECK_FALSE(describer.values_of_earlier_job(job));  // the hidden case is not kept
+  Job open = job;
+  open.cases.resize(1);
+  const std::optional<PreparedJob> known = describer.values_of_earlier_job(open);
+  REQUIRE(known);
+  REQUIRE(known->cases.size() == 1);
+  CHECK(known->cases[0].seed == prepared->cases[0].seed);
+  CHECK(is_as_described(known->cases[0], prepared->cases[0]));
+  CHECK(values_in(*known) == values_in(*prepared, 0));
+  CHECK(values_in(*known).size() == 1);
+  judge.release(job.id);
 }
 
 TEST_CASE("an operator that cannot be described is an error") {

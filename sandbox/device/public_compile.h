@@ -62,6 +62,10 @@ class PublicCompile {
 /// candidate accepts. If no case is public, the copy has only the largest case.
 Job public_cases_only(const Job& job);
 
+/// Returns true if the submission caused this error of a compilation. Then it would also fail on a
+/// machine with a GPU.
+bool is_the_submissions(ErrorKind kind);
+
 /// Makes the error of a compilation the whole result of the job. Returns false.
 bool fail_as_compiled(JobExecution& run, Compiled compiled);
 

@@ -53,7 +53,7 @@ void GpuJob::perform(bool watched) {
   } else if (prepared_.cases.empty()) {
     const CaseDescriber::Keys keys = CaseDescriber::keys_of(run_.job());
     if (!record_for_earlier_values() || !prepare()) return;
-    unlock();
+    unlock();  // learn() copies values, for which no other job should wait
     gpu_.describer().learn(keys, run_.job(), prepared_);
   }
   unlock();

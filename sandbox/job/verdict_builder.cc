@@ -84,16 +84,6 @@ void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string d
   verdict.detail = std::move(detail);
 }
 
-bool is_the_submissions(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::timeout:  // the machine may be slow or busy
-    case ErrorKind::memory_limit:
-    case ErrorKind::process_limit:
-    case ErrorKind::unsupported: return false;
-    default: return !is_inconclusive(kind);
-  }
-}
-
 void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind) {
   if (record.outcome != Outcome::pass && verdict.error_kind == ErrorKind::none) {
     verdict.error_kind = kind;

@@ -36,10 +36,6 @@ Verdict begin_verdict(const Job& job);
 /// Ends the verdict with an error. An earlier error is kept instead.
 void end_with_error(Verdict& verdict, ErrorKind kind, Stage stage, std::string detail);
 
-/// Returns true if the submission caused this error, which ended its recording or compilation. Then
-/// it would fail on every machine.
-bool is_the_submissions(ErrorKind kind);
-
 /// Adds the record of a judged case. `kind` is none, wrong_result or output_mismatch.
 void add_record(Verdict& verdict, CaseRecord record, ErrorKind kind);
 

@@ -1,5 +1,7 @@
 #include "server/store/connection.h"
 
+#include <SQLiteCpp/Savepoint.h>
+
 #include <exception>
 
 namespace assay::server {
@@ -38,7 +40,7 @@ void commit_durably(SQLite::Database& db, const std::filesystem::path& path,
       apply_and_commit(db, writes);
       return;
     } catch (const std::exception&) {
-      // Nothing was committed. Which write failed, and why, shows when each is committed alone.
+      // Nothing was committed. The loop below commits each write alone, and finds the broken one.
     }
   }
   for (CommitGroup::Write* write : writes) {

@@ -32,6 +32,20 @@ std::string kernel(const std::string& name) {
          name + "[(1,)](y, 0)\n    return y\n";
 }
 
+/// Copies the operator to a folder of its own. Its inputs() also runs `code`.
+std::filesystem::path copy_operator(const std::string& name, const std::string& code) {
+  const std::filesystem::path folder =
+      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators" / name;
+  std::filesystem::create_directories(folder);
+  for (const char* file : {"spec.toml", "oracle.py"})
+    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
+                               std::filesystem::copy_options::overwrite_existing);
+  std::string reference = kReference;
+  reference.insert(reference.find("    return {\"x\""), code);
+  std::ofstream(folder / "reference.py") << reference;
+  return folder;
+}
+
 }  // namespace
 
 TEST_CASE("a recorded plan is launched and judged") {
@@ -268,15 +282,7 @@ TEST_CASE("the same source is recorded once, unless it prints or its artifacts a
 TEST_CASE("a submission that fails before it is recorded costs neither inputs nor the GPU") {
   // This operator can be described, and fails if a judge makes inputs of it.
   const std::filesystem::path folder =
-      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/without_inputs";
-  std::filesystem::create_directories(folder);
-  for (const char* file : {"spec.toml", "oracle.py"})
-    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
-                               std::filesystem::copy_options::overwrite_existing);
-  std::string reference = kReference;
-  const std::string draws = "    return {\"x\"";
-  reference.insert(reference.find(draws), "    assert case.device.type == 'meta', 'made inputs'\n");
-  std::ofstream(folder / "reference.py") << reference;
+      copy_operator("without_inputs", "    assert case.device.type == 'meta', 'made inputs'\n");
   for (const auto& [source, kind] : std::map<std::string, ErrorKind>{
            {"def plain_copy(x:\n", ErrorKind::syntax_error},
            {"import nothing_like_this\n", ErrorKind::module_not_found},
@@ -293,19 +299,12 @@ TEST_CASE("a submission that fails before it is recorded costs neither inputs no
 
 TEST_CASE("values of an earlier job refuse a submission without new inputs, and never pass one") {
   // This operator's arguments depend on a value, so it cannot be described without inputs.
-  const std::filesystem::path folder =
-      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/by_value";
-  std::filesystem::create_directories(folder);
-  for (const char* file : {"spec.toml", "oracle.py"})
-    std::filesystem::copy_file(std::filesystem::path(operator_folder()) / file, folder / file,
-                               std::filesystem::copy_options::overwrite_existing);
-  const std::filesystem::path made = folder / "made";
+  const std::filesystem::path made =
+      std::filesystem::path(ASSAY_BINARY_DIR) / "test-operators/inputs_made";
   std::filesystem::remove(made);
-  std::string reference = kReference;
-  const std::string draws = "    return {\"x\"";
-  reference.insert(reference.find(draws), "    float(rng.normal((1,)).sum())\n    open('" +
-                                              made.string() + "', 'a').write('x')\n");
-  std::ofstream(folder / "reference.py") << reference;
+  const std::filesystem::path folder =
+      copy_operator("by_value", "    float(rng.normal((1,)).sum())\n    open('" + made.string() +
+                                    "', 'a').write('x')\n");
   const auto inputs_made = [&] {
     return std::filesystem::exists(made) ? std::filesystem::file_size(made) : 0;
   };

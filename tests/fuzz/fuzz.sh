@@ -13,11 +13,17 @@ known=$(cd tests/fuzz && ls -- *_fuzz.cc | sed 's/_fuzz.cc//' | tr '\n' ' ')
 # The maximum size of an input. Longer inputs are slow and rarely find anything new. Unit tests
 # cover the size limits of the parsers.
 max_input_bytes=512
-max_verdict_bytes=4096  # the smallest verdict has 600 bytes
+# The smallest verdict has 600 bytes. A sanitizer report with one finding has about as many.
+max_long_input_bytes=4096
 # Leak detection is off, because some targets never destroy their server.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-quarantine_size_mb=16:detect_leaks=0}
 
-most_bytes() { [[ $1 == verdict ]] && echo $max_verdict_bytes || echo $max_input_bytes; }
+most_bytes() {
+  case $1 in
+    verdict | report) echo $max_long_input_bytes ;;
+    *) echo $max_input_bytes ;;
+  esac
+}
 
 fuzz_one() {  # fuzz_one TARGET ARGUMENT...
   local name=$1

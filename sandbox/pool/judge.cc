@@ -93,9 +93,9 @@ Result<Frame> Judge::ask(const nlohmann::json& request, const std::vector<int>& 
     }
     if (!answers(*reply, job, case_id)) continue;
     if (reply->type() == "judge_error") {
-      const JudgeComplaint complaint = parse_judge_error(*reply);
-      if (complaint.lost) stop();  // the next request starts a new process
-      return fail(complaint.lost ? ErrorCode::unavailable : ErrorCode::internal, complaint.message);
+      const Error error = parse_judge_error(*reply);
+      if (error.code == ErrorCode::unavailable) stop();  // the next request starts a new process
+      return fail(error);
     }
     return reply;
   }

@@ -221,12 +221,10 @@ Result<CompiledTime> parse_timed_compiled(const Frame& frame);
 Result<std::string> parse_refreshed(const Frame& frame);
 Status parse_settled(const Frame& frame);
 Result<std::vector<LintCheck>> parse_linted(const Frame& frame);
-struct JudgeComplaint {
-  std::string message;
-  // True if the judge's CUDA context is broken, so that every later request will fail.
-  bool lost = false;
-};
-JudgeComplaint parse_judge_error(const Frame& frame);
+/// Returns the error of a `judge_error`. Its code is unavailable if the judge's CUDA context is
+/// broken, so that every later request will fail; resource_exhausted if the device has too little
+/// free memory; otherwise internal.
+Error parse_judge_error(const Frame& frame);
 /// Tells whether a judge's reply answers the request for `job` and `case_id`. `case_id` may be
 /// empty.
 bool answers(const Frame& frame, const std::string& job, const std::string& case_id);

@@ -225,9 +225,13 @@ Result<std::string> parse_refreshed(const Frame& frame) {
   return seed;
 }
 
-JudgeComplaint parse_judge_error(const Frame& frame) {
+Error parse_judge_error(const Frame& frame) {
   HeaderReader in(frame.header, "judge_error");
-  return {.message = in.optional_text("message"), .lost = in.optional_flag("lost").value_or(false)};
+  const std::string reason = in.optional_text("reason");
+  const ErrorCode code = reason == "context_lost" ? ErrorCode::unavailable
+                         : reason == "no_memory"  ? ErrorCode::resource_exhausted
+                                                  : ErrorCode::internal;
+  return {.code = code, .message = in.optional_text("message")};
 }
 
 Status parse_settled(const Frame& frame) { return expect_type(frame, "settled"); }

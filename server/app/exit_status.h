@@ -16,7 +16,8 @@ enum ExitStatus : int {
   /// For `eval`: the submission is wrong. For `operators lint`: a check failed. For `plan diff`:
   /// the plans differ. For `bench --replay`: an attempt differs from the recorded attempt.
   kFail = 1,
-  /// For `eval`: the submission ended in an error. For `bench`: an attempt is unfinished.
+  /// For `eval`: the submission ended in an error. For `operators lint`: no check failed, but the
+  /// checks of an operator could not be finished. For `bench`: an attempt is unfinished.
   kError = 2,
   kUsage = 64,          // invalid flags or arguments
   kBadData = 65,        // a file is empty, binary or too large

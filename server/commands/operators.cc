@@ -147,13 +147,18 @@ int lint(const OperatorsOptions& options) {
                        " of them unchanged since they were linted; --fresh lints them again)";
   std::printf("%zu of %zu operators are sound on %s%s\n", sound, chosen->size(),
               options.device.c_str(), unchanged.c_str());
+  bool unsound = false;
   for (const LintReport& report : reports) {
-    if (!report.is_sound())
+    unsound = unsound || !report.failures.empty();
+    if (!report.failures.empty())
       std::printf("not sound: %s (%zu failures)\n", report.name.c_str(), report.failures.size());
+    else if (!report.undecided.empty())
+      std::printf("not decided: %s\n", report.name.c_str());
   }
   if (!options.out.empty() && !write_reports(options, (*device)->info(), reports))
     return print_error("operators lint", kNoInput, "cannot write " + options.out);
-  return sound == chosen->size() ? kPass : kFail;
+  if (unsound) return kFail;
+  return sound == chosen->size() ? kPass : kError;
 }
 
 std::string compiled_text(const std::string& name, const sandbox::CompiledTimes& times) {

@@ -37,6 +37,12 @@ std::string named(const std::vector<std::string>& names) {
   return text;
 }
 
+/// Returns the word at the start of a report's last line.
+std::string mark(const LintReport& report) {
+  if (!report.failures.empty()) return "FAIL ";
+  return report.undecided.empty() ? "ok   " : "?    ";
+}
+
 }  // namespace
 
 std::vector<std::string> failure_lines(const std::string& operator_name,
@@ -74,7 +80,8 @@ std::vector<std::string> failure_lines(const std::string& operator_name,
 std::string lint_text(const LintReport& report) {
   std::string text;
   for (const std::string& failure : report.failures) text += "FAIL " + failure + "\n";
-  text += (report.is_sound() ? "ok   " : "FAIL ") + padded(report.name) + " " +
+  if (!report.undecided.empty()) text += "?    " + report.undecided + "\n";
+  text += mark(report) + padded(report.name) + " " +
           std::to_string(report.checks) + " checks, " + std::to_string(report.killed) + " of " +
           std::to_string(report.mutants) + " mutants killed, oracle " + report.oracle;
   if (!report.recorded.empty()) text += "; " + report.recorded;
@@ -86,7 +93,8 @@ nlohmann::json lint_to_json(const LintReport& report) {
       {"name", report.name},         {"sound", report.is_sound()},  {"checks", report.checks},
       {"mutants", report.mutants},   {"killed", report.killed},     {"failures", report.failures},
       {"oracle", report.oracle},     {"recorded", report.recorded}, {"verdict", report.verdict},
-      {"checks_s", report.checks_s}, {"oracle_s", report.oracle_s}};
+      {"checks_s", report.checks_s}, {"oracle_s", report.oracle_s},
+      {"undecided", report.undecided}};
 }
 
 Result<LintReport> lint_from_json(const nlohmann::json& document) {
@@ -97,6 +105,7 @@ Result<LintReport> lint_from_json(const nlohmann::json& document) {
     document.at("mutants").get_to(report.mutants);
     document.at("killed").get_to(report.killed);
     document.at("failures").get_to(report.failures);
+    document.at("undecided").get_to(report.undecided);
     document.at("oracle").get_to(report.oracle);
     document.at("recorded").get_to(report.recorded);
     report.verdict = document.at("verdict");

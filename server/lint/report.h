@@ -31,7 +31,10 @@ struct LintReport {
   std::size_t checks = 0;  // the number of checks that do not run the oracle, over all linted cases
   std::size_t mutants = 0;
   std::size_t killed = 0;
-  std::vector<std::string> failures;  // one line per failure; empty: the operator is sound
+  std::vector<std::string> failures;  // one line per failure
+  /// The reason why the checks could not be finished, for example a lack of memory. It says nothing
+  /// about the operator. Empty if they were finished.
+  std::string undecided;
   std::string oracle;  // the result of the oracle's job: "pass", "compiles; ...", "fail"
   /// Says which cases were recorded as launch plans. Empty if the lint ran on a GPU.
   std::string recorded;
@@ -39,7 +42,7 @@ struct LintReport {
   double checks_s = 0;     // the wall time of the checks, including waits for other operators
   double oracle_s = 0;     // the wall time of the oracle's job and of the recording
 
-  bool is_sound() const { return failures.empty(); }
+  bool is_sound() const { return failures.empty() && undecided.empty(); }
 };
 
 // The maximum number of checks that failure_lines() names in one line.

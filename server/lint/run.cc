@@ -104,11 +104,30 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
       done(reports[i] = std::move(*known), true);
   }
   Mutex one_at_a_time;
+  std::vector<std::size_t> undecided;
   const auto finish = [&](std::size_t i) {
     const MutexLock lock(one_at_a_time);
     cache_.keep(*chosen[i], reports[i]);
     done(reports[i], false);
   };
+  lint_all(chosen, unknown, jobs, reports, [&](std::size_t i) {
+    if (reports[i].undecided.empty() || jobs <= 1) return finish(i);
+    const MutexLock lock(one_at_a_time);
+    undecided.push_back(i);
+  });
+  for (const std::size_t i : undecided) {
+    reports[i] = LintReport();
+    reports[i].name = chosen[i]->name;
+  }
+  lint_all(chosen, undecided, 1, reports, finish);
+  return reports;
+}
+
+/// Lints the operators at `indices`. Calls finish(index) for each of them, on several threads.
+void LintRun::lint_all(const std::vector<const operators::Operator*>& chosen,
+                       const std::vector<std::size_t>& indices, std::size_t jobs,
+                       std::vector<LintReport>& reports,
+                       const std::function<void(std::size_t)>& finish) {
   const auto check = [&](std::size_t i, sandbox::Linter& linter) {
     const Stopwatch watch;
     const bool loaded = check_operator(*chosen[i], linter, reports[i]);
@@ -116,7 +135,7 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     return loaded;
   };
   if (!device_.info().can_time) {
-    for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter& linter) {
+    for_each(indices, jobs, [&](std::size_t i, sandbox::Linter& linter) {
       const bool loaded = check(i, linter);
       const Stopwatch watch;
       if (loaded && check_oracle(*chosen[i], reports[i])) check_recording(*chosen[i], reports[i]);
@@ -127,16 +146,15 @@ std::vector<LintReport> LintRun::lint(const std::vector<const operators::Operato
     // The oracles are timed after all checks, because nothing else may use the GPU while an oracle
     // is timed. The flags in `loaded` are bytes, not bits, because several threads write them.
     std::vector<std::uint8_t> loaded(chosen.size(), 0);
-    for_each(unknown, jobs,
+    for_each(indices, jobs,
              [&](std::size_t i, sandbox::Linter& linter) { loaded[i] = check(i, linter); });
-    for_each(unknown, jobs, [&](std::size_t i, sandbox::Linter&) {
+    for_each(indices, jobs, [&](std::size_t i, sandbox::Linter&) {
       const Stopwatch watch;
       if (loaded[i] != 0) check_oracle(*chosen[i], reports[i]);
       reports[i].oracle_s = watch.seconds();
       finish(i);
     });
   }
-  return reports;
 }
 
 /// Calls `step` for each index, on `jobs` threads. Each thread has its own linter, whose process
@@ -155,8 +173,8 @@ void LintRun::for_each(const std::vector<std::size_t>& indices, std::size_t jobs
 }
 
 /// Checks the reference, the mutants and the cost model. These checks do not require the oracle.
-/// Returns false if the judge could not load the operator, because a job would fail for the same
-/// reason.
+/// Returns false if the judge could not load the operator or had too little memory, because a job
+/// would fail for the same reason.
 bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& linter,
                              LintReport& report) const {
   std::vector<sandbox::CaseRequest> cases;
@@ -166,7 +184,11 @@ bool LintRun::check_operator(const operators::Operator& op, sandbox::Linter& lin
   }
   const auto checks = linter.lint(op.directory.string(), cases, seed_);
   if (!checks) {
-    report.failures.push_back(op.name + ": " + checks.error().message);
+    const std::string line = op.name + ": " + checks.error().message;
+    if (checks.error().code == ErrorCode::resource_exhausted)
+      report.undecided = line;
+    else
+      report.failures.push_back(line);
     return false;
   }
   report.checks = checks->size();
@@ -197,7 +219,9 @@ bool LintRun::check_oracle(const operators::Operator& op, LintReport& report) {
   }
   const bool only_compiles =
       verdict.error_kind == sandbox::ErrorKind::unsupported && !verdict.kernels.empty();
-  if (verdict.outcome != sandbox::Outcome::pass && !only_compiles)
+  if (sandbox::is_inconclusive(verdict.error_kind))
+    report.undecided = op.name + ", oracle: " + verdict.summary;
+  else if (verdict.outcome != sandbox::Outcome::pass && !only_compiles)
     report.failures.push_back(op.name + ", oracle: " + verdict.summary);
   check_margin(op, verdict, report);
   report.oracle =
@@ -216,7 +240,9 @@ void LintRun::check_recording(const operators::Operator& op, LintReport& report)
   job.targets = {target};
   job.baseline_source.clear();
   const sandbox::Verdict verdict = device_.execute(job, monitor);
-  if (verdict.outcome == sandbox::Outcome::pass) {
+  if (sandbox::is_inconclusive(verdict.error_kind)) {
+    report.undecided = op.name + ", oracle recorded for " + target + ": " + verdict.summary;
+  } else if (verdict.outcome == sandbox::Outcome::pass) {
     report.recorded = "all " + std::to_string(op.cases.size()) + " cases record for " + target;
   } else {
     report.failures.push_back(op.name + ", oracle recorded for " + target + ": " + verdict.summary);

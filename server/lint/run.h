@@ -37,13 +37,17 @@ class LintRun {
       : device_(device), config_(config), cache_(cache), seed_(seed) {}
 
   /// Returns the reports in the order of `chosen`. `jobs` is the number of operators that are
-  /// linted simultaneously. Each of them needs a judge process of about 400 MiB.
+  /// linted simultaneously. Each of them needs a judge process of about 400 MiB. An operator that
+  /// stays undecided, perhaps because the others left too little memory, is linted once more alone.
   std::vector<LintReport> lint(const std::vector<const operators::Operator*>& chosen,
                                std::size_t jobs, const Done& done);
 
  private:
   void for_each(const std::vector<std::size_t>& indices, std::size_t jobs,
                 const std::function<void(std::size_t, sandbox::Linter&)>& step) const;
+  void lint_all(const std::vector<const operators::Operator*>& chosen,
+                const std::vector<std::size_t>& indices, std::size_t jobs,
+                std::vector<LintReport>& reports, const std::function<void(std::size_t)>& finish);
   bool check_operator(const operators::Operator& op, sandbox::Linter& linter,
                       LintReport& report) const;
   bool check_oracle(const operators::Operator& op, LintReport& report);

@@ -16,7 +16,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODEL = ROOT / "operators/standard/vector_add"
-UNSOUND, BAD_CONFIG = 1, 78
+UNSOUND, UNDECIDED, BAD_CONFIG = 1, 2, 78
 # Maps each mistake to: the changed file, the old text, the new text, the exit status, and the text
 # of the message.
 MISTAKES = {
@@ -150,6 +150,20 @@ def test_a_mistake_is_named_with_its_place_and_remedy(linted: str, mistake: str)
     )
     for words in words_of(mistake):
         assert words in lines, linted
+
+
+def test_an_operator_is_not_decided_while_the_device_has_no_memory(
+    assay: Run, tmp_path: Path
+) -> None:
+    no_memory = "raise torch.cuda.OutOfMemoryError('none is free')"
+    add_operator(tmp_path / "suite", "too_large", "reference.py", "return x + y", no_memory)
+    out = tmp_path / "lint.json"
+    done = assay("operators", "--suite", str(tmp_path / "suite"), "lint", "--out", str(out))
+    assert done.returncode == UNDECIDED, done.stdout + done.stderr
+    assert "?    too_large: OutOfMemoryError: none is free" in done.stdout
+    assert "not decided: too_large" in done.stdout and "FAIL" not in done.stdout
+    report = json.loads(out.read_text())["operators"][0]
+    assert report["failures"] == [] and report["sound"] is False
 
 
 def test_an_operator_is_linted_again_only_when_something_changed(

@@ -29,7 +29,7 @@ from harness.judging.reference_times import times_ns
 from harness.judging.shared_buffers import SharedBuffers, SharedBuffersPool, place
 from harness.operator import Operator
 from harness.triton_adapter import versions
-from harness.wire.device_memory import DeviceMemoryError
+from harness.wire.device_memory import OUT_OF_MEMORY, DeviceMemoryError
 from harness.wire.frames import Channel, Frame, FrameError
 from harness.wire.rounds import JudgeLine, RoundError
 from harness.wire.tensors import ALIGNMENT, DescriptorError
@@ -59,6 +59,13 @@ def context_is_lost(device: torch.device) -> bool:
     except Exception:
         return True
     return False
+
+
+def reason_of(error: Exception, device: torch.device) -> str:
+    """Returns the `reason` of a `judge_error` (docs/reference/frames.md)."""
+    if isinstance(error, OUT_OF_MEMORY):
+        return "no_memory"
+    return "context_lost" if context_is_lost(device) else "defect"
 
 
 def open_shared_buffers(device: torch.device) -> SharedBuffersPool | None:
@@ -152,7 +159,7 @@ class Judge:
                     "type": "judge_error",
                     "job": job,
                     "message": message,
-                    "lost": context_is_lost(self.device),
+                    "reason": reason_of(error, self.device),
                 },
                 [],
             )

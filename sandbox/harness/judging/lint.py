@@ -24,6 +24,7 @@ from harness.judging.check import Check, line_of
 from harness.judging.compare import Rule, compare, is_wrong
 from harness.judging.mutants import Mutant, mutants
 from harness.operator import Arguments, Case, Operator, OperatorError, is_floating
+from harness.wire.device_memory import OUT_OF_MEMORY
 
 ORACLE_IMPORTS = ("torch", "triton", "math", "__future__")
 BYTES_TOLERANCE = 0.01
@@ -38,7 +39,8 @@ FLOAT64_NOISE = 2.0**-30
 
 def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     """Yields every check, whether it passed or failed. If the operator's own code raises an
-    exception, the check has failed."""
+    exception, the check has failed. Raises one of OUT_OF_MEMORY if the device has too little free
+    memory. Then nothing is known about the operator."""
     yield _signature(operator)
     yield _oracle(operator)
     # Maps the name of each of the operator's own mutants to the reason why the last case accepted
@@ -50,6 +52,8 @@ def lint(operator: Operator, cases: list[Case], seed: int) -> Iterator[Check]:
     for case in cases:
         try:
             yield from _case(operator, case, seed, survivors, scalars)
+        except OUT_OF_MEMORY:
+            raise
         except Exception as error:
             yield Check(
                 case.id,
@@ -86,6 +90,8 @@ def _described(operator: Operator, case: Case, arguments: Arguments) -> Check:
 def _guarded(operator: Operator, small: Case, seed: int) -> Iterator[Check]:
     try:
         yield from timed_twins(operator, small, seed)
+    except OUT_OF_MEMORY:
+        raise
     except Exception as error:
         detail = f"{_raised_at(operator, small, error)}: {type(error).__name__}: {error}"
         yield Check(None, "timed cases have an adversarial twin", False, detail)
@@ -135,6 +141,8 @@ def _case(
         )
         if float64 is not None and _in_interpreter(operator, case):
             yield _float64(operator, case, seed, arguments)
+    except OUT_OF_MEMORY:
+        raise
     except Exception as error:
         yield Check(
             case.id,

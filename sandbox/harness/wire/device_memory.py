@@ -29,6 +29,10 @@ class DeviceMemoryError(Exception):
     """The driver cannot share memory between processes."""
 
 
+# The exceptions of a device that has too little free memory, perhaps because other jobs use it.
+OUT_OF_MEMORY = (torch.cuda.OutOfMemoryError, DeviceMemoryError, MemoryError)
+
+
 class Location(ctypes.Structure):
     _fields_ = (("type", ctypes.c_int), ("id", ctypes.c_int))
 

@@ -19,10 +19,8 @@ from harness.wire.frames import Channel, Frame
 from judge_client import REFERENCE, SPEC, JudgeClient, prepared_inputs, write_operator
 
 
-def test_a_lost_context_is_distinguished_from_an_error(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    def lost(device: str) -> object:
+def test_the_reason_of_an_error_is_told(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    def reason(device: str) -> object:
         ours, theirs = socket.socketpair()
         judge = judge_module.Judge("cpu")
         judge.device = torch.device(device)
@@ -34,17 +32,23 @@ def test_a_lost_context_is_distinguished_from_an_error(
         )
         reply = Channel(ours).receive()
         assert reply is not None and reply.type == "judge_error"
-        return reply.header["lost"]
+        return reply.header["reason"]
 
     monkeypatch.setattr(torch.cuda, "synchronize", lambda _: None)
-    assert lost("cuda:0") is False
+    assert reason("cuda:0") == "defect"
 
     def gone(_: torch.device) -> None:
         raise RuntimeError("CUDA error: an illegal memory access was encountered")
 
     monkeypatch.setattr(torch.cuda, "synchronize", gone)
-    assert lost("cuda:0") is True
-    assert lost("cpu") is False
+    assert reason("cuda:0") == "context_lost"
+    assert reason("cpu") == "defect"
+
+    def full(_: object) -> None:
+        raise torch.cuda.OutOfMemoryError("CUDA out of memory")
+
+    monkeypatch.setattr(judge_module.Operator, "load", full)
+    assert reason("cpu") == "no_memory"
 
 
 def test_time_and_release(judge: JudgeClient, operator: Path) -> None:

@@ -69,18 +69,37 @@ TEST_CASE("a lint report for people and as JSON") {
   CHECK(lint_text(report) ==
         "FAIL demo, case small, runs: no\nFAIL demo                     12 checks, 9 of 9 mutants "
         "killed, oracle pass\n");
+  report.undecided = "demo: the device is full";
+  CHECK_FALSE(report.is_sound());
+  CHECK(lint_text(report).find("\n?    demo: the device is full\nFAIL demo ") !=
+        std::string::npos);
   const Result<LintReport> again = lint_from_json(lint_to_json(report));
   REQUIRE(again);
   CHECK(lint_to_json(*again) == lint_to_json(report));
   CHECK(again->failures == report.failures);
+  CHECK(again->undecided == report.undecided);
   CHECK(lint_to_json(report).at("sound") == false);
   for (const char* field : {"name", "checks", "mutants", "killed", "failures", "oracle", "recorded",
-                            "verdict", "checks_s", "oracle_s"}) {
+                            "verdict", "checks_s", "oracle_s", "undecided"}) {
     nlohmann::json broken = lint_to_json(report);
     broken.erase(field);
     CHECK(lint_from_json(broken).error().message.find(field) != std::string::npos);
   }
   CHECK(lint_from_json("text").error().code == ErrorCode::corrupt);
+}
+
+TEST_CASE("a report whose checks could not be finished is neither sound nor a failure") {
+  LintReport report = sound();
+  report.undecided = "demo: the device is full";
+  CHECK_FALSE(report.is_sound());
+  CHECK(lint_text(report).find("?    demo: the device is full\n?    demo ") == 0);
+  const Scratch scratch;
+  operators::Operator op;
+  op.name = "demo";
+  op.directory = scratch.dir / "op";
+  const LintCache cache(scratch.dir / "cache", "judges");
+  cache.keep(op, report);
+  CHECK_FALSE(cache.find(op));
 }
 
 TEST_CASE("a sound report is found again until the operator or the judges change") {

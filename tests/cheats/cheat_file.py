@@ -35,6 +35,7 @@ refuses (REASON)`."""
 
 from __future__ import annotations
 
+import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,7 @@ DEFENCES = {
     "task": "scaled tolerances, adversarial distributions, lint mutants",
 }
 DEVICES = ("cpu", "gpu")
+GUARD = "_is_candidate"  # the function of prelude.py that recognises a candidate
 TOOLS = ("run_tests", "submit", "compile")
 
 
@@ -84,6 +86,18 @@ class Case:
             + "\n\n"
             + self.path.read_text(encoding="utf-8")
         )
+
+    def source_for_any_process(self) -> str:
+        """Returns the source of an honest case without the part of the prelude that ends a process
+        that is no candidate. Lines keep their numbers. Raises BadCase for a cheat."""
+        if self.path.parent.name != "honest":
+            raise BadCase(f"{self.path.name} may attack the process that executes it")
+        lines = self.source().splitlines(keepends=True)
+        for node in ast.parse("".join(lines)).body:
+            if isinstance(node, (ast.FunctionDef, ast.If)) and GUARD in ast.unparse(node):
+                for number in range(node.lineno - 1, node.end_lineno or node.lineno):
+                    lines[number] = "\n"
+        return "".join(lines)
 
     def expected_on(self, device: str) -> Expectation | None:
         """Returns the expected verdict on this device, or None if the case does not run on it."""

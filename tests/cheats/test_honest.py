@@ -3,8 +3,10 @@ also be recordable for a GPU, so that it can be timed."""
 
 from __future__ import annotations
 
+import types
+
 import pytest
-from cheat_file import Case
+from cheat_file import BadCase, Case, cheats, honest_ones
 from cheat_server import CheatServer, Results
 
 
@@ -31,3 +33,18 @@ def test_honest_on_the_gpu(case: Case, gpu_server: CheatServer) -> None:
     verdict = gpu_server.send(case)
     expected = case.on_gpu or case.expect
     assert expected.problem_with(verdict) is None, verdict["summary"]
+
+
+def test_an_honest_source_can_be_executed_by_any_process() -> None:
+    """The comparison of launch plans with CUDA graphs (tests/gpu) executes honest submissions in
+    its own processes."""
+    case = next(one for one in honest_ones() if one.name == "35_grids_kept_by_shape")
+    guarded, free = case.source(), case.source_for_any_process()
+    assert len(free.splitlines()) == len(guarded.splitlines())
+    submission = types.ModuleType("submission")
+    with pytest.raises(SystemExit):
+        exec(compile(guarded, "guarded.py", "exec"), vars(submission))
+    for one in honest_ones():
+        assert "_is_candidate" not in one.source_for_any_process(), one.name
+    with pytest.raises(BadCase, match="may attack"):
+        cheats()[0].source_for_any_process()

@@ -95,7 +95,7 @@ def task_of(item: pytest.Item, folder: Path) -> dict[str, str] | None:
             else {"name": name, "operator": str(operator), "source": str(operator / "oracle.py")}
         )
     source = folder / f"{name}.py"
-    source.write_text(HONEST[name].source())
+    source.write_text(HONEST[name].source_for_any_process())
     return {
         "name": f"honest.{name}",
         "operator": str(OPERATORS[HONEST[name].operator]),

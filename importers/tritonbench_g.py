@@ -19,13 +19,15 @@ import collections
 import json
 import os
 import shutil
-import subprocess
+import signal
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from step_processes import StepProcesses
 
 ROOT = Path(__file__).resolve().parent.parent
 GUARD = "libassay_fake_cuda_guard.so"
@@ -40,6 +42,7 @@ class Settings:
     cache: Path
     guard: str
     timeout_s: float
+    processes: StepProcesses
 
 
 def step(settings: Settings, *words: str) -> dict[str, Any]:
@@ -56,21 +59,13 @@ def step(settings: Settings, *words: str) -> dict[str, Any]:
     # A process that crashes leaves its temporary files in this folder, which is then deleted.
     with tempfile.TemporaryDirectory(prefix="assay-import-") as scratch:
         environment["TMPDIR"] = scratch
-        try:
-            done = subprocess.run(
-                command,
-                capture_output=True,
-                text=True,
-                timeout=settings.timeout_s,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-            )
-        except subprocess.TimeoutExpired:
-            return {
-                "recorded": False,
-                "kind": "timeout",
-                "message": f"took over {settings.timeout_s:.0f} s",
-            }
+        done = settings.processes.run(command, environment, settings.timeout_s)
+    if done is None:
+        return {
+            "recorded": False,
+            "kind": "timeout",
+            "message": f"took over {settings.timeout_s:.0f} s",
+        }
     try:
         return json.loads(done.stdout.strip().rpartition("\n")[2])  # type: ignore[no-any-return]
     except ValueError:
@@ -150,6 +145,17 @@ def guard(build: Path) -> str:
     return str(found[0]) if found else ""
 
 
+def end_with_signals(processes: StepProcesses) -> None:
+    """Makes the signals that end the import end its steps too."""
+
+    def end(number: int, _: object) -> None:
+        processes.stop()
+        sys.exit(128 + number)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Imports the golden files of TritonBench-G.")
     parser.add_argument("folder", type=Path)
@@ -185,7 +191,9 @@ def main() -> int:
         arguments.out / ".cache",
         guard(arguments.build),
         arguments.timeout_s,
+        StepProcesses(),
     )
+    end_with_signals(settings.processes)
     reports: list[dict[str, Any]] = []
     others = earlier(arguments.out, files) if arguments.only else []
     with ThreadPoolExecutor(arguments.jobs) as pool:

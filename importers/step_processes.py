@@ -1,0 +1,74 @@
+"""Runs the steps of an import in processes. No process of a step outlives the step: a golden file
+may start compilers, and a compiler can run for minutes.
+
+    processes = StepProcesses()
+    done = processes.run([sys.executable, "step.py"], environment, timeout_s=600)  # None: too late
+    processes.stop()  # ends all steps; run() then raises Stopped
+
+Each step is a process group. Thread-safe."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+
+
+class Stopped(Exception):
+    """The import was stopped, so no step may start."""
+
+
+class StepProcesses:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[int] = set()  # the ids of the process groups
+        self._stopped = False
+
+    def run(
+        self, command: list[str], environment: dict[str, str], timeout_s: float
+    ) -> subprocess.CompletedProcess[str] | None:
+        """Returns the finished step with its output, or None if it took longer than `timeout_s`.
+        Raises Stopped."""
+        with self._lock:
+            if self._stopped:
+                raise Stopped
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env=environment,
+                start_new_session=True,
+            )
+            self._running.add(process.pid)
+        out = err = ""
+        late = False
+        try:
+            out, err = process.communicate(timeout=timeout_s)
+        except subprocess.TimeoutExpired:
+            late = True
+        finally:
+            with self._lock:
+                _kill_group(process.pid)
+                self._running.discard(process.pid)
+            if late:
+                process.communicate()
+        if late:
+            return None
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            for group in self._running:
+                _kill_group(group)
+
+
+def _kill_group(group: int) -> None:
+    """Kills all processes of a group. A group without processes is no error. The leader may have
+    ended, but its id stays the group's as long as the group has processes."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
